@@ -17,7 +17,9 @@ const entries = files.map((file) => {
     .split('\n')
     .filter((line) => !/^\s*(--|$)/.test(line))
     .join('\n')
-  const name = relative('.', file).replaceAll('\\', '/').replace(/\.lua$/, '')
+  const name = relative('.', file)
+    .replaceAll('\\', '/')
+    .replace(/\.lua$/, '')
   return `  ${JSON.stringify(name)}: ${JSON.stringify(source)},`
 })
 

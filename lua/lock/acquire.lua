@@ -1,0 +1,37 @@
+-- Takes a free lock for a new hold.
+--
+-- KEYS[1]  the lock: a hash of one field, the owner, whose value is the hold count
+-- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
+-- ARGV[2]  the lease in ms
+--
+-- Answers  nil       acquired
+--          integer   held by another: the key's remaining time to live in ms, -1 without expiry
+-- Error    WRONGTYPE where the key holds no plain lock
+--
+-- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired".
+
+local lease = tonumber(ARGV[2])
+if not lease or lease < 1 then
+  return redis.error_reply('ERR the lease must be a positive number of ms')
+end
+
+if redis.call('exists', KEYS[1]) == 0 then
+  redis.call('hincrby', KEYS[1], ARGV[1], 1)
+  redis.call('pexpire', KEYS[1], ARGV[2])
+  return nil
+end
+
+local remaining = redis.call('pttl', KEYS[1])
+
+if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+  if lease > remaining then
+    redis.call('pexpire', KEYS[1], ARGV[2])
+  end
+  return nil
+end
+
+if redis.call('hlen', KEYS[1]) ~= 1 then
+  return redis.error_reply('WRONGTYPE a lock has one field, this hash has more')
+end
+
+return remaining

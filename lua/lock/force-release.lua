@@ -1,0 +1,24 @@
+-- Frees a lock whoever holds it, provided it is still the holder the client saw.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the owner field the client saw
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+--
+-- Answers  0   that holder is gone: nothing was changed
+--          2   freed, and told
+--          3   freed, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key is no hash
+--
+-- Applied twice or late: a newer holder has another field and is left alone.
+
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+
+redis.call('del', KEYS[1])
+local told = redis.pcall(ARGV[3], ARGV[2], '0')
+if type(told) == 'table' and told.err then
+  return 3
+end
+return 2

@@ -1,0 +1,23 @@
+-- Adds a level to a hold.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the owner field
+-- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
+-- ARGV[3]  the hold count the client wants; it is the only author of its field
+--
+-- Answers  1   the count is as wanted
+--          0   the hold is gone: nothing was changed
+-- Error    WRONGTYPE where the key is no hash
+--
+-- Applied twice: the count is absolute, the second copy changes nothing.
+
+local count = redis.call('hget', KEYS[1], ARGV[1])
+if not count then
+  return 0
+end
+
+redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[3]) - tonumber(count))
+if tonumber(ARGV[2]) > redis.call('pttl', KEYS[1]) then
+  redis.call('pexpire', KEYS[1], ARGV[2])
+end
+return 1

@@ -1,0 +1,25 @@
+-- Renews the leases of several holds; each key answers for itself.
+--
+-- KEYS     the locks, all in one slot where there is a cluster; at most lockWatchdogBatchSize
+-- ARGV[1]  the lease in ms; never shortens what a key still has
+-- ARGV[i+1] the owner field of the hold on KEYS[i]
+--
+-- Answers  an array, for each key
+--          1   renewed
+--          0   the hold is gone: nothing was changed, a lock is never resurrected
+--
+-- A key that holds something else counts as gone and does not fail the others.
+
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local held = redis.pcall('hexists', key, ARGV[i + 1])
+  if held == 1 then
+    if tonumber(ARGV[1]) > redis.call('pttl', key) then
+      redis.call('pexpire', key, ARGV[1])
+    end
+    answers[i] = 1
+  else
+    answers[i] = 0
+  end
+end
+return answers

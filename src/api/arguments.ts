@@ -1,0 +1,147 @@
+import { TimeUnit } from './time-unit'
+
+/** Options of `lock()`. */
+export interface LockOptions {
+  /** How long the lock is held at most, in ms; absent or -1: until released, renewed by the watchdog. */
+  leaseTime?: number | undefined
+  /** Who calls, where no `redisson.run()` says so: a positive integer of your choosing, local to this client. */
+  threadId?: number | undefined
+  /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and nothing stays held. */
+  signal?: AbortSignal | undefined
+}
+
+/** Options of `tryLock()` and `tryAcquire()`. */
+export interface TryLockOptions extends LockOptions {
+  /** How long to wait at most, in ms; absent, 0 or less: one try. */
+  waitTime?: number | undefined
+}
+
+/** Options of `unlock()`. */
+export interface UnlockOptions {
+  /** The `threadId` under which the lock was acquired. */
+  threadId?: number | undefined
+}
+
+/** Options of `withLock()`. */
+export type WithLockOptions = Pick<LockOptions, 'leaseTime' | 'signal'>
+
+export interface AcquireArguments {
+  readonly leaseTime: number | undefined
+  readonly waitTime: number | undefined
+  readonly threadId: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** `lock()`, `lock(lease, unit?)`, `lock({ … })`. */
+export function lockArguments(first?: number | LockOptions, unit?: TimeUnit): AcquireArguments {
+  if (isOptions(first)) return fromOptions(first, ['leaseTime', 'threadId', 'signal'], undefined)
+  return { ...NOTHING, leaseTime: leaseTime(inMillis(first, unit, 'leaseTime')), waitTime: undefined }
+}
+
+/** `tryLock()`, `tryLock(wait, unit?)`, `tryLock(wait, lease, unit?)`, `tryLock({ … })`. */
+export function tryLockArguments(
+  first?: number | TryLockOptions,
+  second?: number | TimeUnit,
+  third?: TimeUnit,
+): AcquireArguments {
+  if (isOptions(first)) return tryOptions(first)
+  const unit = second instanceof TimeUnit ? second : third
+  const lease = second instanceof TimeUnit ? undefined : second
+  return {
+    ...NOTHING,
+    waitTime: waitTime(inMillis(first, unit, 'waitTime')),
+    leaseTime: leaseTime(inMillis(lease, unit, 'leaseTime')),
+  }
+}
+
+/** `tryLock({ … })`, `tryAcquire({ … })`. */
+export function tryOptions(options: TryLockOptions = {}): AcquireArguments {
+  return fromOptions(options, ['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
+}
+
+/** `acquire({ … })`. */
+export function acquireOptions(options: LockOptions = {}): AcquireArguments {
+  return fromOptions(options, ['leaseTime', 'threadId', 'signal'], undefined)
+}
+
+/** `withLock(fn, { … })`. */
+export function withLockOptions(options: WithLockOptions = {}): AcquireArguments {
+  return fromOptions(options, ['leaseTime', 'signal'], undefined)
+}
+
+/** `unlock({ threadId })`. */
+export function unlockOptions(options: UnlockOptions = {}): number | undefined {
+  return fromOptions(options, ['threadId'], undefined).threadId
+}
+
+const NOTHING = { leaseTime: undefined, waitTime: undefined, threadId: undefined, signal: undefined }
+
+function isOptions<T>(argument: number | T | undefined): argument is T {
+  return typeof argument === 'object' || (typeof argument !== 'number' && argument !== undefined)
+}
+
+function fromOptions(
+  options: TryLockOptions,
+  known: readonly string[],
+  defaultWait: number | undefined,
+): AcquireArguments {
+  if (typeof options !== 'object' || options === null || options instanceof TimeUnit)
+    throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
+  for (const key of Object.keys(options))
+    if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
+  const wait = inMillis(options.waitTime, undefined, 'waitTime')
+  return {
+    leaseTime: leaseTime(inMillis(options.leaseTime, undefined, 'leaseTime')),
+    waitTime: wait === undefined ? defaultWait : waitTime(wait),
+    threadId: threadId(options.threadId),
+    signal: abortSignal(options.signal),
+  }
+}
+
+function inMillis(value: unknown, unit: TimeUnit | undefined, name: string): number | undefined {
+  if (unit !== undefined && !(unit instanceof TimeUnit))
+    throw new TypeError(`the unit must be a TimeUnit, got ${describe(unit)}`)
+  if (value === undefined) return undefined
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  // -1 means "none" in every unit, as it does to Java.
+  const millis = unit === undefined || value === -1 ? value : unit.toMillis(value)
+  if (!Number.isFinite(millis) || millis > Number.MAX_SAFE_INTEGER)
+    throw new RangeError(`${name} must be finite and at most ${Number.MAX_SAFE_INTEGER} ms, got ${value}`)
+  return millis < 0 ? millis : Math.ceil(millis)
+}
+
+function leaseTime(millis: number | undefined): number | undefined {
+  if (millis === undefined || millis === -1) return undefined
+  if (millis <= 0)
+    throw new RangeError(
+      `leaseTime must be more than 0 ms, or -1 for a lease renewed by the watchdog; got ${millis}`,
+    )
+  return millis
+}
+
+function waitTime(millis: number | undefined): number {
+  return Math.max(millis ?? 0, 0)
+}
+
+/** A thread id as callers may choose it. */
+export function threadId(value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'number') throw new TypeError(`threadId must be a number, got ${describe(value)}`)
+  if (!Number.isSafeInteger(value) || value <= 0)
+    throw new RangeError(`threadId must be a positive integer, got ${value}`)
+  return value
+}
+
+function abortSignal(value: unknown): AbortSignal | undefined {
+  if (value === undefined) return undefined
+  if (value instanceof AbortSignal) return value
+  throw new TypeError(`signal must be an AbortSignal, got ${describe(value)}`)
+}
+
+export function describe(value: unknown): string {
+  return value === null
+    ? 'null'
+    : typeof value === 'object'
+      ? (value.constructor?.name ?? 'an object')
+      : typeof value
+}

@@ -1,0 +1,86 @@
+import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from './arguments'
+import type { LockHold } from './lock-hold'
+import type { TimeUnit } from './time-unit'
+
+/**
+ * Redisson's RLock: a re-entrant lock on Redis, shared with Java services that use Redisson.
+ *
+ * **Who holds it.** Java's owner is the thread; here it is, in order: the `threadId` option; the logical
+ * thread, that is everything inside `redisson.run(fn)` or `lock.withLock(fn)`; else nobody, and then every
+ * acquisition is an owner of its own. Two calls outside any scope exclude each other, also on one object.
+ *
+ * **Units.** Numbers are milliseconds unless a TimeUnit follows them, and are rounded up to whole ones.
+ *
+ * **Errors.** Every method rejects with RedissonShutdownError after `shutdown()`, with RedisUnavailableError
+ * when it met nothing but connection errors for 10 s (acquisitions earlier, when their wait is over), with
+ * WrongTypeError when the key holds something else, and with TypeError or RangeError for bad arguments,
+ * before anything is sent.
+ */
+export interface RLock {
+  /** The name given to `getLock`, before any name mapper. */
+  getName(): string
+
+  /**
+   * Acquires the lock, waiting for it without limit. Held until `unlock()`: a watchdog renews the lease of
+   * `lockWatchdogTimeout` (30 s by default) at every third of it.
+   * Rejects with IllegalMonitorStateError while this caller has another acquisition of this lock under way,
+   * and with LockLostError when it re-enters a hold that was lost and has not been settled by `unlock()`.
+   */
+  lock(): Promise<void>
+  /**
+   * The same with a lease: held for at most `leaseTime`, and not renewed. -1 means no lease, as above; 0 and
+   * other negatives are RangeErrors (Java takes them for the watchdog).
+   */
+  lock(leaseTime: number, unit?: TimeUnit): Promise<void>
+  /** The same with options; with a `signal` it is Java's `lockInterruptibly`. */
+  lock(options: LockOptions): Promise<void>
+
+  /** Tries once; resolves with whether the lock is held now. May say false while other callers of this client queue for it. */
+  tryLock(): Promise<boolean>
+  /** Waits for at most `waitTime`; 0 or less is one try. */
+  tryLock(waitTime: number, unit?: TimeUnit): Promise<boolean>
+  /** Waits for at most `waitTime`, and holds for at most `leaseTime`. One unit for both. */
+  tryLock(waitTime: number, leaseTime: number, unit?: TimeUnit): Promise<boolean>
+  /** The same with options. */
+  tryLock(options: TryLockOptions): Promise<boolean>
+
+  /**
+   * Releases one level of what `lock()` or `tryLock()` acquired for this caller.
+   *
+   * Outside any scope it settles a hold taken through this object, lost ones first. On an object that
+   * several flows share, a flow that acquired nothing must therefore not call it: use `withLock` or `acquire`.
+   *
+   * Rejects with IllegalMonitorStateError when this caller holds nothing, with LockLostError when the hold
+   * was lost, and with RedisUnavailableError when the server could not be reached (the hold has ended here
+   * all the same, and the release is retried in the background until the lease has surely ended).
+   */
+  unlock(options?: UnlockOptions): Promise<void>
+
+  /** Frees the lock whoever holds it; resolves with whether it was held. Its holder learns of it as of a loss. */
+  forceUnlock(): Promise<boolean>
+
+  /** Whether anybody holds the lock. Asks the primary. */
+  isLocked(): Promise<boolean>
+  /** Whether this caller holds the lock; outside any scope, whether `unlock()` would release one. Asks the primary. */
+  isHeldByCurrentThread(): Promise<boolean>
+  /** Whether the caller with this `threadId` option holds the lock. Asks the primary. */
+  isHeldByThread(threadId: number): Promise<boolean>
+  /** How many levels this caller holds. Asks the primary. */
+  getHoldCount(): Promise<number>
+  /** The lease that is left, in ms; -1 without expiry, -2 when the lock is free. Asks the primary. */
+  remainTimeToLive(): Promise<number>
+
+  /** `lock()` with the acquisition as an object. Not in Java. */
+  acquire(options?: LockOptions): Promise<LockHold>
+  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. Not in Java. */
+  tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined>
+  /**
+   * Runs `fn` under the lock and releases it when `fn` has settled. Not in Java.
+   *
+   * `fn` runs as a logical thread of its own, a child of the current one: within it this lock and those of
+   * the ancestors are re-entered, and a concurrent sibling waits.
+   * Rejects with what `fn` rejects with; when `fn` succeeded but the hold was lost meanwhile, with
+   * LockLostError carrying the value as `.result`.
+   */
+  withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
+}

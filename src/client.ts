@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto'
+import calculateSlot from 'cluster-key-slot'
+import { Cluster, Redis } from 'ioredis'
+import { type LockLostError, RedissonShutdownError } from './api/errors'
+import { ClusterSubscriber, SUBSCRIBER_OPTIONS } from './connection/cluster-subscriber'
+import {
+  CommandConnection,
+  connectionOptions,
+  connectOrFail,
+  cutIfSilent,
+} from './connection/command-connection'
+import { withoutSecrets } from './connection/failures'
+import { type RedisTarget, resolveTarget } from './connection/redis-target'
+import {
+  type ChannelEvents,
+  type ChannelSource,
+  SubscriberConnection,
+} from './connection/subscriber-connection'
+import { EventHub } from './event-hub'
+import { type ClientContext, loseHold } from './locks/client-context'
+import { GivingBack } from './locks/giving-back'
+import { PlainLock, PlainLockRenewal, type PublishCommand } from './locks/plain-lock'
+import { ExplicitCallers } from './ownership/callers'
+import type { Hold, LossReason } from './ownership/hold'
+import { HoldRegistry } from './ownership/hold-registry'
+import { outsideThreads } from './ownership/logical-thread'
+import { type RedissonOptions, type ResolvedOptions, resolveOptions } from './redisson-options'
+import { LeaseKeeper } from './renewal/lease-keeper'
+import { Watchdog } from './renewal/watchdog'
+import { type Clock, systemClock } from './runtime/clock'
+import { ScriptRunner } from './scripts/script-runner'
+import { RedisScriptTransport, type ScriptTransport } from './scripts/script-transport'
+import { Subscriptions } from './waiting/subscriptions'
+import { WaitingRoom } from './waiting/waiting-room'
+
+/** What tests bend and nobody else needs to. */
+export interface ClientInternals {
+  readonly clock?: Clock
+  readonly newClientId?: () => string
+  /** Wraps the way of scripts to the server. */
+  readonly transport?: (transport: ScriptTransport) => ScriptTransport
+  readonly unavailableAfter?: number
+  readonly silentAfter?: number
+}
+
+const UNAVAILABLE_AFTER = 10_000
+const SILENT_AFTER = 4_000
+
+/** Everything one Redisson client consists of, put together. */
+export class Client implements ClientContext {
+  readonly clientId: string
+  readonly clock: Clock
+  readonly lockWatchdogTimeout: number
+  readonly explicitCallers = new ExplicitCallers()
+  readonly holds = new HoldRegistry()
+  readonly leases: LeaseKeeper
+  readonly waiting: WaitingRoom
+  readonly givingBack: GivingBack
+  readonly events = new EventHub()
+  readonly isCluster: boolean
+  private readonly runner: ScriptRunner
+  private readonly plainRenewal: PlainLockRenewal
+  private state: 'open' | 'closing' | 'closed' = 'open'
+
+  /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
+  static async connect(given: RedissonOptions, internals: ClientInternals = {}): Promise<Client> {
+    const options = resolveOptions(given)
+    const target = resolveTarget(options.redis)
+    const clock = internals.clock ?? systemClock
+    // Sockets and timers made here must not belong to whichever logical thread happens to create the client.
+    return await outsideThreads(async () => {
+      let client: Client | undefined
+      const report = (error: Error) => client?.events.error(error)
+      const commands = new CommandConnection(target, clock, report)
+      await commands.connect()
+      try {
+        const publish = await choosePublish(commands.redis, options)
+        const { source, ready } = openSource(commands, target, publish, clock, {
+          message: (channel) => client?.subscriptions.wake(channel),
+          confirmed: (channel) => client?.subscriptions.wake(channel),
+          broken: (channel) => client?.subscriptions.wake(channel),
+          error: (error) => report(withoutSecrets(error, target.secrets)),
+        })
+        await ready
+        client = new Client(options, target, commands, source, publish, internals)
+        return client
+      } catch (error) {
+        commands.close()
+        throw error
+      }
+    })
+  }
+
+  private readonly subscriptions: Subscriptions
+
+  private constructor(
+    private readonly options: ResolvedOptions,
+    target: RedisTarget,
+    private readonly commands: CommandConnection,
+    source: ChannelSource,
+    private readonly publish: PublishCommand,
+    internals: ClientInternals,
+  ) {
+    const clock = internals.clock ?? systemClock
+    const unavailableAfter = internals.unavailableAfter ?? UNAVAILABLE_AFTER
+    const transport = new RedisScriptTransport(commands)
+    this.clock = clock
+    this.clientId = (internals.newClientId ?? randomUUID)()
+    this.lockWatchdogTimeout = options.lockWatchdogTimeout
+    this.isCluster = target.kind === 'cluster'
+    this.runner = new ScriptRunner({
+      transport: internals.transport?.(transport) ?? transport,
+      clock,
+      secrets: target.secrets,
+      unavailableAfter,
+      silentAfter: internals.silentAfter ?? SILENT_AFTER,
+    })
+    this.plainRenewal = new PlainLockRenewal(this.runner)
+    this.subscriptions = new Subscriptions(source, clock)
+    this.waiting = new WaitingRoom({
+      clock,
+      subscriptions: this.subscriptions,
+      holds: this.holds,
+      unavailableAfter,
+      longestSleep: options.lockWatchdogTimeout,
+    })
+    this.givingBack = new GivingBack(clock, () => this.waiting)
+    const watchdog = new Watchdog({
+      clock,
+      lockWatchdogTimeout: options.lockWatchdogTimeout,
+      lockWatchdogBatchSize: options.lockWatchdogBatchSize,
+      groupOf: this.isCluster ? calculateSlot : () => 0,
+      onLost: (hold, reason) => loseHold(this, hold, reason),
+      onRenewalFailed: ({ lockName, threadId }, error) =>
+        this.events.emit('renewalFailed', { lockName, threadId, error }),
+    })
+    this.leases = new LeaseKeeper(clock, watchdog, (hold) => loseHold(this, hold, 'lease'))
+  }
+
+  plainLock(name: string): PlainLock {
+    return new PlainLock(
+      name,
+      this.options.mapName(name),
+      this.plainRenewal,
+      this.clientId,
+      this.runner,
+      this.publish,
+    )
+  }
+
+  assertOpen(): void {
+    if (this.state !== 'open') throw this.shutdownError()
+  }
+
+  assertNotClosed(): void {
+    if (this.state === 'closed') throw this.shutdownError()
+  }
+
+  isServerAway(): boolean {
+    return this.runner.isServerAway
+  }
+
+  lockLost(hold: Hold, reason: LossReason, error: LockLostError): void {
+    this.events.emit('lockLost', { lockName: hold.lockName, threadId: hold.threadId, reason, error })
+  }
+
+  /** Lets go of everything; see Redisson.shutdown. */
+  async shutdown(timeout: number): Promise<void> {
+    this.state = 'closing'
+    const error = this.shutdownError()
+    this.waiting.close(error)
+    await this.untilLetGo(timeout)
+    this.state = 'closed'
+    this.leases.stop()
+    outsideThreads(() => {
+      for (const hold of this.holds.all()) hold.abortSignal(error)
+    })
+    this.runner.close(error)
+    this.subscriptions.close()
+    this.commands.close()
+  }
+
+  /** Resolves when nothing is held and nothing is under way, at the latest after `timeout` ms. */
+  private async untilLetGo(timeout: number): Promise<void> {
+    let timer = { cancel() {} }
+    const late = new Promise<void>((resolve) => {
+      timer = this.clock.after(timeout, resolve)
+    })
+    const done = Promise.all([this.holds.empty(), this.runner.idle(), this.givingBack.settled()])
+    await Promise.race([done, late])
+    timer.cancel()
+  }
+
+  private shutdownError(): RedissonShutdownError {
+    return new RedissonShutdownError(`The Redisson client ${this.clientId} is shut down`)
+  }
+}
+
+/** Redisson's choice: outside a cluster PUBLISH, in one what the mode says, AUTO asking whether it can be sharded. */
+async function choosePublish(redis: Redis | Cluster, options: ResolvedOptions): Promise<PublishCommand> {
+  if (!(redis instanceof Cluster)) return 'publish'
+  if (options.shardedSubscriptionMode !== 'AUTO')
+    return options.shardedSubscriptionMode === 'ON' ? 'spublish' : 'publish'
+  try {
+    await redis.pubsub('SHARDNUMSUB')
+    return 'spublish'
+  } catch {
+    return 'publish'
+  }
+}
+
+function openSource(
+  commands: CommandConnection,
+  target: RedisTarget,
+  publish: PublishCommand,
+  clock: Clock,
+  events: ChannelEvents,
+): { source: ChannelSource; ready: Promise<void> } {
+  const { redis } = commands
+  if (redis instanceof Cluster) {
+    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
+    return { source, ready: Promise.resolve() }
+  }
+  const subscriber = new Redis(connectionOptions(target, SUBSCRIBER_OPTIONS))
+  // The command connection reports that the server is away; twice would be once too often.
+  subscriber.on('error', () => {})
+  const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>
+    cutIfSilent(silent, clock),
+  )
+  return { source, ready: connectOrFail(subscriber, target, clock) }
+}

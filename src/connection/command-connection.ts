@@ -1,0 +1,158 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { RedisUnavailableError } from '../api/errors'
+import type { Clock } from '../runtime/clock'
+import { classify, withoutSecrets } from './failures'
+import type { RedisTarget } from './redis-target'
+
+/** A connection that does not answer a PING for this long has gone silent and is cut. */
+const PING_TIMEOUT = 3_000
+
+/** What every connection of ours has in common, whatever the caller's own ioredis options say. */
+const OWN_OPTIONS = {
+  lazyConnect: true,
+  replyMapping: 'legacy',
+  role: 'master',
+  enableAutoPipelining: false,
+  // ioredis resends what a broken connection left unanswered; how long a call waits for that is decided above.
+  maxRetriesPerRequest: null,
+  enableOfflineQueue: true,
+  autoResendUnfulfilledCommands: true,
+  disconnectTimeout: 500,
+  retryStrategy: (times: number) =>
+    Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + Math.random() / 2),
+  // A primary that became a replica: connect anew, to where the name or the sentinels point now.
+  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+} as const satisfies RedisOptions
+
+type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'legacy' }
+
+/** Options for a connection of its own to the target (or to one node of it). */
+export function connectionOptions(target: RedisTarget, override: RedisOptions = {}): ConnectionOptions {
+  const given = target.kind === 'cluster' ? (target.options.redisOptions ?? {}) : target.options
+  return {
+    ...OWN_OPTIONS,
+    ...(target.kind === 'sentinel' ? { failoverDetector: true } : {}),
+    ...given,
+    ...override,
+    replyMapping: 'legacy',
+  }
+}
+
+/** The connection on which scripts run: one to a standalone server or a Sentinel primary, one a node in a cluster. */
+export class CommandConnection {
+  /** How many times a connection broke; a change between request and reply means the reply may be a second one. */
+  breaks = 0
+  readonly redis: Redis | Cluster
+
+  constructor(
+    readonly target: RedisTarget,
+    private readonly clock: Clock,
+    private readonly onError: (error: Error) => void,
+  ) {
+    this.redis = target.kind === 'cluster' ? this.openCluster() : this.openSingle()
+  }
+
+  private openSingle(): Redis {
+    const redis = new Redis(connectionOptions(this.target))
+    redis.on('error', (error: unknown) => this.onError(withoutSecrets(error, this.target.secrets)))
+    redis.on('close', () => this.breaks++)
+    return redis
+  }
+
+  private openCluster(): Cluster {
+    if (this.target.kind !== 'cluster') throw new TypeError('not a cluster')
+    const cluster = new Cluster(this.target.nodes, {
+      ...this.target.options,
+      lazyConnect: true,
+      scaleReads: 'master',
+      enableAutoPipelining: false,
+      enableOfflineQueue: true,
+      redisOptions: this.ownClusterNodeOptions(),
+    })
+    cluster.on('error', (error: unknown) => this.onError(withoutSecrets(error, this.target.secrets)))
+    cluster.on('node error', (error: unknown) => {
+      this.breaks++
+      if (classify(error) !== 'connection') this.onError(withoutSecrets(error, this.target.secrets))
+    })
+    cluster.on('+node', (node: Redis) => node.on('close', () => this.breaks++))
+    return cluster
+  }
+
+  private ownClusterNodeOptions() {
+    // Reconnecting to a node is the cluster's business: it may have a successor.
+    const {
+      retryStrategy: _,
+      lazyConnect: __,
+      role: ___,
+      reconnectOnError: ____,
+      ...options
+    } = connectionOptions(this.target)
+    return options
+  }
+
+  get state(): 'ready' | 'loading' | 'away' {
+    if (this.redis.status === 'ready') return 'ready'
+    return this.redis.status === 'connect' ? 'loading' : 'away'
+  }
+
+  /** Resolves once the server answers; rejects with RedisUnavailableError within the target's connect timeout. */
+  async connect(): Promise<void> {
+    await connectOrFail(this.redis, this.target, this.clock)
+  }
+
+  /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect and resend. */
+  probe(): void {
+    const nodes = this.redis instanceof Cluster ? this.redis.nodes('all') : [this.redis]
+    for (const node of nodes) cutIfSilent(node, this.clock)
+  }
+
+  close(): void {
+    this.redis.disconnect()
+  }
+}
+
+/** Sends a PING and cuts the connection when nothing comes back in time. */
+export function cutIfSilent(redis: Redis, clock: Clock): void {
+  if (redis.status !== 'ready') return
+  const timer = clock.after(PING_TIMEOUT, () => redis.disconnect(true))
+  // An error is an answer too.
+  redis.ping().then(
+    () => timer.cancel(),
+    () => timer.cancel(),
+  )
+}
+
+export async function connectOrFail(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  clock: Clock,
+): Promise<void> {
+  let onError: (error: unknown) => void = () => {}
+  const failed = new Promise<never>((_, reject) => {
+    onError = reject
+    redis.once('error', onError)
+  })
+  let timer = { cancel() {} }
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.after(target.connectTimeout, () =>
+      reject(new Error(`no answer within ${target.connectTimeout} ms`)),
+    )
+  })
+  const connected = redis.connect()
+  connected.catch(() => {})
+  try {
+    await Promise.race([connected, failed, late])
+  } catch (error) {
+    redis.disconnect()
+    const { lastNodeError } = error as { lastNodeError?: unknown }
+    const cause = withoutSecrets(lastNodeError ?? error, target.secrets)
+    throw new RedisUnavailableError(`Redis at ${target.description} could not be reached: ${cause.message}`, {
+      cause,
+    })
+  } finally {
+    timer.cancel()
+    redis.off('error', onError)
+    failed.catch(() => {})
+    late.catch(() => {})
+  }
+}

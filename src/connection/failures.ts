@@ -1,0 +1,51 @@
+/** What a failed command means for the one who sent it. */
+export type FailureKind =
+  /** The connection broke or was never there: the command may or may not have been applied. */
+  | 'connection'
+  /** The server declined for now (LOADING, READONLY, CLUSTERDOWN …): the same command may pass soon. */
+  | 'passing'
+  /** The server does not know the script by its hash. */
+  | 'noscript'
+  /** The key holds something else. */
+  | 'wrongtype'
+  /** Anything else: sending it again would not help. */
+  | 'final'
+
+const PASSING = /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED)\b/
+const REDIRECTED = /^(MOVED|ASK) /
+const CONNECTION =
+  /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+])
+
+export function classify(error: unknown): FailureKind {
+  const { message = '', code } = error as { message?: string; code?: string }
+  if (message.includes('NOSCRIPT')) return 'noscript'
+  if (message.includes('WRONGTYPE')) return 'wrongtype'
+  if (code !== undefined && CONNECTION_CODES.has(code)) return 'connection'
+  if (CONNECTION.test(message)) return 'connection'
+  if (PASSING.test(message) || REDIRECTED.test(message)) return 'passing'
+  return 'final'
+}
+
+/**
+ * A copy of an error of ioredis that is safe to show. Theirs carries the command with its arguments, and
+ * with HELLO or AUTH those are the password.
+ */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
+  const { message = String(error), code } = error as { message?: string; code?: string }
+  let text = message
+  for (const secret of secrets) text = text.replaceAll(secret, '***')
+  const copy = new Error(text)
+  if (code !== undefined) Object.assign(copy, { code })
+  return copy
+}

@@ -1,0 +1,53 @@
+import { IllegalMonitorStateError } from '../api/errors'
+import type { LockHold } from '../api/lock-hold'
+import type { Acquired } from './acquiring'
+import { type ClientContext, isLive, quote } from './client-context'
+import type { LockProtocol } from './lock-protocol'
+import { release } from './releasing'
+
+/** A LockHold: the right to release one level, once. */
+export class AcquiredHold implements LockHold {
+  private unlocked = false
+
+  constructor(
+    private readonly context: ClientContext,
+    private readonly protocol: LockProtocol,
+    private readonly acquired: Acquired,
+  ) {}
+
+  get lockName(): string {
+    return this.protocol.name
+  }
+
+  get threadId(): number {
+    return this.acquired.hold.threadId
+  }
+
+  get signal(): AbortSignal {
+    this.look()
+    return this.acquired.hold.signal
+  }
+
+  get isHeld(): boolean {
+    return this.look() && this.acquired.hold.levels.includes(this.acquired.level)
+  }
+
+  async unlock(): Promise<void> {
+    if (this.unlocked)
+      throw new IllegalMonitorStateError(
+        `This hold on the lock ${quote(this.lockName)} was released already ` +
+          `(client ${this.context.clientId}, thread id ${this.threadId}).`,
+      )
+    this.unlocked = true
+    this.context.assertNotClosed()
+    await release(this.context, this.protocol, this.acquired.hold, this.acquired.level)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.unlocked) await this.unlock()
+  }
+
+  private look() {
+    return isLive(this.context, this.acquired.hold)
+  }
+}

@@ -1,0 +1,174 @@
+import { IllegalMonitorStateError, RedisUnavailableError } from '../api/errors'
+import type { Caller } from '../ownership/callers'
+import { Hold, type Level } from '../ownership/hold'
+import { newThreadId } from '../ownership/process-state'
+import type { SlotPlace } from '../ownership/slot-table'
+import type { Reply, ScriptCall } from '../scripts/script-runner'
+import { unlessAborted } from '../waiting/abort-listeners'
+import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
+import type { LockProtocol } from './lock-protocol'
+
+export interface AcquireOptions {
+  /** ms, or undefined: the watchdog renews while the level lasts. */
+  readonly leaseTime: number | undefined
+  /** ms; 0 or less: one try; undefined: without limit. */
+  readonly waitTime: number | undefined
+  readonly signal: AbortSignal | undefined
+  /** The level belongs to a LockHold or a `withLock`. */
+  readonly byToken: boolean
+}
+
+export interface Acquired {
+  readonly hold: Hold
+  readonly level: Level
+}
+
+/** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
+export async function acquire(
+  context: ClientContext,
+  protocol: LockProtocol,
+  caller: Caller,
+  options: AcquireOptions,
+): Promise<Acquired | undefined> {
+  context.assertOpen()
+  options.signal?.throwIfAborted()
+  const place = caller.placeToAcquire(protocol.lockId)
+  if (!place) return await acquireAnew(context, protocol, undefined, options)
+
+  const slot = place.table.getOrCreate(place.key)
+  if (slot.acquiring)
+    throw new IllegalMonitorStateError(
+      `${caller.description} is acquiring the lock ${quote(protocol.name)} already (client ${context.clientId}). ` +
+        'One caller does one thing at a time: give each concurrent branch its own redisson.run() or threadId.',
+    )
+  const acquiring = acquireScoped(context, protocol, caller, place, options)
+  slot.acquiring = acquiring
+  try {
+    return await acquiring
+  } finally {
+    delete slot.acquiring
+    place.table.tidy(place.key)
+  }
+}
+
+async function acquireScoped(
+  context: ClientContext,
+  protocol: LockProtocol,
+  caller: Caller,
+  place: SlotPlace,
+  options: AcquireOptions,
+): Promise<Acquired | undefined> {
+  const held = caller.placeOfHold(protocol.lockId)
+  const hold = held?.table.get(held.key)?.hold
+  if (!hold) return await acquireAnew(context, protocol, place, options)
+  // An expired hold is retired by this look; its caller starts afresh.
+  if (!isLive(context, hold) && hold.state === 'expired')
+    return await acquireAnew(context, protocol, place, options)
+  return await hold.inTurn(() => reenter(context, protocol, hold, options))
+}
+
+async function reenter(
+  context: ClientContext,
+  protocol: LockProtocol,
+  hold: Hold,
+  options: AcquireOptions,
+): Promise<Acquired> {
+  if (!isLive(context, hold)) throw lossError(context, hold)
+  const lease = options.leaseTime ?? context.lockWatchdogTimeout
+  const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1)
+  // The count is absolute: if this is given up, the next operation of the hold sets it right.
+  const { value, sent } = await unlessAborted(call.answer, options.signal)
+  if (value !== 1) {
+    loseHold(context, hold, 'gone')
+    throw lossError(context, hold)
+  }
+  const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
+  hold.levels.push(level)
+  hold.extend(sent, lease)
+  context.leases.keep(hold, protocol.renewal)
+  if (!isLive(context, hold)) throw lossError(context, hold)
+  return { hold, level }
+}
+
+async function acquireAnew(
+  context: ClientContext,
+  protocol: LockProtocol,
+  place: SlotPlace | undefined,
+  options: AcquireOptions,
+): Promise<Acquired | undefined> {
+  const started = context.clock.now()
+  const lease = options.leaseTime ?? context.lockWatchdogTimeout
+  for (;;) {
+    const waitTime =
+      options.waitTime === undefined ? undefined : options.waitTime - context.clock.elapsedSince(started)
+    // Those who wait here were first; asking Redis past them would be barging.
+    if (waitTime !== undefined && options.waitTime! <= 0 && context.waiting.hasQueue(protocol.lockId))
+      return undefined
+    const threadId = newThreadId()
+    const owner = protocol.ownerField(threadId)
+    const reply = await waitFor(context, protocol, owner, lease, waitTime, options.signal)
+    if (!reply) return undefined
+    const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
+    const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
+    if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) continue
+    hold.levels.push(level)
+    take(context, protocol, hold, place)
+    return { hold, level }
+  }
+}
+
+function take(context: ClientContext, protocol: LockProtocol, hold: Hold, place: SlotPlace | undefined) {
+  if (place) {
+    hold.place = place
+    place.table.getOrCreate(place.key).hold = hold
+  }
+  context.holds.add(hold)
+  context.leases.keep(hold, protocol.renewal)
+}
+
+function waitFor(
+  context: ClientContext,
+  protocol: LockProtocol,
+  owner: string,
+  lease: number,
+  waitTime: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Reply | undefined> {
+  return context.waiting.acquire(protocol, {
+    waitTime,
+    signal,
+    lease,
+    start: () => protocol.acquire(owner, lease),
+    abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
+    giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
+    unavailable: () =>
+      context.isServerAway()
+        ? new RedisUnavailableError(
+            `Redis was out of reach when the wait for the lock ${quote(protocol.name)} was over`,
+          )
+        : undefined,
+  })
+}
+
+/** The answer came so late that the lease may have run out on the way: asks before handing the lock out. */
+async function confirm(
+  context: ClientContext,
+  protocol: LockProtocol,
+  hold: Hold,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  try {
+    const { value, sent } = await unlessAborted(
+      protocol.reenter(hold.ownerField, hold.lease, 1).answer,
+      signal,
+    )
+    hold.reset(sent, hold.lease)
+    if (value !== 1) return false
+    if (!hold.isPastDeadline) return true
+    context.givingBack.hold(protocol, hold.ownerField, hold.lease, sent)
+    return false
+  } catch (error) {
+    context.givingBack.hold(protocol, hold.ownerField, hold.lease, context.clock.now())
+    throw error
+  }
+}

@@ -1,0 +1,65 @@
+import { margin } from '../ownership/hold'
+import { outsideThreads } from '../ownership/logical-thread'
+import type { Clock, Moment } from '../runtime/clock'
+import type { ScriptCall } from '../scripts/script-runner'
+import type { WaitingRoom } from '../waiting/waiting-room'
+import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
+
+const RETRY_AFTER = 500
+
+/**
+ * Gives back in the background what nobody is waiting for any more: an acquisition given up while its
+ * command was under way, and a hold whose last `unlock()` could not reach the server. Each is released
+ * until the server has answered, or its lease has surely ended.
+ */
+export class GivingBack {
+  private readonly underWay = new Set<Promise<void>>()
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly waiting: () => WaitingRoom,
+  ) {}
+
+  /** Resolves when nothing is being given back. */
+  async settled(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.all(this.underWay)
+  }
+
+  /** The attempt is nobody's any more: releases what it may acquire once it has been answered. */
+  attempt(protocol: LockProtocol, owner: string, lease: number, call: ScriptCall): void {
+    this.track(
+      new Promise((resolve) => {
+        call.onFinished((reply) => {
+          const acquiredNothing = reply !== undefined && reply.value !== null && !reply.connectionBroke
+          if (acquiredNothing) resolve()
+          else resolve(this.release(protocol, owner, lease, this.clock.now()))
+        })
+      }),
+    )
+  }
+
+  /** Releases whatever this owner may still hold, though its lease was last set at `since`. */
+  hold(protocol: LockProtocol, owner: string, lease: number, since: Moment): void {
+    this.track(this.release(protocol, owner, lease, since))
+  }
+
+  private track(work: Promise<void>) {
+    this.underWay.add(work)
+    work.finally(() => this.underWay.delete(work))
+  }
+
+  private async release(protocol: LockProtocol, owner: string, lease: number, since: Moment): Promise<void> {
+    return await outsideThreads(async () => {
+      while (this.clock.elapsedSince(since) < lease + margin(lease)) {
+        try {
+          const { value } = await protocol.release(owner, 0, 0).answer
+          if (value !== NOT_HELD) this.waiting().freed(protocol, value !== FREED_UNTOLD)
+          return
+        } catch (error) {
+          if ((error as { code?: string }).code !== 'REDIS_UNAVAILABLE') return
+          await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
+        }
+      }
+    })
+  }
+}

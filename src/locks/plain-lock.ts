@@ -1,0 +1,75 @@
+import { lockChannel, ownerField } from '../names/redis-names'
+import type { Hold } from '../ownership/hold'
+import type { Renewal } from '../renewal/watchdog'
+import { script } from '../scripts/script'
+import type { ScriptCall, ScriptRunner } from '../scripts/script-runner'
+import type { LockProtocol, LockState } from './lock-protocol'
+
+const ACQUIRE = script('lock/acquire')
+const REENTER = script('lock/reenter')
+const RELEASE = script('lock/release')
+const FORCE_RELEASE = script('lock/force-release')
+const RENEW = script('lock/renew')
+const INSPECT = script('lock/inspect')
+
+export type PublishCommand = 'publish' | 'spublish'
+
+/** Renews plain locks, many in one call. */
+export class PlainLockRenewal implements Renewal {
+  constructor(private readonly runner: ScriptRunner) {}
+
+  renew(holds: readonly Hold[], lease: number): ScriptCall {
+    return this.runner.run(
+      RENEW,
+      holds.map((hold) => hold.key),
+      [lease, ...holds.map((hold) => hold.ownerField)],
+    )
+  }
+}
+
+/** Java's RLock in Redis: a hash of one field, the owner, whose value is the hold count. */
+export class PlainLock implements LockProtocol {
+  readonly lockId: string
+  readonly channel: string
+  readonly shared = false
+  private readonly keys: readonly string[]
+
+  constructor(
+    readonly name: string,
+    readonly key: string,
+    readonly renewal: Renewal,
+    private readonly clientId: string,
+    private readonly runner: ScriptRunner,
+    private readonly publish: PublishCommand,
+  ) {
+    this.lockId = `lock ${key}`
+    this.channel = lockChannel(key)
+    this.keys = [key]
+  }
+
+  ownerField(threadId: number): string {
+    return ownerField(this.clientId, threadId)
+  }
+
+  acquire(owner: string, lease: number): ScriptCall {
+    return this.runner.run(ACQUIRE, this.keys, [owner, lease])
+  }
+
+  reenter(owner: string, lease: number, count: number): ScriptCall {
+    return this.runner.run(REENTER, this.keys, [owner, lease, count])
+  }
+
+  release(owner: string, count: number, lease: number): ScriptCall {
+    return this.runner.run(RELEASE, this.keys, [owner, count, lease, this.channel, this.publish])
+  }
+
+  forceRelease(owner: string): ScriptCall {
+    return this.runner.run(FORCE_RELEASE, this.keys, [owner, this.channel, this.publish])
+  }
+
+  async inspect(owner: string): Promise<LockState> {
+    const { value } = await this.runner.run(INSPECT, this.keys, [owner]).answer
+    const [timeToLive, count, holder] = value as [number, number, string]
+    return { timeToLive, count, holder }
+  }
+}

@@ -1,0 +1,76 @@
+import { IllegalMonitorStateError } from '../api/errors'
+import type { Hold, Level } from '../ownership/hold'
+import { type ClientContext, isLive, loseHold, lossError, quote, stopKeeping } from './client-context'
+import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
+
+/**
+ * Releases one level of a hold; with the last one the lock. Rejects with LockLostError, and settles the
+ * level, where the hold is gone; sends nothing where that is known already.
+ */
+export function release(
+  context: ClientContext,
+  protocol: LockProtocol,
+  hold: Hold,
+  level: Level,
+): Promise<void> {
+  return hold.inTurn(async () => {
+    const index = hold.levels.indexOf(level)
+    if (index < 0)
+      throw new IllegalMonitorStateError(
+        `This hold on the lock ${quote(protocol.name)} was released already ` +
+          `(client ${context.clientId}, thread id ${hold.threadId}).`,
+      )
+    const live = isLive(context, hold)
+    hold.levels.splice(index, 1)
+    if (!live) {
+      if (hold.levels.length === 0) forget(hold)
+      throw lossError(context, hold)
+    }
+    if (hold.levels.length > 0) await releaseLevel(context, protocol, hold)
+    else await releaseLast(context, protocol, hold)
+  })
+}
+
+async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
+  const lease = hold.leaseForLevels(context.lockWatchdogTimeout)
+  const { value, sent } = await protocol.release(hold.ownerField, hold.levels.length, lease).answer
+  if (value === NOT_HELD) {
+    loseHold(context, hold, 'gone')
+    throw lossError(context, hold)
+  }
+  if (hold.state !== 'held') return
+  hold.reset(sent, lease)
+  context.leases.keep(hold, protocol.renewal)
+}
+
+async function releaseLast(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
+  const called = context.clock.now()
+  hold.state = 'released'
+  stopKeeping(context, hold)
+  forget(hold)
+  const call = protocol.release(hold.ownerField, 0, 0)
+  let reply: Awaited<typeof call.answer>
+  try {
+    reply = await call.answer
+  } catch (error) {
+    if ((error as { code?: string }).code === 'REDIS_UNAVAILABLE')
+      context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)
+    throw error
+  }
+  // Gone, but the connection broke on the way: an earlier copy of this very release did it.
+  if (reply.value === NOT_HELD && !reply.connectionBroke) {
+    loseHold(context, hold, 'gone')
+    throw lossError(context, hold)
+  }
+  context.waiting.freed(protocol, reply.value !== FREED_UNTOLD)
+}
+
+/** The caller has settled every level: nothing of this hold is kept for it. */
+function forget(hold: Hold) {
+  const { place } = hold
+  if (!place) return
+  const slot = place.table.get(place.key)
+  if (slot?.hold === hold) delete slot.hold
+  if (place.table.retired(place.key) === hold) place.table.forgetRetired(place.key)
+  place.table.tidy(place.key)
+}

@@ -1,0 +1,146 @@
+import type { Clock, Moment } from '../runtime/clock'
+import { outsideThreads } from './logical-thread'
+import type { SlotPlace } from './slot-table'
+
+/** One acquisition within a hold; the first makes the hold, each re-entry adds one. */
+export interface Level {
+  /** Its lease in ms, or none: then the watchdog renews the hold while this level lasts. */
+  readonly leaseTime: number | undefined
+  /** It belongs to a LockHold or a `withLock`, and only those may release it. */
+  readonly byToken: boolean
+}
+
+/**
+ * - `held`: ours, as far as can be known from here
+ * - `lost`: gone though the watchdog should have kept it, or taken by force
+ * - `expired`: gone because its explicit lease ran out
+ * - `released`: its last level was released
+ */
+export type HoldState = 'held' | 'lost' | 'expired' | 'released'
+
+/** Why a hold ended before it was released. */
+export type LossReason = 'lease' | 'gone' | 'forced'
+
+const LARGEST_MARGIN = 1_000
+
+/**
+ * What one owner has of one lock: a thread id of its own on the wire, its levels, and the moment up to
+ * which the server surely still knows it.
+ */
+export class Hold {
+  readonly lockId: string
+  readonly lockName: string
+  readonly key: string
+  readonly channel: string
+  readonly levels: Level[] = []
+  state: HoldState = 'held'
+  /** Where its caller finds it again; a caller without a scope keeps it himself. */
+  place: SlotPlace | undefined
+  /** Local callers that wait behind this hold have been told that they may wait for themselves. */
+  warnedOfSelfWait = false
+  /** Since when a local caller waits behind it. */
+  blockedSince: Moment | undefined
+  /** Why it ended without a release. */
+  lossReason: LossReason | undefined
+  private granted: Moment
+  /** The lease the server last set, in ms. */
+  lease: number
+  private controller: AbortController | undefined
+  private reason: unknown
+  private tail: Promise<unknown> | undefined
+
+  constructor(
+    private readonly clock: Clock,
+    lock: { readonly lockId: string; readonly name: string; readonly key: string; readonly channel: string },
+    readonly threadId: number,
+    readonly ownerField: string,
+    sent: Moment,
+    lease: number,
+  ) {
+    this.lockId = lock.lockId
+    this.lockName = lock.name
+    this.key = lock.key
+    this.channel = lock.channel
+    this.granted = sent
+    this.lease = lease
+  }
+
+  /** The server set this lease in answer to a command handed over at `sent`; a lease never shortens this way. */
+  extend(sent: Moment, lease: number): void {
+    if (lease - margin(lease) - this.clock.elapsedSince(sent) > this.remaining()) this.reset(sent, lease)
+  }
+
+  /** The server set exactly this lease. */
+  reset(sent: Moment, lease: number): void {
+    this.granted = sent
+    this.lease = lease
+  }
+
+  /** Milliseconds until the hold counts as gone: its lease since the last success, less a margin. */
+  remaining(): number {
+    return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
+  }
+
+  /** Milliseconds since the command of the last success was handed over. */
+  sinceGranted(): number {
+    return this.clock.elapsedSince(this.granted)
+  }
+
+  get isPastDeadline(): boolean {
+    return this.remaining() <= 0
+  }
+
+  /** Whether the watchdog is to renew it. */
+  get needsWatchdog(): boolean {
+    return this.levels.some((level) => level.leaseTime === undefined)
+  }
+
+  /** The lease that the key needs for the levels there are. */
+  leaseForLevels(watchdogTimeout: number): number {
+    return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
+  }
+
+  /** Aborts when the hold ends in any way but by its release. */
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController()
+      if (this.reason !== undefined) this.controller.abort(this.reason)
+    }
+    return this.controller.signal
+  }
+
+  /** Ends the hold without a release. */
+  end(state: 'lost' | 'expired', reason: unknown): void {
+    this.state = state
+    this.reason = reason
+    this.abort(reason)
+  }
+
+  /** Aborts the signal and leaves the hold as it is, so that it can still be released. */
+  abortSignal(reason: unknown): void {
+    this.reason = reason
+    this.abort(reason)
+  }
+
+  private abort(reason: unknown) {
+    // Listeners run in here; they are nobody's nested calls.
+    const { controller } = this
+    if (controller) outsideThreads(() => controller.abort(reason))
+  }
+
+  /** Runs operations on this hold one after the other, whoever asks for them. */
+  inTurn<T>(operation: () => Promise<T>): Promise<T> {
+    const result = this.tail === undefined ? operation() : this.tail.then(operation, operation)
+    this.tail = result
+    const done = () => {
+      if (this.tail === result) this.tail = undefined
+    }
+    result.then(done, done)
+    return result
+  }
+}
+
+/** How much earlier than its lease a hold counts as gone, in ms: a tenth of it, at most a second. */
+export function margin(lease: number): number {
+  return Math.min(lease / 10, LARGEST_MARGIN)
+}

@@ -1,0 +1,57 @@
+import type { Hold } from '../ownership/hold'
+import { outsideThreads } from '../ownership/logical-thread'
+import type { Clock, Timer } from '../runtime/clock'
+import type { Renewal, Watchdog } from './watchdog'
+
+/**
+ * Sees to the lease of every hold: by the watchdog while a level has none of its own, else by a timer that
+ * tells when the explicit lease has run out.
+ */
+export class LeaseKeeper {
+  private readonly expiries = new Map<Hold, Timer>()
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly watchdog: Watchdog,
+    private readonly onExpired: (hold: Hold) => void,
+  ) {}
+
+  /** A lease was just set, or the levels changed. */
+  keep(hold: Hold, renewal: Renewal): void {
+    this.cancelExpiry(hold)
+    if (hold.needsWatchdog) this.watchdog.add(hold, renewal)
+    else {
+      this.watchdog.remove(hold)
+      this.armExpiry(hold)
+    }
+  }
+
+  /** The hold has ended, in whichever way. */
+  drop(hold: Hold): void {
+    this.cancelExpiry(hold)
+    this.watchdog.remove(hold)
+  }
+
+  stop(): void {
+    this.watchdog.stop()
+    for (const timer of this.expiries.values()) timer.cancel()
+    this.expiries.clear()
+  }
+
+  private armExpiry(hold: Hold) {
+    const timer = outsideThreads(() =>
+      this.clock.after(hold.remaining(), () => {
+        if (hold.isPastDeadline) this.onExpired(hold)
+        else this.armExpiry(hold)
+      }),
+    )
+    this.expiries.set(hold, timer)
+  }
+
+  private cancelExpiry(hold: Hold) {
+    const timer = this.expiries.get(hold)
+    if (!timer) return
+    timer.cancel()
+    this.expiries.delete(hold)
+  }
+}

@@ -1,0 +1,43 @@
+import { outsideThreads } from '../ownership/logical-thread'
+
+const listeners = new WeakMap<AbortSignal, Set<() => void>>()
+
+/**
+ * Calls back when the signal aborts, until the returned function is called. However many wait under one
+ * signal, it gets one listener: Node warns at eleven, and a signal may outlive a million waits.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  let callbacks = listeners.get(signal)
+  if (!callbacks) {
+    const added = new Set<() => void>()
+    callbacks = added
+    listeners.set(signal, added)
+    const fire = () => {
+      listeners.delete(signal)
+      outsideThreads(() => {
+        for (const each of added) each()
+      })
+    }
+    outsideThreads(() => signal.addEventListener('abort', fire, { once: true }))
+    remove.set(added, () => signal.removeEventListener('abort', fire))
+  }
+  callbacks.add(callback)
+  const joined = callbacks
+  return () => {
+    if (!joined.delete(callback) || joined.size > 0 || listeners.get(signal) !== joined) return
+    listeners.delete(signal)
+    remove.get(joined)?.()
+  }
+}
+
+const remove = new WeakMap<Set<() => void>, () => void>()
+
+/** Settles with the work, or rejects with the signal's reason if that comes first. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    const stop = onAbort(signal, () => reject(signal.reason))
+    work.then(resolve, reject).finally(stop)
+  })
+}

@@ -1,0 +1,108 @@
+import type { Clock, Timer } from '../runtime/clock'
+import type { Reply, ScriptCall } from '../scripts/script-runner'
+import { onAbort } from './abort-listeners'
+
+/** What an acquisition asks of the queue. */
+export interface AcquireRequest {
+  /** Milliseconds to wait at most; 0 or less: one try; undefined: without limit. */
+  readonly waitTime: number | undefined
+  readonly signal: AbortSignal | undefined
+  /** The lease asked for, in ms: whoever is next need not look again before it has run out. */
+  readonly lease: number
+  /** Sends one attempt. */
+  start(): ScriptCall
+  /** The attempt is nobody's any more: whatever it acquires must be given back. */
+  abandon(call: ScriptCall): void
+  /** An earlier copy of an answered attempt may still be applied: see that it is given back if so. */
+  giveBackLateCopy(): void
+  /** What to reject with when the wait is over and the server is out of reach; undefined: answer "not acquired". */
+  unavailable(): Error | undefined
+}
+
+/** How long past its wait a call still takes the answer to an attempt under way: one slow round trip. */
+const GRACE = 1_000
+
+/** One acquisition in the queue: settles once, in whichever way comes first. */
+export class Waiter {
+  /** The reply that acquired the lock, or undefined when the wait was over. */
+  readonly result: Promise<Reply | undefined>
+  readonly joined
+  settled = false
+  /** The wait is over: the attempt under way is the last. */
+  lastTry: boolean
+  /** Tells the queue that the waiter left in the middle of an attempt. */
+  onLeft: (() => void) | undefined
+  private lateCopyPossible = false
+  private attempt: ScriptCall | undefined
+  private timer: Timer | undefined
+  private stopListening: (() => void) | undefined
+  private resolve!: (reply: Reply | undefined) => void
+  private reject!: (error: unknown) => void
+
+  constructor(
+    readonly request: AcquireRequest,
+    private readonly clock: Clock,
+    /** Called once when the waiter is settled for any reason. */
+    private readonly onSettled: (waiter: Waiter) => void,
+  ) {
+    this.joined = clock.now()
+    this.result = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+    const { waitTime, signal } = request
+    this.lastTry = waitTime !== undefined && waitTime <= 0
+    if (waitTime !== undefined && waitTime > 0) this.timer = clock.after(waitTime, this.waitIsOver)
+    if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
+  }
+
+  startAttempt(): ScriptCall {
+    this.attempt = this.request.start()
+    return this.attempt
+  }
+
+  /** The attempt was answered, and did not acquire or did. */
+  endAttempt(connectionBroke: boolean): void {
+    this.attempt = undefined
+    this.lateCopyPossible ||= connectionBroke
+  }
+
+  succeed(reply: Reply): void {
+    this.lateCopyPossible = false
+    if (this.settle()) this.resolve(reply)
+  }
+
+  /** The wait is over and the last try was answered, or never made because others are before this one. */
+  giveUp(): void {
+    if (this.settle()) this.resolve(undefined)
+  }
+
+  fail(error: unknown): void {
+    if (this.settle()) this.reject(error)
+  }
+
+  private readonly waitIsOver = () => {
+    if (this.attempt && !this.lastTry) {
+      // Whoever asked for less than a round trip still gets the one try under way.
+      this.lastTry = true
+      this.timer = this.clock.after(GRACE, this.waitIsOver)
+      return
+    }
+    const error = this.request.unavailable()
+    if (error) this.fail(error)
+    else this.giveUp()
+  }
+
+  private settle(): boolean {
+    if (this.settled) return false
+    this.settled = true
+    this.timer?.cancel()
+    this.stopListening?.()
+    if (this.attempt) this.request.abandon(this.attempt)
+    else if (this.lateCopyPossible) this.request.giveBackLateCopy()
+    this.attempt = undefined
+    this.onSettled(this)
+    this.onLeft?.()
+    return true
+  }
+}

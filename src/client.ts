@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import { type LockLostError, RedissonShutdownError } from './api/errors'
-import { ClusterSubscriber, SUBSCRIBER_OPTIONS } from './connection/cluster-subscriber'
+import { AcknowledgedConnection } from './connection/acknowledged-connection'
+import { ClusterSubscriber } from './connection/cluster-subscriber'
 import {
   CommandConnection,
   connectionOptions,
@@ -10,6 +11,7 @@ import {
   cutIfSilent,
 } from './connection/command-connection'
 import { withoutSecrets } from './connection/failures'
+import { NO_RESENDING } from './connection/node-connection'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
 import {
   type ChannelEvents,
@@ -92,6 +94,8 @@ export class Client implements ClientContext {
   }
 
   private readonly subscriptions: Subscriptions
+  /** Where acquisitions go that a replica must acknowledge; none for a single server, as with Redisson. */
+  private readonly acknowledged: AcknowledgedConnection | undefined
 
   private constructor(
     private readonly options: ResolvedOptions,
@@ -103,8 +107,9 @@ export class Client implements ClientContext {
   ) {
     const clock = internals.clock ?? systemClock
     const unavailableAfter = internals.unavailableAfter ?? UNAVAILABLE_AFTER
-    const transport = new RedisScriptTransport(commands)
     this.clock = clock
+    this.acknowledged = target.kind === 'standalone' ? undefined : this.openAcknowledged()
+    const transport = new RedisScriptTransport(commands, this.acknowledged)
     this.clientId = (internals.newClientId ?? randomUUID)()
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.isCluster = target.kind === 'cluster'
@@ -119,6 +124,7 @@ export class Client implements ClientContext {
     this.subscriptions = new Subscriptions(source, clock)
     this.waiting = new WaitingRoom({
       clock,
+      checkLockSyncedSlaves: options.checkLockSyncedSlaves,
       subscriptions: this.subscriptions,
       holds: this.holds,
       unavailableAfter,
@@ -177,6 +183,7 @@ export class Client implements ClientContext {
     })
     this.runner.close(error)
     this.subscriptions.close()
+    this.acknowledged?.close()
     this.commands.close()
   }
 
@@ -189,6 +196,17 @@ export class Client implements ClientContext {
     const done = Promise.all([this.holds.empty(), this.runner.idle(), this.givingBack.settled()])
     await Promise.race([done, late])
     timer.cancel()
+  }
+
+  private openAcknowledged(): AcknowledgedConnection {
+    return new AcknowledgedConnection(this.commands, {
+      clock: this.clock,
+      slavesSyncTimeout: this.options.slavesSyncTimeout,
+      onNoWait: () =>
+        this.events.error(
+          new Error('The server has no WAIT: locks are not acknowledged by replicas before they are used'),
+        ),
+    })
   }
 
   private shutdownError(): RedissonShutdownError {
@@ -221,7 +239,7 @@ function openSource(
     const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
     return { source, ready: Promise.resolve() }
   }
-  const subscriber = new Redis(connectionOptions(target, SUBSCRIBER_OPTIONS))
+  const subscriber = new Redis(connectionOptions(target, NO_RESENDING))
   // The command connection reports that the server is away; twice would be once too often.
   subscriber.on('error', () => {})
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>

@@ -138,6 +138,7 @@ function waitFor(
     waitTime,
     signal,
     lease,
+    lockName: quote(protocol.name),
     start: () => protocol.acquire(owner, lease),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),

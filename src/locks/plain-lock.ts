@@ -52,7 +52,7 @@ export class PlainLock implements LockProtocol {
   }
 
   acquire(owner: string, lease: number): ScriptCall {
-    return this.runner.run(ACQUIRE, this.keys, [owner, lease])
+    return this.runner.run(ACQUIRE, this.keys, [owner, lease], true)
   }
 
   reenter(owner: string, lease: number, count: number): ScriptCall {

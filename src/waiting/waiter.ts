@@ -9,6 +9,8 @@ export interface AcquireRequest {
   readonly signal: AbortSignal | undefined
   /** The lease asked for, in ms: whoever is next need not look again before it has run out. */
   readonly lease: number
+  /** For messages. */
+  readonly lockName: string
   /** Sends one attempt. */
   start(): ScriptCall
   /** The attempt is nobody's any more: whatever it acquires must be given back. */
@@ -32,6 +34,8 @@ export class Waiter {
   lastTry: boolean
   /** Tells the queue that the waiter left in the middle of an attempt. */
   onLeft: (() => void) | undefined
+  /** How many times no replica acknowledged it. */
+  unacknowledged = 0
   private lateCopyPossible = false
   private attempt: ScriptCall | undefined
   private timer: Timer | undefined

@@ -1,4 +1,4 @@
-import { IllegalMonitorStateError, RedisUnavailableError } from '../api/errors'
+import { IllegalMonitorStateError, LockLostError, RedisUnavailableError } from '../api/errors'
 import type { Caller } from '../ownership/callers'
 import { Hold, type Level } from '../ownership/hold'
 import { newThreadId } from '../ownership/process-state'
@@ -22,6 +22,8 @@ export interface Acquired {
   readonly hold: Hold
   readonly level: Level
 }
+
+const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
 export async function acquire(
@@ -98,7 +100,8 @@ async function acquireAnew(
 ): Promise<Acquired | undefined> {
   const started = context.clock.now()
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  for (;;) {
+  for (let tries = 1; ; tries++) {
+    context.assertOpen()
     const waitTime =
       options.waitTime === undefined ? undefined : options.waitTime - context.clock.elapsedSince(started)
     // Those who wait here were first; asking Redis past them would be barging.
@@ -110,11 +113,23 @@ async function acquireAnew(
     if (!reply) return undefined
     const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
     const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
-    if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) continue
+    if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) {
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(protocol, hold)
+      continue
+    }
     hold.levels.push(level)
     take(context, protocol, hold, place)
     return { hold, level }
   }
+}
+
+function tooShort(protocol: LockProtocol, hold: Hold): LockLostError {
+  return new LockLostError(
+    `The lock ${quote(protocol.name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row and each time its lease of ` +
+      `${hold.lease} ms was over before the answer arrived: the leaseTime is shorter than a round trip takes.`,
+    protocol.name,
+    hold.threadId,
+  )
 }
 
 function take(context: ClientContext, protocol: LockProtocol, hold: Hold, place: SlotPlace | undefined) {

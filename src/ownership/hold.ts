@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex'
 import type { Clock, Moment } from '../runtime/clock'
 import { outsideThreads } from './logical-thread'
 import type { SlotPlace } from './slot-table'
@@ -47,7 +48,7 @@ export class Hold {
   lease: number
   private controller: AbortController | undefined
   private reason: unknown
-  private tail: Promise<unknown> | undefined
+  private readonly turns = new Mutex()
 
   constructor(
     private readonly clock: Clock,
@@ -130,13 +131,7 @@ export class Hold {
 
   /** Runs operations on this hold one after the other, whoever asks for them. */
   inTurn<T>(operation: () => Promise<T>): Promise<T> {
-    const result = this.tail === undefined ? operation() : this.tail.then(operation, operation)
-    this.tail = result
-    const done = () => {
-      if (this.tail === result) this.tail = undefined
-    }
-    result.then(done, done)
-    return result
+    return this.turns.runExclusive(operation)
   }
 }
 

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import { type LockLostError, RedissonShutdownError } from './api/errors'
+import type { RLock } from './api/rlock'
+import type { RReadWriteLock } from './api/rread-write-lock'
 import { AcknowledgedConnection } from './connection/acknowledged-connection'
 import { ClusterSubscriber } from './connection/cluster-subscriber'
 import {
@@ -22,6 +24,9 @@ import { EventHub } from './event-hub'
 import { type ClientContext, loseHold } from './locks/client-context'
 import { GivingBack } from './locks/giving-back'
 import { PlainLock, PlainLockRenewal, type PublishCommand } from './locks/plain-lock'
+import { ReadLockRenewal } from './locks/read-lock'
+import { RedissonLock } from './locks/redisson-lock'
+import { RedissonReadWriteLock } from './locks/redisson-read-write-lock'
 import { ExplicitCallers } from './ownership/callers'
 import type { Hold, LossReason } from './ownership/hold'
 import { HoldRegistry } from './ownership/hold-registry'
@@ -62,6 +67,7 @@ export class Client implements ClientContext {
   readonly isCluster: boolean
   private readonly runner: ScriptRunner
   private readonly plainRenewal: PlainLockRenewal
+  private readonly readRenewal: ReadLockRenewal
   private state: 'open' | 'closing' | 'closed' = 'open'
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
@@ -121,6 +127,7 @@ export class Client implements ClientContext {
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
     this.plainRenewal = new PlainLockRenewal(this.runner)
+    this.readRenewal = new ReadLockRenewal(this.runner)
     this.subscriptions = new Subscriptions(source, clock)
     this.waiting = new WaitingRoom({
       clock,
@@ -143,15 +150,24 @@ export class Client implements ClientContext {
     this.leases = new LeaseKeeper(clock, watchdog, (hold) => loseHold(this, hold, 'lease'))
   }
 
-  plainLock(name: string): PlainLock {
-    return new PlainLock(
-      name,
-      this.options.mapName(name),
-      this.plainRenewal,
-      this.clientId,
-      this.runner,
-      this.publish,
-    )
+  /** The key of a lock of this name. */
+  keyOf(name: string): string {
+    return this.options.mapName(name)
+  }
+
+  lock(name: string, key: string): RLock {
+    const protocol = new PlainLock(name, key, this.plainRenewal, this.clientId, this.runner, this.publish)
+    return new RedissonLock(this, protocol)
+  }
+
+  readWriteLock(name: string, key: string): RReadWriteLock {
+    return new RedissonReadWriteLock(name, key, this, {
+      clientId: this.clientId,
+      runner: this.runner,
+      publish: this.publish,
+      readRenewal: this.readRenewal,
+      writeRenewal: this.plainRenewal,
+    })
   }
 
   assertOpen(): void {

@@ -107,13 +107,13 @@ export class RedissonLock implements RLock {
   async forceUnlock(): Promise<boolean> {
     this.context.assertOpen()
     for (;;) {
-      const { holder } = await this.protocol.inspect('')
-      if (holder === '') return false
-      const { value, connectionBroke } = await this.protocol.forceRelease(holder).answer
+      const { holders } = await this.protocol.inspect('')
+      if (holders.length === 0) return false
+      const { value, connectionBroke } = await this.protocol.forceRelease(holders).answer
       // Held by somebody else meanwhile: that one is as much to be freed as the first.
       if (value === NOT_HELD && !connectionBroke) continue
       for (const hold of this.context.holds.on(this.protocol.lockId))
-        if (hold.ownerField === holder) loseHold(this.context, hold, 'forced')
+        if (holders.includes(hold.ownerField)) loseHold(this.context, hold, 'forced')
       this.context.waiting.freed(this.protocol, value !== FREED_UNTOLD)
       return true
     }
@@ -121,7 +121,7 @@ export class RedissonLock implements RLock {
 
   async isLocked(): Promise<boolean> {
     this.context.assertNotClosed()
-    return (await this.protocol.inspect('')).holder !== ''
+    return (await this.protocol.inspect('')).holders.length > 0
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {

@@ -7,6 +7,8 @@ import type { SlotPlace } from './slot-table'
 export interface Level {
   /** Its lease in ms, or none: then the watchdog renews the hold while this level lasts. */
   readonly leaseTime: number | undefined
+  /** When the command that acquired it was handed over. */
+  readonly granted: Moment
   /** It belongs to a LockHold or a `withLock`, and only those may release it. */
   readonly byToken: boolean
 }
@@ -19,6 +21,15 @@ export interface Level {
  */
 export type HoldState = 'held' | 'lost' | 'expired' | 'released'
 
+/** The lock that is held, as far as a hold need know it. */
+export interface HoldLock {
+  readonly lockId: string
+  readonly lockIds: readonly string[]
+  readonly name: string
+  readonly key: string
+  readonly channel: string
+}
+
 /** Why a hold ended before it was released. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
@@ -30,6 +41,7 @@ const LARGEST_MARGIN = 1_000
  */
 export class Hold {
   readonly lockId: string
+  readonly lockIds: readonly string[]
   readonly lockName: string
   readonly key: string
   readonly channel: string
@@ -52,13 +64,14 @@ export class Hold {
 
   constructor(
     private readonly clock: Clock,
-    lock: { readonly lockId: string; readonly name: string; readonly key: string; readonly channel: string },
+    lock: HoldLock,
     readonly threadId: number,
     readonly ownerField: string,
     sent: Moment,
     lease: number,
   ) {
     this.lockId = lock.lockId
+    this.lockIds = lock.lockIds
     this.lockName = lock.name
     this.key = lock.key
     this.channel = lock.channel
@@ -99,6 +112,17 @@ export class Hold {
   /** The lease that the key needs for the levels there are. */
   leaseForLevels(watchdogTimeout: number): number {
     return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
+  }
+
+  /** What the levels there are still need of leases that run on. */
+  needOfLevels(watchdogTimeout: number): number {
+    return Math.max(
+      ...this.levels.map(({ leaseTime, granted }) =>
+        leaseTime === undefined
+          ? watchdogTimeout - this.sinceGranted()
+          : leaseTime - this.clock.elapsedSince(granted),
+      ),
+    )
   }
 
   /** Aborts when the hold ends in any way but by its release. */

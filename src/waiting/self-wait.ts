@@ -14,8 +14,8 @@ export class SelfWaitWarning {
   ) {}
 
   /** A local caller goes to sleep before this lock; returns how to say that it woke. */
-  watch(lockId: string): () => void {
-    const hold = this.holds.first(lockId)
+  watch(lockIds: readonly string[]): () => void {
+    const hold = this.holds.first(lockIds)
     if (!hold || hold.warnedOfSelfWait) return () => {}
     hold.blockedSince ??= this.clock.now()
     const timer = this.clock.after(SUSPICIOUS_AFTER - this.clock.elapsedSince(hold.blockedSince), () => {

@@ -1,3 +1,4 @@
+import { differenceTests } from './interop/differences'
 import { holdingTests } from './interop/holding'
 import { waitingTests } from './interop/waiting'
 import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
@@ -12,8 +13,9 @@ describeWithJava(
       describe(`with Redisson ${version}`, () => {
         // One JVM for all of these: a start costs more than most tests here.
         const world = setUpWorld(version)
-        waitingTests(world)
-        holdingTests(world)
+        describe('waiting', () => waitingTests(world))
+        describe('holding', () => holdingTests(world))
+        describe('differing on purpose', () => differenceTests(world))
       })
     }
   },

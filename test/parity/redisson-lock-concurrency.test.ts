@@ -91,7 +91,7 @@ describe("Redisson's tests of many on a lock", () => {
       redisson.run(async () => {
         for (let i = 0; i < 300; i++) {
           if (!(await lock.tryLock())) continue
-          if (++held % 100 === 0) {
+          if (++held % 200 === 0) {
             await sleep(450)
             kept++
           }

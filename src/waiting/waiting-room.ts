@@ -67,7 +67,7 @@ export class WaitingRoom {
       checkLockSyncedSlaves,
       listen: (wake) => subscriptions.listen(channel, { wake }),
       isConfirmed: () => subscriptions.isConfirmed(channel),
-      blocked: () => this.selfWait.watch(lockId),
+      blocked: (waitingSince) => this.selfWait.watch(lockId, waitingSince),
       empty: () => {
         if (gate.isEmpty) this.gates.delete(lockId)
       },

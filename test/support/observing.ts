@@ -37,7 +37,7 @@ export function blockEventLoop(ms: number): void {
 
 /** A promise to be settled from outside. */
 export function deferred<T = void>() {
-  let resolve!: (value: T) => void
+  let resolve!: (value: T | PromiseLike<T>) => void
   let reject!: (error: unknown) => void
   const promise = new Promise<T>((yes, no) => {
     resolve = yes

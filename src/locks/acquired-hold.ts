@@ -40,7 +40,7 @@ export class AcquiredHold implements LockHold {
       )
     this.unlocked = true
     this.context.assertNotClosed()
-    await release(this.context, this.protocol, this.acquired.hold, this.acquired.level)
+    await release(this.context, this.protocol, this.acquired.hold, () => this.acquired.level)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -94,7 +94,10 @@ export class RedissonLock implements RLock {
     const ambient = ambientThread()
     const caller = this.caller(explicit)
     const scoped = explicit === undefined && ambient ? new ThreadCaller(this.context, ambient) : caller
-    const hold = await this.scopedHold(scoped)
+    // Begun at once where nothing is under way, so that calls take effect in the order in which they are made.
+    const acquiring = this.acquisitionUnderWay(scoped)
+    if (acquiring) await acquiring.catch(() => {})
+    const hold = this.scopedHold(scoped)
     if (hold) return await this.releaseBare(hold, scoped.description)
     if (caller !== nobody) throw this.notHeld(caller)
     const taken = this.unscoped.take(this.isLive)
@@ -164,12 +167,14 @@ export class RedissonLock implements RLock {
     return thread?.isAlive ? new ThreadCaller(this.context, thread) : nobody
   }
 
-  /** The hold that an operation of this caller is about, expired ones included; waits for an acquisition under way. */
-  private async scopedHold(caller: Caller): Promise<Hold | undefined> {
+  private acquisitionUnderWay(caller: Caller): Promise<unknown> | undefined {
+    const place = caller.placeToAcquire(this.protocol.lockId)
+    return place?.table.get(place.key)?.acquiring
+  }
+
+  /** The hold that an operation of this caller is about, expired ones included. */
+  private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.protocol
-    const own = caller.placeToAcquire(lockId)
-    const acquiring = own?.table.get(own.key)?.acquiring
-    if (acquiring) await acquiring.catch(() => {})
     const place = caller.placeOfHold(lockId)
     const hold = place?.table.get(place.key)?.hold
     if (hold) return hold
@@ -178,9 +183,11 @@ export class RedissonLock implements RLock {
   }
 
   private async releaseBare(hold: Hold, who: string): Promise<void> {
-    const level = hold.levels.findLast((each) => !each.byToken)
-    if (!level) throw notHeldError(this.context, this.protocol.lockId, this.getName(), who)
-    await release(this.context, this.protocol, hold, level)
+    await release(this.context, this.protocol, hold, () => {
+      const level = hold.levels.findLast((each) => !each.byToken)
+      if (!level) throw notHeldError(this.context, this.protocol.lockId, this.getName(), who)
+      return level
+    })
   }
 
   private async countOf(caller: Caller): Promise<number> {

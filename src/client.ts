@@ -209,8 +209,7 @@ export class Client implements ClientContext {
     const late = new Promise<void>((resolve) => {
       timer = this.clock.after(timeout, resolve)
     })
-    const done = Promise.all([this.holds.empty(), this.runner.idle(), this.givingBack.settled()])
-    await Promise.race([done, late])
+    await Promise.race([this.letGo(), late])
     timer.cancel()
   }
 
@@ -223,6 +222,13 @@ export class Client implements ClientContext {
           new Error('The server has no WAIT: locks are not acknowledged by replicas before they are used'),
         ),
     })
+  }
+
+  private async letGo(): Promise<void> {
+    await this.holds.empty()
+    // The last hold leaves the registry when its release is sent: only now is that to be waited for.
+    await this.runner.idle()
+    await this.givingBack.settled()
   }
 
   private shutdownError(): RedissonShutdownError {

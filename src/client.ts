@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { inspect } from 'node:util'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import { type LockLostError, RedissonShutdownError } from './api/errors'
@@ -132,15 +131,6 @@ export class Client implements ClientContext {
         this.events.emit('renewalFailed', { lockName, threadId, error }),
     })
     this.leases = new LeaseKeeper(clock, watchdog, (hold) => loseHold(this, hold, 'lease'))
-  }
-
-  // A client, lock or hold that somebody logs must not show the credentials it was created with.
-  [inspect.custom](): string {
-    return `Client(${this.clientId})`
-  }
-
-  toJSON(): object {
-    return { clientId: this.clientId }
   }
 
   plainLock(name: string): PlainLock {

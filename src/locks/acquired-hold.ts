@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { Acquired } from './acquiring'
@@ -45,6 +46,15 @@ export class AcquiredHold implements LockHold {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.unlocked) await this.unlock()
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `LockHold(${quote(this.lockName)}, thread id ${this.threadId})`
+  }
+
+  toJSON(): object {
+    return { lockName: this.lockName, threadId: this.threadId }
   }
 
   private look() {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import {
   type AcquireArguments,
   acquireOptions,
@@ -22,7 +23,7 @@ import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { AcquiredHold } from './acquired-hold'
 import { type Acquired, acquire } from './acquiring'
-import { type ClientContext, isLive, loseHold, notHeldError } from './client-context'
+import { type ClientContext, isLive, loseHold, notHeldError, quote } from './client-context'
 import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
 import { release } from './releasing'
 
@@ -38,6 +39,15 @@ export class RedissonLock implements RLock {
 
   getName(): string {
     return this.protocol.name
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `RLock(${quote(this.getName())})`
+  }
+
+  toJSON(): object {
+    return { name: this.getName() }
   }
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {

@@ -23,6 +23,9 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
     },
     send: (script, bySource, keys, args) =>
       tap({ name: script.name, keys, args, pass: () => transport.send(script, bySource, keys, args) }),
+    async sendAcknowledged(script, bySource, keys, args) {
+      return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+    },
     probe: () => transport.probe(),
   })
 }

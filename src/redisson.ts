@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe } from './api/arguments'
 import type { RedissonEvents } from './api/events'
 import type { RLock } from './api/rlock'
@@ -102,6 +103,16 @@ export class Redisson {
       return Promise.reject(new RangeError(`timeout must be 0 ms or more, got ${timeout}`))
     this.ending ??= this.client.shutdown(timeout)
     return this.ending
+  }
+
+  /** @internal Without the credentials inside, should somebody log it. */
+  [inspect.custom](): string {
+    return `Redisson(${this.getId()})`
+  }
+
+  /** @internal */
+  toJSON(): object {
+    return { id: this.getId() }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-import { describe } from './api/arguments'
+import { checkOptions, describe } from './api/arguments'
 import type { RedissonEvents } from './api/events'
 import type { RLock } from './api/rlock'
 import { Client, type ClientInternals } from './client'
@@ -83,12 +83,14 @@ export class Redisson {
    * for up to `timeout` ms while something is held, then the signals of what is still held abort and the
    * connections close. Locks still held are left to their lease, as with Java. Can be called twice.
    */
-  shutdown(options: ShutdownOptions = {}): Promise<void> {
+  async shutdown(options: ShutdownOptions = {}): Promise<void> {
+    checkOptions(options, ['timeout'])
     const { timeout = SHUTDOWN_TIMEOUT } = options
-    if (typeof timeout !== 'number' || Number.isNaN(timeout) || timeout < 0)
-      return Promise.reject(new RangeError(`timeout must be 0 ms or more, got ${timeout}`))
+    if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
+    if (Number.isNaN(timeout) || timeout < 0)
+      throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
     this.ending ??= this.client.shutdown(timeout)
-    return this.ending
+    await this.ending
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -19,7 +19,12 @@ const SHUTDOWN_TIMEOUT = 2_000
 export class Redisson {
   private ending: Promise<void> | undefined
 
-  private constructor(private readonly client: Client) {}
+  // Truly private, here and in the locks: whoever logs one of our objects must not log the password with it.
+  readonly #client: Client
+
+  private constructor(client: Client) {
+    this.#client = client
+  }
 
   /**
    * Connects and resolves with a client. Rejects with RedisUnavailableError, naming host and port, when the
@@ -43,13 +48,13 @@ export class Redisson {
   getLock(name: string): RLock {
     if (typeof name !== 'string') throw new TypeError(`a lock's name must be a string, got ${describe(name)}`)
     if (name === '') throw new TypeError("a lock's name must not be empty")
-    const protocol = this.client.plainLock(name)
-    if (this.client.isCluster && !sharesSlotWithChannel(protocol.key))
+    const protocol = this.#client.plainLock(name)
+    if (this.#client.isCluster && !sharesSlotWithChannel(protocol.key))
       throw new TypeError(
         `the name ${JSON.stringify(name)} cannot be used in a cluster: because of its braces its key and its ` +
           'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
       )
-    return new RedissonLock(this.client, protocol)
+    return new RedissonLock(this.#client, protocol)
   }
 
   /**
@@ -63,18 +68,18 @@ export class Redisson {
 
   /** The id of this client in owner fields: a random UUID. */
   getId(): string {
-    return this.client.clientId
+    return this.#client.clientId
   }
 
   /** Listens to an event; a listener that throws is reported as `error` and harms no lock. */
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.on(event, listener)
+    this.#client.events.on(event, listener)
     return this
   }
 
   /** Stops listening. */
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.off(event, listener)
+    this.#client.events.off(event, listener)
     return this
   }
 
@@ -89,7 +94,7 @@ export class Redisson {
     if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
     if (Number.isNaN(timeout) || timeout < 0)
       throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
-    this.ending ??= this.client.shutdown(timeout)
+    this.ending ??= this.#client.shutdown(timeout)
     await this.ending
   }
 

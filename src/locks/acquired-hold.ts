@@ -9,14 +9,21 @@ import { release } from './releasing'
 export class AcquiredHold implements LockHold {
   private unlocked = false
 
+  // Truly private, so that a logged hold shows nothing of the client.
+  readonly #context: ClientContext
+  readonly #protocol: LockProtocol
+
   constructor(
-    private readonly context: ClientContext,
-    private readonly protocol: LockProtocol,
+    context: ClientContext,
+    protocol: LockProtocol,
     private readonly acquired: Acquired,
-  ) {}
+  ) {
+    this.#context = context
+    this.#protocol = protocol
+  }
 
   get lockName(): string {
-    return this.protocol.name
+    return this.#protocol.name
   }
 
   get threadId(): number {
@@ -36,11 +43,11 @@ export class AcquiredHold implements LockHold {
     if (this.unlocked)
       throw new IllegalMonitorStateError(
         `This hold on the lock ${quote(this.lockName)} was released already ` +
-          `(client ${this.context.clientId}, thread id ${this.threadId}).`,
+          `(client ${this.#context.clientId}, thread id ${this.threadId}).`,
       )
     this.unlocked = true
-    this.context.assertNotClosed()
-    await release(this.context, this.protocol, this.acquired.hold, () => this.acquired.level)
+    this.#context.assertNotClosed()
+    await release(this.#context, this.#protocol, this.acquired.hold, () => this.acquired.level)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -48,6 +55,6 @@ export class AcquiredHold implements LockHold {
   }
 
   private look() {
-    return isLive(this.context, this.acquired.hold)
+    return isLive(this.#context, this.acquired.hold)
   }
 }

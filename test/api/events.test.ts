@@ -103,7 +103,7 @@ describe("the client's events", () => {
   it('lockLost and renewalFailed: which lock, which hold, and why', async () => {
     const proxy = await startProxy(await sharedStandalone())
     try {
-      const brief = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 1_500 })
+      const brief = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 4_500 })
       const failed: RenewalFailedEvent[] = []
       const lost: LockLostEvent[] = []
       const errors: Error[] = []

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { IllegalMonitorStateError, type Redisson, WrongTypeError } from '../../src/index'
+import { waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
 import { NobodysErrors } from '../support/observing'
 
@@ -76,7 +77,7 @@ describe('a key that holds no plain lock', () => {
     })
 
     it(`${title}, put in place of a lock that is held here, is neither renewed, counted nor deleted`, async () => {
-      const brief = await createRedisson({ lockWatchdogTimeout: 450 })
+      const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
       const lock = brief.getLock(name)
       const lost = new Promise<unknown>((resolve) => brief.on('lockLost', resolve))
       await brief.run(async () => {
@@ -108,13 +109,12 @@ describe('a key that holds no plain lock', () => {
   }
 
   it('does not spoil the renewal of the others in its batch', async () => {
-    const brief = await createRedisson({ lockWatchdogTimeout: 600 })
+    const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
     const good = await brief.getLock(uniqueName('foreign')).acquire()
     const bad = await brief.getLock(name).acquire()
     await redis.set(name, 'theirs')
     const { signal } = bad
-    await new Promise((resolve) => setTimeout(resolve, 900))
-    expect(signal.aborted).to.equal(true)
+    await waitUntil('the renewal finds it', () => signal.aborted)
     expect(good.isHeld).to.equal(true)
     await good.unlock()
   })

@@ -123,10 +123,10 @@ describe('a lease belongs to a hold and to a level of it', () => {
   it('an explicit lease that ran out lets its caller start afresh', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
-      await lock.lock(60)
-      await lock.lock(60)
+      await lock.lock(500)
+      await lock.lock(500)
       // Takes the place of an expiry: the lock must be free, and this call must not re-enter.
-      await new Promise((resolve) => setTimeout(resolve, 80))
+      await new Promise((resolve) => setTimeout(resolve, 520))
       await lock.lock(LONG)
       expect(await lock.getHoldCount()).to.equal(1)
       await expectLease(LONG)

@@ -114,7 +114,7 @@ describe('what a lock tells, and forceUnlock()', () => {
   })
 
   it('atlas C5: forced by another client, the holder notices at its next renewal and stops', async () => {
-    const brief = await createRedisson({ lockWatchdogTimeout: 600 })
+    const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
     const lost: LockLostEvent[] = []
     brief.on('lockLost', (event) => lost.push(event))
     const hold = await brief.getLock(name).acquire()

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Redis from 'ioredis'
+import { startStandalone } from '../test/servers'
 import { failureOf } from './failure-of'
 import { describeWithJava, JavaError, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
-import { startStandalone } from './start-standalone'
 
 let server: Awaited<ReturnType<typeof startStandalone>>
 let redis: Redis

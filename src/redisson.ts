@@ -1,9 +1,10 @@
+import { inspect } from 'node:util'
 import { checkOptions, describe } from './api/arguments'
 import type { RedissonEvents } from './api/events'
 import type { RLock } from './api/rlock'
+import type { RReadWriteLock } from './api/rread-write-lock'
 import { Client, type ClientInternals } from './client'
-import { RedissonLock } from './locks/redisson-lock'
-import { sharesSlotWithChannel } from './names/redis-names'
+import { sharesSlotWithCompanions } from './names/redis-names'
 import { LogicalThread } from './ownership/logical-thread'
 import type { RedissonOptions } from './redisson-options'
 
@@ -19,12 +20,7 @@ const SHUTDOWN_TIMEOUT = 2_000
 export class Redisson {
   private ending: Promise<void> | undefined
 
-  // Truly private, here and in the locks: whoever logs one of our objects must not log the password with it.
-  readonly #client: Client
-
-  private constructor(client: Client) {
-    this.#client = client
-  }
+  private constructor(private readonly client: Client) {}
 
   /**
    * Connects and resolves with a client. Rejects with RedisUnavailableError, naming host and port, when the
@@ -46,15 +42,28 @@ export class Redisson {
    * would fall into different slots (such as `a}b`).
    */
   getLock(name: string): RLock {
+    return this.client.lock(name, this.keyOf(name))
+  }
+
+  /**
+   * The read-write lock of this name. Cheap, asks nothing of the server; two objects of one name are the same
+   * lock. A read-write lock and a plain lock of one name exclude nothing: they are WrongTypeErrors to each
+   * other. Throws as `getLock` does.
+   */
+  getReadWriteLock(name: string): RReadWriteLock {
+    return this.client.readWriteLock(name, this.keyOf(name))
+  }
+
+  private keyOf(name: string): string {
     if (typeof name !== 'string') throw new TypeError(`a lock's name must be a string, got ${describe(name)}`)
     if (name === '') throw new TypeError("a lock's name must not be empty")
-    const protocol = this.#client.plainLock(name)
-    if (this.#client.isCluster && !sharesSlotWithChannel(protocol.key))
+    const key = this.client.keyOf(name)
+    if (this.client.isCluster && !sharesSlotWithCompanions(key))
       throw new TypeError(
         `the name ${JSON.stringify(name)} cannot be used in a cluster: because of its braces its key and its ` +
           'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
       )
-    return new RedissonLock(this.#client, protocol)
+    return key
   }
 
   /**
@@ -68,18 +77,18 @@ export class Redisson {
 
   /** The id of this client in owner fields: a random UUID. */
   getId(): string {
-    return this.#client.clientId
+    return this.client.clientId
   }
 
   /** Listens to an event; a listener that throws is reported as `error` and harms no lock. */
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.#client.events.on(event, listener)
+    this.client.events.on(event, listener)
     return this
   }
 
   /** Stops listening. */
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.#client.events.off(event, listener)
+    this.client.events.off(event, listener)
     return this
   }
 
@@ -94,8 +103,18 @@ export class Redisson {
     if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
     if (Number.isNaN(timeout) || timeout < 0)
       throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
-    this.ending ??= this.#client.shutdown(timeout)
+    this.ending ??= this.client.shutdown(timeout)
     await this.ending
+  }
+
+  /** @internal Without the credentials inside, should somebody log it. */
+  [inspect.custom](): string {
+    return `Redisson(${this.getId()})`
+  }
+
+  /** @internal */
+  toJSON(): object {
+    return { id: this.getId() }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

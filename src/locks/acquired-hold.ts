@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { Acquired } from './acquiring'
@@ -9,21 +10,14 @@ import { release } from './releasing'
 export class AcquiredHold implements LockHold {
   private unlocked = false
 
-  // Truly private, so that a logged hold shows nothing of the client.
-  readonly #context: ClientContext
-  readonly #protocol: LockProtocol
-
   constructor(
-    context: ClientContext,
-    protocol: LockProtocol,
+    private readonly context: ClientContext,
+    private readonly protocol: LockProtocol,
     private readonly acquired: Acquired,
-  ) {
-    this.#context = context
-    this.#protocol = protocol
-  }
+  ) {}
 
   get lockName(): string {
-    return this.#protocol.name
+    return this.protocol.name
   }
 
   get threadId(): number {
@@ -43,18 +37,27 @@ export class AcquiredHold implements LockHold {
     if (this.unlocked)
       throw new IllegalMonitorStateError(
         `This hold on the lock ${quote(this.lockName)} was released already ` +
-          `(client ${this.#context.clientId}, thread id ${this.threadId}).`,
+          `(client ${this.context.clientId}, thread id ${this.threadId}).`,
       )
     this.unlocked = true
-    this.#context.assertNotClosed()
-    await release(this.#context, this.#protocol, this.acquired.hold, () => this.acquired.level)
+    this.context.assertNotClosed()
+    await release(this.context, this.protocol, this.acquired.hold, () => this.acquired.level)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.unlocked) await this.unlock()
   }
 
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `LockHold(${quote(this.lockName)}, thread id ${this.threadId})`
+  }
+
+  toJSON(): object {
+    return { lockName: this.lockName, threadId: this.threadId }
+  }
+
   private look() {
-    return isLive(this.#context, this.acquired.hold)
+    return isLive(this.context, this.acquired.hold)
   }
 }

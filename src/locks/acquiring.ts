@@ -35,7 +35,7 @@ export async function acquire(
   context.assertOpen()
   options.signal?.throwIfAborted()
   const place = caller.placeToAcquire(protocol.lockId)
-  if (!place) return await acquireAnew(context, protocol, undefined, options)
+  if (!place) return await acquireAnew(context, protocol, caller, undefined, options)
 
   if (place.table.get(place.key)?.acquiring)
     throw new IllegalMonitorStateError(
@@ -64,7 +64,7 @@ async function acquireScoped(
   const held = caller.placeOfHold(protocol.lockId)
   const hold = held?.table.get(held.key)?.hold
   const reentered = hold && (await hold.inTurn(() => reenter(context, protocol, hold, options)))
-  return reentered ?? (await acquireAnew(context, protocol, place, options))
+  return reentered ?? (await acquireAnew(context, protocol, caller, place, options))
 }
 
 /** Adds a level; undefined where the hold was released or ran out before its turn came: its caller starts afresh. */
@@ -86,7 +86,7 @@ async function reenter(
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
   }
-  const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
+  const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
   hold.levels.push(level)
   hold.extend(sent, lease)
   context.leases.keep(hold, protocol.renewal)
@@ -97,10 +97,12 @@ async function reenter(
 async function acquireAnew(
   context: ClientContext,
   protocol: LockProtocol,
+  caller: Caller,
   place: SlotPlace | undefined,
   options: AcquireOptions,
 ): Promise<Acquired | undefined> {
   const started = context.clock.now()
+  const beside = protocol.beside?.(caller, options.waitTime === undefined || options.waitTime > 0)
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   for (let tries = 1; ; tries++) {
     context.assertOpen()
@@ -111,10 +113,10 @@ async function acquireAnew(
       return undefined
     const threadId = newThreadId()
     const owner = protocol.ownerField(threadId)
-    const reply = await waitFor(context, protocol, owner, lease, waitTime, options.signal)
+    const reply = await waitFor(context, protocol, owner, beside, lease, waitTime, options.signal)
     if (!reply) return undefined
     const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
-    const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
+    const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken: options.byToken }
     if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(protocol, hold)
       continue
@@ -147,6 +149,7 @@ function waitFor(
   context: ClientContext,
   protocol: LockProtocol,
   owner: string,
+  beside: string | undefined,
   lease: number,
   waitTime: number | undefined,
   signal: AbortSignal | undefined,
@@ -156,7 +159,7 @@ function waitFor(
     signal,
     lease,
     lockName: quote(protocol.name),
-    start: () => protocol.acquire(owner, lease),
+    start: () => protocol.acquire(owner, lease, beside),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
     unavailable: () =>

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import {
   type AcquireArguments,
   acquireOptions,
@@ -22,25 +23,31 @@ import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { AcquiredHold } from './acquired-hold'
 import { type Acquired, acquire } from './acquiring'
-import { type ClientContext, isLive, loseHold, notHeldError } from './client-context'
+import { type ClientContext, isLive, loseHold, notHeldError, quote } from './client-context'
 import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
 import { release } from './releasing'
 
 /** The RLock surface over any kind of lock; see the interface for what each method promises. */
 export class RedissonLock implements RLock {
   private readonly unscoped = new UnscopedHolds()
-  private readonly isLive = (hold: Hold) => isLive(this.#context, hold)
-  // Truly private, so that a logged lock shows nothing of the client.
-  readonly #context: ClientContext
-  readonly #protocol: LockProtocol
+  private readonly isLive = (hold: Hold) => isLive(this.context, hold)
 
-  constructor(context: ClientContext, protocol: LockProtocol) {
-    this.#context = context
-    this.#protocol = protocol
-  }
+  constructor(
+    private readonly context: ClientContext,
+    private readonly protocol: LockProtocol,
+  ) {}
 
   getName(): string {
-    return this.#protocol.name
+    return this.protocol.name
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `RLock(${quote(this.getName())})`
+  }
+
+  toJSON(): object {
+    return { name: this.getName() }
   }
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
@@ -68,8 +75,8 @@ export class RedissonLock implements RLock {
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const ambient = ambientThread()
     const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
-    const caller = new ThreadCaller(this.#context, thread)
-    const acquired = await acquire(this.#context, this.#protocol, caller, {
+    const caller = new ThreadCaller(this.context, thread)
+    const acquired = await acquire(this.context, this.protocol, caller, {
       ...withLockOptions(options),
       byToken: true,
     })
@@ -93,10 +100,10 @@ export class RedissonLock implements RLock {
 
   async unlock(options?: UnlockOptions): Promise<void> {
     const explicit = unlockOptions(options)
-    this.#context.assertNotClosed()
+    this.context.assertNotClosed()
     const ambient = ambientThread()
     const caller = this.caller(explicit)
-    const scoped = explicit === undefined && ambient ? new ThreadCaller(this.#context, ambient) : caller
+    const scoped = explicit === undefined && ambient ? new ThreadCaller(this.context, ambient) : caller
     // Begun at once where nothing is under way, so that calls take effect in the order in which they are made.
     const acquiring = this.acquisitionUnderWay(scoped)
     if (acquiring) await acquiring.catch(() => {})
@@ -111,23 +118,23 @@ export class RedissonLock implements RLock {
   }
 
   async forceUnlock(): Promise<boolean> {
-    this.#context.assertOpen()
+    this.context.assertOpen()
     for (;;) {
-      const { holder } = await this.#protocol.inspect('')
-      if (holder === '') return false
-      const { value, connectionBroke } = await this.#protocol.forceRelease(holder).answer
+      const { holders } = await this.protocol.inspect('')
+      if (holders.length === 0) return false
+      const { value, connectionBroke } = await this.protocol.forceRelease(holders).answer
       // Held by somebody else meanwhile: that one is as much to be freed as the first.
       if (value === NOT_HELD && !connectionBroke) continue
-      for (const hold of this.#context.holds.on(this.#protocol.lockId))
-        if (hold.ownerField === holder) loseHold(this.#context, hold, 'forced')
-      this.#context.waiting.freed(this.#protocol, value !== FREED_UNTOLD)
+      for (const hold of this.context.holds.on(this.protocol.lockId))
+        if (holders.includes(hold.ownerField)) loseHold(this.context, hold, 'forced')
+      this.context.waiting.freed(this.protocol, value !== FREED_UNTOLD)
       return true
     }
   }
 
   async isLocked(): Promise<boolean> {
-    this.#context.assertNotClosed()
-    return (await this.#protocol.inspect('')).holder !== ''
+    this.context.assertNotClosed()
+    return (await this.protocol.inspect('')).holders.length > 0
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {
@@ -137,7 +144,7 @@ export class RedissonLock implements RLock {
   async isHeldByThread(id: number): Promise<boolean> {
     const explicit = threadId(id)
     if (explicit === undefined) throw new TypeError('isHeldByThread expects a threadId')
-    return (await this.countOf(this.#context.explicitCallers.caller(explicit))) > 0
+    return (await this.countOf(this.context.explicitCallers.caller(explicit))) > 0
   }
 
   async getHoldCount(): Promise<number> {
@@ -145,42 +152,39 @@ export class RedissonLock implements RLock {
   }
 
   async remainTimeToLive(): Promise<number> {
-    this.#context.assertNotClosed()
-    return (await this.#protocol.inspect('')).timeToLive
+    this.context.assertNotClosed()
+    return (await this.protocol.inspect('')).timeToLive
   }
 
   private async acquireBare(options: AcquireArguments): Promise<Acquired | undefined> {
     const caller = this.caller(options.threadId)
-    const acquired = await acquire(this.#context, this.#protocol, caller, { ...options, byToken: false })
+    const acquired = await acquire(this.context, this.protocol, caller, { ...options, byToken: false })
     if (acquired && caller === nobody) this.unscoped.add(acquired.hold)
     return acquired
   }
 
   private acquireByToken(options: AcquireArguments): Promise<Acquired | undefined> {
-    return acquire(this.#context, this.#protocol, this.caller(options.threadId), {
-      ...options,
-      byToken: true,
-    })
+    return acquire(this.context, this.protocol, this.caller(options.threadId), { ...options, byToken: true })
   }
 
   private asHold(acquired: Acquired): AcquiredHold {
-    return new AcquiredHold(this.#context, this.#protocol, acquired)
+    return new AcquiredHold(this.context, this.protocol, acquired)
   }
 
   private caller(explicit: number | undefined): Caller {
-    if (explicit !== undefined) return this.#context.explicitCallers.caller(explicit)
+    if (explicit !== undefined) return this.context.explicitCallers.caller(explicit)
     const thread = ambientThread()
-    return thread?.isAlive ? new ThreadCaller(this.#context, thread) : nobody
+    return thread?.isAlive ? new ThreadCaller(this.context, thread) : nobody
   }
 
   private acquisitionUnderWay(caller: Caller): Promise<unknown> | undefined {
-    const place = caller.placeToAcquire(this.#protocol.lockId)
+    const place = caller.placeToAcquire(this.protocol.lockId)
     return place?.table.get(place.key)?.acquiring
   }
 
   /** The hold that an operation of this caller is about, expired ones included. */
   private scopedHold(caller: Caller): Hold | undefined {
-    const { lockId } = this.#protocol
+    const { lockId } = this.protocol
     const place = caller.placeOfHold(lockId)
     const hold = place?.table.get(place.key)?.hold
     if (hold) return hold
@@ -189,24 +193,24 @@ export class RedissonLock implements RLock {
   }
 
   private async releaseBare(hold: Hold, who: string): Promise<void> {
-    await release(this.#context, this.#protocol, hold, () => {
+    await release(this.context, this.protocol, hold, () => {
       const level = hold.levels.findLast((each) => !each.byToken)
-      if (!level) throw notHeldError(this.#context, this.#protocol.lockId, this.getName(), who)
+      if (!level) throw notHeldError(this.context, this.protocol.lockId, this.getName(), who)
       return level
     })
   }
 
   private async countOf(caller: Caller): Promise<number> {
-    this.#context.assertNotClosed()
-    const place = caller.placeOfHold(this.#protocol.lockId)
+    this.context.assertNotClosed()
+    const place = caller.placeOfHold(this.protocol.lockId)
     const hold = caller === nobody ? this.unscoped.peek(this.isLive) : place?.table.get(place.key)?.hold
-    if (!hold || !isLive(this.#context, hold)) return 0
-    const { count } = await this.#protocol.inspect(hold.ownerField)
-    if (count === 0 && hold.state === 'held') loseHold(this.#context, hold, 'gone')
+    if (!hold || !isLive(this.context, hold)) return 0
+    const { count } = await this.protocol.inspect(hold.ownerField)
+    if (count === 0 && hold.state === 'held') loseHold(this.context, hold, 'gone')
     return count
   }
 
   private notHeld(caller: Caller) {
-    return notHeldError(this.#context, this.#protocol.lockId, this.getName(), caller.description)
+    return notHeldError(this.context, this.protocol.lockId, this.getName(), caller.description)
   }
 }

@@ -28,7 +28,10 @@ export function release(
 }
 
 async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
-  const lease = hold.leaseForLevels(context.lockWatchdogTimeout)
+  const { lockWatchdogTimeout } = context
+  const lease = Math.ceil(
+    protocol.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
+  )
   const { value, sent } = await protocol.release(hold.ownerField, hold.levels.length, lease).answer
   if (value === NOT_HELD) {
     loseHold(context, hold, 'gone')

@@ -18,9 +18,9 @@ export class SelfWaitWarning {
    * A local caller goes to sleep before this lock; returns how to say that it woke. `waitingSince` tells since
    * when the first in the queue has been there: many who came and went do not add up to one that hangs.
    */
-  watch(lockId: string, waitingSince: () => Moment | undefined): () => void {
+  watch(lockIds: readonly string[], waitingSince: () => Moment | undefined): () => void {
     const { clock } = this
-    const hold = this.holds.first(lockId)
+    const hold = this.holds.first(lockIds)
     if (!hold || hold.warnedOfSelfWait) return () => {}
     hold.blockedSince ??= clock.now()
     const blockedSince = hold.blockedSince

@@ -19,6 +19,7 @@ export interface WaitingRoomOptions {
 /** The lock, as far as waiting for it goes. */
 export interface WaitingFor {
   readonly lockId: string
+  readonly lockIds: readonly string[]
   readonly channel: string
   readonly shared: boolean
 }
@@ -46,18 +47,20 @@ export class WaitingRoom {
    * The lock was freed from here. The server's message wakes the first local waiter like everybody else's;
    * where it was not sent, or may not arrive, this does.
    */
-  freed(lock: { readonly lockId: string; readonly channel: string }, told: boolean): void {
-    const { subscriptions } = this.options
-    if (told && (!this.gates.has(lock.lockId) || subscriptions.isConfirmed(lock.channel))) return
-    subscriptions.wake(lock.channel)
-    this.gates.get(lock.lockId)?.wake()
+  freed({ lockIds, channel }: Pick<WaitingFor, 'lockIds' | 'channel'>, told: boolean): void {
+    if (
+      told &&
+      (!lockIds.some((id) => this.gates.has(id)) || this.options.subscriptions.isConfirmed(channel))
+    )
+      return
+    for (const id of lockIds) this.gates.get(id)?.wake()
   }
 
   close(error: unknown): void {
     for (const gate of this.gates.values()) gate.close(error)
   }
 
-  private open({ lockId, channel, shared }: WaitingFor): Gate {
+  private open({ lockId, lockIds, channel, shared }: WaitingFor): Gate {
     const { clock, subscriptions, longestSleep, unavailableAfter, checkLockSyncedSlaves } = this.options
     const gate = new Gate({
       clock,
@@ -67,7 +70,7 @@ export class WaitingRoom {
       checkLockSyncedSlaves,
       listen: (wake) => subscriptions.listen(channel, { wake }),
       isConfirmed: () => subscriptions.isConfirmed(channel),
-      blocked: (waitingSince) => this.selfWait.watch(lockId, waitingSince),
+      blocked: (waitingSince) => this.selfWait.watch(lockIds, waitingSince),
       empty: () => {
         if (gate.isEmpty) this.gates.delete(lockId)
       },

@@ -97,14 +97,14 @@ export class Redisson {
    * for up to `timeout` ms while something is held, then the signals of what is still held abort and the
    * connections close. Locks still held are left to their lease, as with Java. Can be called twice.
    */
-  async shutdown(options: ShutdownOptions = {}): Promise<void> {
-    checkOptions(options, ['timeout'])
-    const { timeout = SHUTDOWN_TIMEOUT } = options
-    if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
-    if (Number.isNaN(timeout) || timeout < 0)
-      throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
-    this.ending ??= this.client.shutdown(timeout)
-    await this.ending
+  shutdown(options: ShutdownOptions = {}): Promise<void> {
+    try {
+      const timeout = timeoutOf(options)
+      this.ending ??= this.client.shutdown(timeout)
+      return this.ending
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** @internal Without the credentials inside, should somebody log it. */
@@ -120,4 +120,13 @@ export class Redisson {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown()
   }
+}
+
+function timeoutOf(options: ShutdownOptions): number {
+  checkOptions(options, ['timeout'])
+  const { timeout = SHUTDOWN_TIMEOUT } = options
+  if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
+  if (Number.isNaN(timeout) || timeout < 0)
+    throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
+  return timeout
 }

@@ -60,9 +60,13 @@ describe('a logical thread does not leak', () => {
     const done = deferred()
     const never = deferred()
     const answers: boolean[] = []
+    let busy = false
     const interval = setInterval(async () => {
+      if (busy) return
+      busy = true
       const own = redisson.run(async () => {
         answers.push(await lock.tryLock())
+        busy = false
         if (answers.length === 3) done.resolve()
         await never.promise
       })

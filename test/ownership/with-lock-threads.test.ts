@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
 import { deferred, ownerOf } from '../support/observing'
 
 describe('the thread that withLock opens', () => {
@@ -101,15 +101,35 @@ describe('the thread that withLock opens', () => {
     const go = deferred()
     await redisson.run(async () => {
       await outer.lock()
-      let left!: Promise<boolean[]>
+      let left!: Promise<unknown[]>
       await lock.withLock(() => {
-        left = go.promise.then(async () => [await outer.tryLock(), await outer.isHeldByCurrentThread()])
+        left = go.promise.then(async () => [
+          await outer.tryLock(),
+          await outer.isHeldByCurrentThread(),
+          (await rejection(outer.unlock())).code,
+        ])
       })
       go.resolve()
       // Its parent lives on, but it was part of the child, and that has ended.
-      expect(await left).to.deep.equal([false, false])
+      expect(await left).to.deep.equal([false, false, 'ILLEGAL_MONITOR_STATE'])
+      expect(await outer.getHoldCount()).to.equal(1)
       await outer.unlock()
     })
+  })
+
+  it('outlives its parent without what that never released', async () => {
+    const lock = redisson.getLock(name)
+    const go = deferred()
+    let left!: Promise<unknown[]>
+    await redisson.run(async () => {
+      await lock.lock()
+      left = redisson.getLock(uniqueName('with-lock')).withLock(async () => {
+        await go.promise
+        return [await lock.tryLock(), (await rejection(lock.unlock())).code]
+      })
+    })
+    go.resolve()
+    expect(await left).to.deep.equal([false, 'ILLEGAL_MONITOR_STATE'])
   })
 
   it('opened by code that a finished thread left behind has no ancestors', async () => {

@@ -3,6 +3,7 @@ import { type Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisO
 /** What `Redisson.create({ redis })` takes. */
 export type RedisSource =
   | string
+  | URL
   | RedisOptions
   | { nodes: ClusterNode[]; options?: ClusterOptions }
   | Redis
@@ -75,6 +76,7 @@ function pick<T extends object>(source: T, names: readonly string[]): Partial<T>
 /** Reads the caller's `redis` option; throws TypeError, without a credential in it, where it makes no sense. */
 export function resolveTarget(source: RedisSource): RedisTarget {
   if (typeof source === 'string') return single(parseUrl(source))
+  if (source instanceof URL) return single(parseUrl(source.href))
   if (source === null || typeof source !== 'object')
     throw new TypeError('redis must be a URL, ioredis options, { nodes, options } or an ioredis instance')
   if (isCluster(source)) return fromCluster(source)

@@ -5,6 +5,7 @@ import { newThreadId } from '../ownership/process-state'
 import type { SlotPlace } from '../ownership/slot-table'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
+import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import type { LockProtocol } from './lock-protocol'
 
@@ -81,7 +82,7 @@ async function reenter(
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1)
   // The count is absolute: if this is given up, the next operation of the hold sets it right.
-  const { value, sent } = await unlessAborted(call.answer, options.signal)
+  const { value, sent } = await unlessAborted(answerToHolder(call), options.signal)
   if (value !== 1) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)

@@ -1,4 +1,6 @@
 import type { Hold, Level } from '../ownership/hold'
+import type { Reply } from '../scripts/script-runner'
+import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
 import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
 
@@ -32,7 +34,7 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
   const lease = Math.ceil(
     protocol.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
   )
-  const { value, sent } = await protocol.release(hold.ownerField, hold.levels.length, lease).answer
+  const { value, sent } = await answerToHolder(protocol.release(hold.ownerField, hold.levels.length, lease))
   if (value === NOT_HELD) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
@@ -47,10 +49,9 @@ async function releaseLast(context: ClientContext, protocol: LockProtocol, hold:
   hold.state = 'released'
   stopKeeping(context, hold)
   forget(hold)
-  const call = protocol.release(hold.ownerField, 0, 0)
-  let reply: Awaited<typeof call.answer>
+  let reply: Reply
   try {
-    reply = await call.answer
+    reply = await answerToHolder(protocol.release(hold.ownerField, 0, 0))
   } catch (error) {
     if ((error as { code?: string }).code === 'REDIS_UNAVAILABLE')
       context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)

@@ -16,9 +16,8 @@ describe('a server that turns into a replica', () => {
       const lock = redisson.getLock(uniqueName())
       const { host, port } = primary
       await withClient(server, (client) => client.replicaof(host, port))
-      // Of the first kind, one try only: it says why.
       const acquiring = lock.tryLock(30_000)
-      // The same for a call in between that has no time.
+      // A call without a wait does not get past the one that waits.
       expect(await lock.tryLock()).to.equal(false)
       await withClient(server, (client) => client.replicaof('NO', 'ONE'))
       expect(await acquiring).to.equal(true)

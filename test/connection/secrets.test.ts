@@ -1,5 +1,8 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { withoutSecrets } from '../../src/connection/failures'
+import { resolveTarget } from '../../src/connection/redis-target'
 import { Redisson, type RedissonOptions } from '../../src/index'
 import { type Standalone, sharedSentinel, startProxy, startStandalone } from '../servers'
 import { closeAll, createRedisson, rejection, uniqueName } from '../support/clients'
@@ -110,6 +113,18 @@ describe('a password is shown nowhere', () => {
     expect(error.message).to.contain('unknown command')
   })
 
+  it('wherever else in a message of the server or of ioredis it might turn up', () => {
+    const { secrets } = resolveTarget({
+      nodes: [`redis://alice:${encodeURIComponent(PASSWORD)}@host`],
+      options: { redisOptions: { sentinelPassword: 'another' } },
+    })
+    const command = { name: 'hello', args: ['3', 'AUTH', 'alice', PASSWORD] }
+    const error = Object.assign(new Error(`denied: ${PASSWORD}, ${PASSWORD}, another`), { command })
+    const shown = withoutSecrets(error, secrets)
+    expect(shown.message).to.equal('denied: ***, ***, ***')
+    showsNone(shown, PASSWORD, 'another')
+  })
+
   it('by events, rejections and warnings when it becomes wrong while the client works', async () => {
     const password = 'first-pa$$word'
     const own = await startStandalone({ requirepass: password })
@@ -130,7 +145,6 @@ describe('a password is shown nowhere', () => {
       redisson.on('renewalFailed', (event) => told.push(event))
       const held = await redisson.getLock(uniqueName()).acquire()
       await own.restart({ keepData: true })
-      const { Redis } = await import('ioredis')
       const admin = new Redis(own.url)
       await admin.config('SET', 'requirepass', 'another')
       admin.disconnect()

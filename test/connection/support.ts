@@ -58,13 +58,14 @@ export async function subscribersOn(
   return counts.reduce((sum: number, reply) => sum + Number((reply as [string, number])[1]), 0)
 }
 
-/** The ids of who is connected beside the connection that asks. */
+/** The ids of the clients beside the one that asks: neither replicas, nor primaries, nor sentinels. */
 export async function connected(redis: Redis): Promise<string[]> {
   const own = String(await redis.client('ID'))
   const list = (await redis.client('LIST')) as string
   const ids = list
     .trim()
     .split('\n')
+    .filter((line) => !/ flags=[MS]| name=sentinel-/.test(line))
     .map((line) => /id=(\d+)/.exec(line)![1]!)
   return ids.filter((id) => id !== own)
 }

@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { Redisson } from '../../src/redisson'
 import { sharedCluster, sharedSentinel, startStandalone, waitUntil, withClient } from '../servers'
-import { openRedis, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
 import { connected, runsToItsEnd } from './support'
 
 // How many connections a client takes is part of what it costs; these numbers are the documentation.
 describe('the connections of a client', () => {
+  afterEach(closeAll)
+
   it('to a standalone server are two, and shutdown() closes them and no other', async () => {
     const server = await startStandalone()
     try {
@@ -29,7 +31,7 @@ describe('the connections of a client', () => {
     }
   })
 
-  it('to a primary behind sentinels are two, beside those that ask the sentinels', async () => {
+  it('to a primary behind sentinels are three, with that for WAIT, beside those that ask the sentinels', async () => {
     const setup = await sharedSentinel()
     const { sentinels, name } = setup
     const all = [...setup.nodes, ...sentinels]
@@ -38,9 +40,9 @@ describe('the connections of a client', () => {
     const before = await withClient(address, connected)
     const beforeAll = await count()
     const addresses = sentinels.map(({ host, port }) => ({ host, port }))
-    const redisson = await Redisson.create({ redis: { sentinels: addresses, name } })
+    const redisson = await createRedisson({ redis: { sentinels: addresses, name } })
     await useWithWaiters(redisson)
-    expect(await withClient(address, connected)).to.have.length(before.length + 2)
+    expect(await withClient(address, connected)).to.have.length(before.length + 3)
     await redisson.shutdown()
     await waitUntil('our connections are gone', async () => {
       expect(await count()).to.deep.equal(beforeAll)
@@ -48,17 +50,17 @@ describe('the connections of a client', () => {
     })
   })
 
-  it('to a cluster are at most two a node', async () => {
+  it('to a cluster are at most three a node, with that for WAIT', async () => {
     const { nodes } = await sharedCluster()
     const count = () => Promise.all(nodes.map((node) => withClient(node, connected)))
     const before = await count()
-    const redisson = await Redisson.create({
+    const redisson = await createRedisson({
       redis: { nodes: nodes.map(({ host, port }) => ({ host, port })) },
     })
     for (let times = 0; times < 12; times++) await useWithWaiters(redisson)
     await waitUntil('the one that asked for the slots is gone', async () => {
       const now = await count()
-      return now.every((ids, index) => ids.length <= before[index]!.length + 2)
+      return now.every((ids, index) => ids.length <= before[index]!.length + 3)
     })
     await redisson.shutdown()
     await waitUntil('our connections are gone', async () => {

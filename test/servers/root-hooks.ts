@@ -11,5 +11,13 @@ setInterval(() => {
 export const mochaHooks = {
   async afterAll(): Promise<void> {
     await stopShared()
+    // A test that failed half-way may have left a connection open; the run ends all the same, and says so.
+    setTimeout(() => {
+      console.error('Something that a test opened is still open 20 s after the last one: ending the run.')
+      process.on('exit', () => {
+        process.exitCode ||= 1
+      })
+      process.exit()
+    }, 20_000).unref()
   },
 }

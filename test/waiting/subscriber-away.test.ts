@@ -81,7 +81,7 @@ describe('waiting while messages cannot arrive', () => {
     // What was wanted is forgotten with its waiter: nothing goes on being refused.
     await sleep(2_200)
     const before = errors.length
-    await sleep(1_500)
+    await sleep(1_100)
     expect(errors.length).to.equal(before)
   })
 

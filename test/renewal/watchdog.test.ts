@@ -75,14 +75,14 @@ describe('the watchdog', () => {
 
   it('atlas B1: goes on when its connection broke, without a loss', async () => {
     const proxy = await openProxy(server)
-    const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 2_400 })
+    const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 1_800 })
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))
     const hold = await redisson.getLock(uniqueName()).acquire()
     // The reply to a renewal is lost, and the connection with it.
     await proxy.dropNextReply(([name]) => name === 'evalsha')
-    await waitUntil('it is renewed', async () => (await redis.pttl(hold.lockName)) > 2_500)
-    await sleep(1_500)
+    await waitUntil('it is renewed', async () => (await redis.pttl(hold.lockName)) > 1_500)
+    await sleep(1_900)
     expect(hold.isHeld).to.equal(true)
     expect(lost).to.deep.equal([])
     await hold.unlock()

@@ -99,21 +99,4 @@ describe('waiting while messages cannot arrive', () => {
     await (await waiting).unlock()
     expect(await redis.exists(name)).to.equal(0)
   })
-
-  it('guarantee 2: a subscriber that went silent is cut, and its waiter looks again', async () => {
-    const foreign = await foreignLock()
-    const proxy = await openProxy(server)
-    const redisson = await createRedisson({ redis: proxy.url })
-    const waiting = redisson.getLock(foreign.name).acquire()
-    await waitUntil('it waits', async () => (await foreign.listeners()) === 1)
-    await sleep(100)
-    const present = proxy.connections
-    proxy.stall()
-    // Nobody is told; only the confirmation of a new subscription can wake the waiter.
-    await foreign.vanish()
-    const silent = await timed(() => waitUntil('it connects anew', () => proxy.connections > present, 20_000))
-    expect(silent).to.be.lessThan(10_000)
-    proxy.resume()
-    expect(await timed(() => waiting)).to.be.lessThan(PROMPTLY)
-  })
 })

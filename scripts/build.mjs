@@ -16,5 +16,7 @@ const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript
 const compiled = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
 if (compiled.status !== 0) process.exit(compiled.status ?? 1)
 
-writeFileSync('dist/index.mjs', "export * from './index.js'\n")
+// By name: a star would let through what CommonJS has besides, such as __esModule.
+const names = Object.keys(createRequire(import.meta.url)(join(root, 'dist/index.js')))
+writeFileSync('dist/index.mjs', `export { ${names.join(', ')} } from './index.js'\n`)
 writeFileSync('dist/index.d.mts', "export * from './index.js'\n")

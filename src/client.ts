@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import { type LockLostError, RedissonShutdownError } from './api/errors'
-import { ClusterSubscriber, SUBSCRIBER_OPTIONS } from './connection/cluster-subscriber'
-import {
-  CommandConnection,
-  connectionOptions,
-  connectOrFail,
-  cutIfSilent,
-} from './connection/command-connection'
-import { withoutSecrets } from './connection/failures'
+import type { RLock } from './api/rlock'
+import type { RReadWriteLock } from './api/rread-write-lock'
+import { AcknowledgedConnection } from './connection/acknowledged-connection'
+import { ClusterSubscriber } from './connection/cluster-subscriber'
+import { CommandConnection, connectionOptions, cutIfSilent } from './connection/command-connection'
+import { classify, withoutSecrets } from './connection/failures'
+import { connectOrFail, inTime, isReplyError, unavailable } from './connection/first-contact'
+import { NO_RESENDING } from './connection/node-connection'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
 import {
   type ChannelEvents,
@@ -20,6 +20,9 @@ import { EventHub } from './event-hub'
 import { type ClientContext, loseHold } from './locks/client-context'
 import { GivingBack } from './locks/giving-back'
 import { PlainLock, PlainLockRenewal, type PublishCommand } from './locks/plain-lock'
+import { ReadLockRenewal } from './locks/read-lock'
+import { RedissonLock } from './locks/redisson-lock'
+import { RedissonReadWriteLock } from './locks/redisson-read-write-lock'
 import { ExplicitCallers } from './ownership/callers'
 import type { Hold, LossReason } from './ownership/hold'
 import { HoldRegistry } from './ownership/hold-registry'
@@ -60,6 +63,7 @@ export class Client implements ClientContext {
   readonly isCluster: boolean
   private readonly runner: ScriptRunner
   private readonly plainRenewal: PlainLockRenewal
+  private readonly readRenewal: ReadLockRenewal
   private state: 'open' | 'closing' | 'closed' = 'open'
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
@@ -72,9 +76,9 @@ export class Client implements ClientContext {
       let client: Client | undefined
       const report = (error: Error) => client?.events.error(error)
       const commands = new CommandConnection(target, clock, report)
-      await commands.connect()
       try {
-        const publish = await choosePublish(commands.redis, options)
+        await commands.connect()
+        const publish = await choosePublish(commands.redis, target, options, clock)
         const { source, ready } = openSource(commands, target, publish, clock, {
           message: (channel) => client?.subscriptions.wake(channel),
           confirmed: (channel) => client?.subscriptions.wake(channel),
@@ -92,6 +96,8 @@ export class Client implements ClientContext {
   }
 
   private readonly subscriptions: Subscriptions
+  /** Where acquisitions go that a replica must acknowledge; none for a single server, as with Redisson. */
+  private readonly acknowledged: AcknowledgedConnection | undefined
 
   private constructor(
     private readonly options: ResolvedOptions,
@@ -103,8 +109,9 @@ export class Client implements ClientContext {
   ) {
     const clock = internals.clock ?? systemClock
     const unavailableAfter = internals.unavailableAfter ?? UNAVAILABLE_AFTER
-    const transport = new RedisScriptTransport(commands)
     this.clock = clock
+    this.acknowledged = target.kind === 'standalone' ? undefined : this.openAcknowledged()
+    const transport = new RedisScriptTransport(commands, this.acknowledged)
     this.clientId = (internals.newClientId ?? randomUUID)()
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.isCluster = target.kind === 'cluster'
@@ -116,9 +123,11 @@ export class Client implements ClientContext {
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
     this.plainRenewal = new PlainLockRenewal(this.runner)
+    this.readRenewal = new ReadLockRenewal(this.runner)
     this.subscriptions = new Subscriptions(source, clock)
     this.waiting = new WaitingRoom({
       clock,
+      checkLockSyncedSlaves: options.checkLockSyncedSlaves,
       subscriptions: this.subscriptions,
       holds: this.holds,
       unavailableAfter,
@@ -137,15 +146,24 @@ export class Client implements ClientContext {
     this.leases = new LeaseKeeper(clock, watchdog, (hold) => loseHold(this, hold, 'lease'))
   }
 
-  plainLock(name: string): PlainLock {
-    return new PlainLock(
-      name,
-      this.options.mapName(name),
-      this.plainRenewal,
-      this.clientId,
-      this.runner,
-      this.publish,
-    )
+  /** The key of a lock of this name. */
+  keyOf(name: string): string {
+    return this.options.mapName(name)
+  }
+
+  lock(name: string, key: string): RLock {
+    const protocol = new PlainLock(name, key, this.plainRenewal, this.clientId, this.runner, this.publish)
+    return new RedissonLock(this, protocol)
+  }
+
+  readWriteLock(name: string, key: string): RReadWriteLock {
+    return new RedissonReadWriteLock(name, key, this, {
+      clientId: this.clientId,
+      runner: this.runner,
+      publish: this.publish,
+      readRenewal: this.readRenewal,
+      writeRenewal: this.plainRenewal,
+    })
   }
 
   assertOpen(): void {
@@ -177,6 +195,7 @@ export class Client implements ClientContext {
     })
     this.runner.close(error)
     this.subscriptions.close()
+    this.acknowledged?.close()
     this.commands.close()
   }
 
@@ -188,6 +207,17 @@ export class Client implements ClientContext {
     })
     await Promise.race([this.letGo(), late])
     timer.cancel()
+  }
+
+  private openAcknowledged(): AcknowledgedConnection {
+    return new AcknowledgedConnection(this.commands, {
+      clock: this.clock,
+      slavesSyncTimeout: this.options.slavesSyncTimeout,
+      onNoWait: () =>
+        this.events.error(
+          new Error('The server has no WAIT: locks are not acknowledged by replicas before they are used'),
+        ),
+    })
   }
 
   private async letGo(): Promise<void> {
@@ -203,15 +233,22 @@ export class Client implements ClientContext {
 }
 
 /** Redisson's choice: outside a cluster PUBLISH, in one what the mode says, AUTO asking whether it can be sharded. */
-async function choosePublish(redis: Redis | Cluster, options: ResolvedOptions): Promise<PublishCommand> {
+async function choosePublish(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  options: ResolvedOptions,
+  clock: Clock,
+): Promise<PublishCommand> {
   if (!(redis instanceof Cluster)) return 'publish'
   if (options.shardedSubscriptionMode !== 'AUTO')
     return options.shardedSubscriptionMode === 'ON' ? 'spublish' : 'publish'
   try {
-    await redis.pubsub('SHARDNUMSUB')
+    await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)
     return 'spublish'
-  } catch {
-    return 'publish'
+  } catch (error) {
+    // Only "no such command" means no; a guess after anything else would put us in another room than our peers.
+    if (isReplyError(error) && classify(error) === 'final') return 'publish'
+    throw unavailable(error, target)
   }
 }
 
@@ -227,7 +264,7 @@ function openSource(
     const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
     return { source, ready: Promise.resolve() }
   }
-  const subscriber = new Redis(connectionOptions(target, SUBSCRIBER_OPTIONS))
+  const subscriber = new Redis(connectionOptions(target, NO_RESENDING))
   // The command connection reports that the server is away; twice would be once too often.
   subscriber.on('error', () => {})
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>

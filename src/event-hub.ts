@@ -2,6 +2,8 @@ import { EventEmitter } from 'eventemitter3'
 import type { RedissonEvents } from './api/events'
 import { outsideThreads } from './ownership/logical-thread'
 
+const EVENTS: readonly (keyof RedissonEvents)[] = ['lockLost', 'renewalFailed', 'error']
+
 /**
  * Tells listeners of a client's events. A listener that throws harms no lock: its error is told as an
  * `error` event, and one thrown by such a listener as a process warning.
@@ -10,6 +12,9 @@ export class EventHub {
   private readonly emitter = new EventEmitter<RedissonEvents>()
 
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
+    if (!EVENTS.includes(event))
+      throw new TypeError(`there is no event ${String(event)}, only ${EVENTS.join(', ')}`)
+    if (typeof listener !== 'function') throw new TypeError('a listener must be a function')
     this.emitter.on(event, listener as never)
   }
 

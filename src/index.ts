@@ -11,6 +11,7 @@ export {
 export type { LockLostEvent, RedissonEvents, RenewalFailedEvent } from './api/events'
 export type { LockHold } from './api/lock-hold'
 export type { RLock } from './api/rlock'
+export type { RReadWriteLock } from './api/rread-write-lock'
 export { TimeUnit } from './api/time-unit'
 export type { RedisSource } from './connection/redis-target'
 export { Redisson, type ShutdownOptions } from './redisson'

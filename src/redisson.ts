@@ -1,9 +1,10 @@
-import { describe } from './api/arguments'
+import { inspect } from 'node:util'
+import { checkOptions, describe } from './api/arguments'
 import type { RedissonEvents } from './api/events'
 import type { RLock } from './api/rlock'
+import type { RReadWriteLock } from './api/rread-write-lock'
 import { Client, type ClientInternals } from './client'
-import { RedissonLock } from './locks/redisson-lock'
-import { sharesSlotWithChannel } from './names/redis-names'
+import { sharesSlotWithCompanions } from './names/redis-names'
 import { LogicalThread } from './ownership/logical-thread'
 import type { RedissonOptions } from './redisson-options'
 
@@ -41,15 +42,28 @@ export class Redisson {
    * would fall into different slots (such as `a}b`).
    */
   getLock(name: string): RLock {
+    return this.client.lock(name, this.keyOf(name))
+  }
+
+  /**
+   * The read-write lock of this name. Cheap, asks nothing of the server; two objects of one name are the same
+   * lock. A read-write lock and a plain lock of one name exclude nothing: they are WrongTypeErrors to each
+   * other. Throws as `getLock` does.
+   */
+  getReadWriteLock(name: string): RReadWriteLock {
+    return this.client.readWriteLock(name, this.keyOf(name))
+  }
+
+  private keyOf(name: string): string {
     if (typeof name !== 'string') throw new TypeError(`a lock's name must be a string, got ${describe(name)}`)
     if (name === '') throw new TypeError("a lock's name must not be empty")
-    const protocol = this.client.plainLock(name)
-    if (this.client.isCluster && !sharesSlotWithChannel(protocol.key))
+    const key = this.client.keyOf(name)
+    if (this.client.isCluster && !sharesSlotWithCompanions(key))
       throw new TypeError(
         `the name ${JSON.stringify(name)} cannot be used in a cluster: because of its braces its key and its ` +
           'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
       )
-    return new RedissonLock(this.client, protocol)
+    return key
   }
 
   /**
@@ -84,14 +98,35 @@ export class Redisson {
    * connections close. Locks still held are left to their lease, as with Java. Can be called twice.
    */
   shutdown(options: ShutdownOptions = {}): Promise<void> {
-    const { timeout = SHUTDOWN_TIMEOUT } = options
-    if (typeof timeout !== 'number' || Number.isNaN(timeout) || timeout < 0)
-      return Promise.reject(new RangeError(`timeout must be 0 ms or more, got ${timeout}`))
-    this.ending ??= this.client.shutdown(timeout)
-    return this.ending
+    try {
+      const timeout = timeoutOf(options)
+      this.ending ??= this.client.shutdown(timeout)
+      return this.ending
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** @internal Without the credentials inside, should somebody log it. */
+  [inspect.custom](): string {
+    return `Redisson(${this.getId()})`
+  }
+
+  /** @internal */
+  toJSON(): object {
+    return { id: this.getId() }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown()
   }
+}
+
+function timeoutOf(options: ShutdownOptions): number {
+  checkOptions(options, ['timeout'])
+  const { timeout = SHUTDOWN_TIMEOUT } = options
+  if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
+  if (Number.isNaN(timeout) || timeout < 0)
+    throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
+  return timeout
 }

@@ -8,7 +8,8 @@
 --          integer   held by another: the key's remaining time to live in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no plain lock
 --
--- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired".
+-- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired". It
+-- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
 
 local lease = tonumber(ARGV[2])
 if not lease or lease < 1 then
@@ -24,9 +25,7 @@ end
 local remaining = redis.call('pttl', KEYS[1])
 
 if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
-  if lease > remaining then
-    redis.call('pexpire', KEYS[1], ARGV[2])
-  end
+  redis.call('pexpire', KEYS[1], math.max(lease, remaining))
   return nil
 end
 

@@ -1,7 +1,8 @@
 import calculateSlot from 'cluster-key-slot'
-import { type Cluster, Redis } from 'ioredis'
+import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../runtime/clock'
-import { connectionOptions, cutIfSilent } from './command-connection'
+import { cutIfSilent } from './command-connection'
+import { openNode } from './node-connection'
 import type { RedisTarget } from './redis-target'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber-connection'
 
@@ -95,17 +96,7 @@ export class ClusterSubscriber implements ChannelSource {
   private connectionTo(key: string): SubscriberConnection {
     const existing = this.nodes.get(key)
     if (existing) return existing
-    const known = this.cluster.nodes('all').find(({ options }) => `${options.host}:${options.port}` === key)
-    const at = key.lastIndexOf(':')
-    const redis = new Redis(
-      connectionOptions(this.target, {
-        host: known?.options.host ?? key.slice(0, at),
-        port: known?.options.port ?? Number(key.slice(at + 1)),
-        db: 0,
-        ...SUBSCRIBER_OPTIONS,
-      }),
-    )
-    redis.on('error', () => {})
+    const redis = openNode(this.cluster, this.target, key)
     redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
     redis.on('moved', () => this.refreshSoon(0))
     const connection = new SubscriberConnection(
@@ -116,7 +107,6 @@ export class ClusterSubscriber implements ChannelSource {
       (silent) => cutIfSilent(silent, this.clock),
     )
     this.nodes.set(key, connection)
-    redis.connect().catch(() => {})
     return connection
   }
 
@@ -147,10 +137,3 @@ export class ClusterSubscriber implements ChannelSource {
     })
   }
 }
-
-/** A subscriber resubscribes by itself, so that it knows when the server has confirmed. */
-export const SUBSCRIBER_OPTIONS = {
-  autoResubscribe: false,
-  // Rejects what a break left unanswered instead of sending it again behind our back.
-  maxRetriesPerRequest: 0,
-} as const

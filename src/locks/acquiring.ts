@@ -1,10 +1,11 @@
-import { IllegalMonitorStateError, RedisUnavailableError } from '../api/errors'
+import { IllegalMonitorStateError, LockLostError, RedisUnavailableError } from '../api/errors'
 import type { Caller } from '../ownership/callers'
 import { Hold, type Level } from '../ownership/hold'
 import { newThreadId } from '../ownership/process-state'
 import type { SlotPlace } from '../ownership/slot-table'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
+import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import type { LockProtocol } from './lock-protocol'
 
@@ -23,6 +24,8 @@ export interface Acquired {
   readonly level: Level
 }
 
+const TRIES_TO_OUTRUN_LEASE = 10
+
 /** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
 export async function acquire(
   context: ClientContext,
@@ -33,15 +36,16 @@ export async function acquire(
   context.assertOpen()
   options.signal?.throwIfAborted()
   const place = caller.placeToAcquire(protocol.lockId)
-  if (!place) return await acquireAnew(context, protocol, undefined, options)
+  if (!place) return await acquireAnew(context, protocol, caller, undefined, options)
 
-  const slot = place.table.getOrCreate(place.key)
-  if (slot.acquiring)
+  if (place.table.get(place.key)?.acquiring)
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(protocol.name)} already (client ${context.clientId}). ` +
         'One caller does one thing at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = acquireScoped(context, protocol, caller, place, options)
+  // Only now: an expired hold, retired by that first look, takes its slot along.
+  const slot = place.table.getOrCreate(place.key)
   slot.acquiring = acquiring
   try {
     return await acquiring
@@ -60,29 +64,30 @@ async function acquireScoped(
 ): Promise<Acquired | undefined> {
   const held = caller.placeOfHold(protocol.lockId)
   const hold = held?.table.get(held.key)?.hold
-  if (!hold) return await acquireAnew(context, protocol, place, options)
-  // An expired hold is retired by this look; its caller starts afresh.
-  if (!isLive(context, hold) && hold.state === 'expired')
-    return await acquireAnew(context, protocol, place, options)
-  return await hold.inTurn(() => reenter(context, protocol, hold, options))
+  const reentered = hold && (await hold.inTurn(() => reenter(context, protocol, hold, options)))
+  return reentered ?? (await acquireAnew(context, protocol, caller, place, options))
 }
 
+/** Adds a level; undefined where the hold was released or ran out before its turn came: its caller starts afresh. */
 async function reenter(
   context: ClientContext,
   protocol: LockProtocol,
   hold: Hold,
   options: AcquireOptions,
-): Promise<Acquired> {
-  if (!isLive(context, hold)) throw lossError(context, hold)
+): Promise<Acquired | undefined> {
+  if (!isLive(context, hold)) {
+    if (hold.state === 'lost') throw lossError(context, hold)
+    return undefined
+  }
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1)
   // The count is absolute: if this is given up, the next operation of the hold sets it right.
-  const { value, sent } = await unlessAborted(call.answer, options.signal)
+  const { value, sent } = await unlessAborted(answerToHolder(call), options.signal)
   if (value !== 1) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
   }
-  const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
+  const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
   hold.levels.push(level)
   hold.extend(sent, lease)
   context.leases.keep(hold, protocol.renewal)
@@ -93,12 +98,15 @@ async function reenter(
 async function acquireAnew(
   context: ClientContext,
   protocol: LockProtocol,
+  caller: Caller,
   place: SlotPlace | undefined,
   options: AcquireOptions,
 ): Promise<Acquired | undefined> {
   const started = context.clock.now()
+  const beside = protocol.beside?.(caller, options.waitTime === undefined || options.waitTime > 0)
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  for (;;) {
+  for (let tries = 1; ; tries++) {
+    context.assertOpen()
     const waitTime =
       options.waitTime === undefined ? undefined : options.waitTime - context.clock.elapsedSince(started)
     // Those who wait here were first; asking Redis past them would be barging.
@@ -106,15 +114,27 @@ async function acquireAnew(
       return undefined
     const threadId = newThreadId()
     const owner = protocol.ownerField(threadId)
-    const reply = await waitFor(context, protocol, owner, lease, waitTime, options.signal)
+    const reply = await waitFor(context, protocol, owner, beside, lease, waitTime, options.signal)
     if (!reply) return undefined
     const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
-    const level: Level = { leaseTime: options.leaseTime, byToken: options.byToken }
-    if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) continue
+    const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken: options.byToken }
+    if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) {
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(protocol, hold)
+      continue
+    }
     hold.levels.push(level)
     take(context, protocol, hold, place)
     return { hold, level }
   }
+}
+
+function tooShort(protocol: LockProtocol, hold: Hold): LockLostError {
+  return new LockLostError(
+    `The lock ${quote(protocol.name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row and each time its lease of ` +
+      `${hold.lease} ms was over before the answer arrived: the leaseTime is shorter than a round trip takes.`,
+    protocol.name,
+    hold.threadId,
+  )
 }
 
 function take(context: ClientContext, protocol: LockProtocol, hold: Hold, place: SlotPlace | undefined) {
@@ -130,6 +150,7 @@ function waitFor(
   context: ClientContext,
   protocol: LockProtocol,
   owner: string,
+  beside: string | undefined,
   lease: number,
   waitTime: number | undefined,
   signal: AbortSignal | undefined,
@@ -138,7 +159,8 @@ function waitFor(
     waitTime,
     signal,
     lease,
-    start: () => protocol.acquire(owner, lease),
+    lockName: quote(protocol.name),
+    start: () => protocol.acquire(owner, lease, beside),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
     unavailable: () =>

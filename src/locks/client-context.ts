@@ -79,7 +79,7 @@ export function notHeldError(
   name: string,
   who: string,
 ): IllegalMonitorStateError {
-  const elsewhere = context.holds.first(lockId)
+  const elsewhere = context.holds.first([lockId])
   const hint = elsewhere
     ? `This client does hold it (thread id ${elsewhere.threadId}), but through another lock object, another scope, ` +
       'or a LockHold or withLock() that releases it itself: release it where it was acquired.'

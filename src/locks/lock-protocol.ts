@@ -1,3 +1,4 @@
+import type { Caller } from '../ownership/callers'
 import type { Renewal } from '../renewal/watchdog'
 import type { ScriptCall } from '../scripts/script-runner'
 
@@ -14,8 +15,8 @@ export interface LockState {
   readonly timeToLive: number
   /** The hold count of the owner asked about. */
   readonly count: number
-  /** The field of a holder, or the empty string. */
-  readonly holder: string
+  /** The fields of the holders. */
+  readonly holders: readonly string[]
 }
 
 /**
@@ -32,15 +33,21 @@ export interface LockProtocol {
   readonly channel: string
   /** Several owners may hold it together. */
   readonly shared: boolean
+  /** The locks whose waiters may enter when this one is freed: itself, and the other side of a read-write lock. */
+  readonly lockIds: readonly string[]
+  /** After a partial release each level's lease runs on; without it the key gets the lease of those left anew. */
+  readonly leasesRunOn: boolean
   readonly renewal: Renewal
+  /** The field of what this caller holds beside, where that lets it in; throws where it can never get in. */
+  beside?(caller: Caller, willWait: boolean): string | undefined
   ownerField(threadId: number): string
   /** null: acquired; else the remaining time to live in ms. */
-  acquire(owner: string, lease: number): ScriptCall
+  acquire(owner: string, lease: number, beside: string | undefined): ScriptCall
   /** 1: the count is as wanted; 0: the hold is gone. */
   reenter(owner: string, lease: number, count: number): ScriptCall
   /** NOT_HELD, STILL_HELD, FREED or FREED_UNTOLD. */
   release(owner: string, count: number, lease: number): ScriptCall
   /** NOT_HELD, FREED or FREED_UNTOLD. */
-  forceRelease(owner: string): ScriptCall
+  forceRelease(owners: readonly string[]): ScriptCall
   inspect(owner: string): Promise<LockState>
 }

@@ -31,7 +31,9 @@ export class PlainLockRenewal implements Renewal {
 export class PlainLock implements LockProtocol {
   readonly lockId: string
   readonly channel: string
+  readonly lockIds: readonly string[]
   readonly shared = false
+  readonly leasesRunOn = false
   private readonly keys: readonly string[]
 
   constructor(
@@ -43,6 +45,7 @@ export class PlainLock implements LockProtocol {
     private readonly publish: PublishCommand,
   ) {
     this.lockId = `lock ${key}`
+    this.lockIds = [this.lockId]
     this.channel = lockChannel(key)
     this.keys = [key]
   }
@@ -52,7 +55,7 @@ export class PlainLock implements LockProtocol {
   }
 
   acquire(owner: string, lease: number): ScriptCall {
-    return this.runner.run(ACQUIRE, this.keys, [owner, lease])
+    return this.runner.run(ACQUIRE, this.keys, [owner, lease], true)
   }
 
   reenter(owner: string, lease: number, count: number): ScriptCall {
@@ -63,13 +66,13 @@ export class PlainLock implements LockProtocol {
     return this.runner.run(RELEASE, this.keys, [owner, count, lease, this.channel, this.publish])
   }
 
-  forceRelease(owner: string): ScriptCall {
+  forceRelease([owner = '']: readonly string[]): ScriptCall {
     return this.runner.run(FORCE_RELEASE, this.keys, [owner, this.channel, this.publish])
   }
 
   async inspect(owner: string): Promise<LockState> {
     const { value } = await this.runner.run(INSPECT, this.keys, [owner]).answer
-    const [timeToLive, count, holder] = value as [number, number, string]
-    return { timeToLive, count, holder }
+    const [timeToLive, count, ...holders] = value as [number, number, ...string[]]
+    return { timeToLive, count, holders }
   }
 }

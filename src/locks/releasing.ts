@@ -1,27 +1,25 @@
-import { IllegalMonitorStateError } from '../api/errors'
 import type { Hold, Level } from '../ownership/hold'
-import { type ClientContext, isLive, loseHold, lossError, quote, stopKeeping } from './client-context'
+import type { Reply } from '../scripts/script-runner'
+import { answerToHolder } from './answer-to-holder'
+import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
 import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
 
 /**
- * Releases one level of a hold; with the last one the lock. Rejects with LockLostError, and settles the
- * level, where the hold is gone; sends nothing where that is known already.
+ * Releases one level of a hold, the one that `chooseLevel` names (it throws where there is none); with the
+ * last one the lock. Rejects with LockLostError, and settles the level, where the hold is gone; sends nothing
+ * where that is known already.
  */
 export function release(
   context: ClientContext,
   protocol: LockProtocol,
   hold: Hold,
-  level: Level,
+  chooseLevel: () => Level,
 ): Promise<void> {
   return hold.inTurn(async () => {
-    const index = hold.levels.indexOf(level)
-    if (index < 0)
-      throw new IllegalMonitorStateError(
-        `This hold on the lock ${quote(protocol.name)} was released already ` +
-          `(client ${context.clientId}, thread id ${hold.threadId}).`,
-      )
+    // Chosen in turn: of two calls under way at once, each releases a level of its own.
+    const level = chooseLevel()
     const live = isLive(context, hold)
-    hold.levels.splice(index, 1)
+    hold.levels.splice(hold.levels.indexOf(level), 1)
     if (!live) {
       if (hold.levels.length === 0) forget(hold)
       throw lossError(context, hold)
@@ -32,8 +30,11 @@ export function release(
 }
 
 async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
-  const lease = hold.leaseForLevels(context.lockWatchdogTimeout)
-  const { value, sent } = await protocol.release(hold.ownerField, hold.levels.length, lease).answer
+  const { lockWatchdogTimeout } = context
+  const lease = Math.ceil(
+    protocol.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
+  )
+  const { value, sent } = await answerToHolder(protocol.release(hold.ownerField, hold.levels.length, lease))
   if (value === NOT_HELD) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
@@ -48,10 +49,9 @@ async function releaseLast(context: ClientContext, protocol: LockProtocol, hold:
   hold.state = 'released'
   stopKeeping(context, hold)
   forget(hold)
-  const call = protocol.release(hold.ownerField, 0, 0)
-  let reply: Awaited<typeof call.answer>
+  let reply: Reply
   try {
-    reply = await call.answer
+    reply = await answerToHolder(protocol.release(hold.ownerField, 0, 0))
   } catch (error) {
     if ((error as { code?: string }).code === 'REDIS_UNAVAILABLE')
       context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)

@@ -15,15 +15,26 @@ export function lockChannel(name: string): string {
   return prefixed('redisson_lock__channel', name)
 }
 
+/** The channel on which the release of either side of a read-write lock is told. */
+export function readWriteLockChannel(name: string): string {
+  return prefixed('redisson_rwlock', name)
+}
+
+/** What stands before and behind an owner field in the names of a read hold's clocks; the level comes last. */
+export function readClockParts(name: string): { readonly before: string; readonly behind: string } {
+  return { before: suffixed(name, ''), behind: ':rwlock_timeout:' }
+}
+
 /** The hash field that stands for one holder. */
 export function ownerField(clientId: string, threadId: number): string {
   return `${clientId}:${threadId}`
 }
 
 /**
- * Whether a lock's key and channel fall into one cluster slot. They do for ordinary names; for names such
+ * Whether a lock's key, channel and clocks fall into one cluster slot. They do for ordinary names; for names such
  * as `a}b`, `a{b` or `{}x` they do not, and Java fails there with CROSSSLOT.
  */
-export function sharesSlotWithChannel(name: string): boolean {
-  return calculateSlot(name) === calculateSlot(lockChannel(name))
+export function sharesSlotWithCompanions(name: string): boolean {
+  const slot = calculateSlot(name)
+  return slot === calculateSlot(prefixed('channel', name)) && slot === calculateSlot(suffixed(name, 'clock'))
 }

@@ -27,9 +27,10 @@ export class HoldRegistry {
     })
   }
 
-  /** Any live hold on this lock. */
-  first(lockId: string): Hold | undefined {
-    return this.holds.get(lockId)?.values().next().value
+  /** Any live hold on one of these locks. */
+  first(lockIds: readonly string[]): Hold | undefined {
+    for (const lockId of lockIds) for (const hold of this.on(lockId)) return hold
+    return undefined
   }
 
   on(lockId: string): Iterable<Hold> {

@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex'
 import type { Clock, Moment } from '../runtime/clock'
 import { outsideThreads } from './logical-thread'
 import type { SlotPlace } from './slot-table'
@@ -6,6 +7,8 @@ import type { SlotPlace } from './slot-table'
 export interface Level {
   /** Its lease in ms, or none: then the watchdog renews the hold while this level lasts. */
   readonly leaseTime: number | undefined
+  /** When the command that acquired it was handed over. */
+  readonly granted: Moment
   /** It belongs to a LockHold or a `withLock`, and only those may release it. */
   readonly byToken: boolean
 }
@@ -18,6 +21,15 @@ export interface Level {
  */
 export type HoldState = 'held' | 'lost' | 'expired' | 'released'
 
+/** The lock that is held, as far as a hold need know it. */
+export interface HoldLock {
+  readonly lockId: string
+  readonly lockIds: readonly string[]
+  readonly name: string
+  readonly key: string
+  readonly channel: string
+}
+
 /** Why a hold ended before it was released. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
@@ -29,6 +41,7 @@ const LARGEST_MARGIN = 1_000
  */
 export class Hold {
   readonly lockId: string
+  readonly lockIds: readonly string[]
   readonly lockName: string
   readonly key: string
   readonly channel: string
@@ -47,17 +60,18 @@ export class Hold {
   lease: number
   private controller: AbortController | undefined
   private reason: unknown
-  private tail: Promise<unknown> | undefined
+  private readonly turns = new Mutex()
 
   constructor(
     private readonly clock: Clock,
-    lock: { readonly lockId: string; readonly name: string; readonly key: string; readonly channel: string },
+    lock: HoldLock,
     readonly threadId: number,
     readonly ownerField: string,
     sent: Moment,
     lease: number,
   ) {
     this.lockId = lock.lockId
+    this.lockIds = lock.lockIds
     this.lockName = lock.name
     this.key = lock.key
     this.channel = lock.channel
@@ -100,6 +114,17 @@ export class Hold {
     return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
   }
 
+  /** What the levels there are still need of leases that run on. */
+  needOfLevels(watchdogTimeout: number): number {
+    return Math.max(
+      ...this.levels.map(({ leaseTime, granted }) =>
+        leaseTime === undefined
+          ? watchdogTimeout - this.sinceGranted()
+          : leaseTime - this.clock.elapsedSince(granted),
+      ),
+    )
+  }
+
   /** Aborts when the hold ends in any way but by its release. */
   get signal(): AbortSignal {
     if (!this.controller) {
@@ -130,13 +155,7 @@ export class Hold {
 
   /** Runs operations on this hold one after the other, whoever asks for them. */
   inTurn<T>(operation: () => Promise<T>): Promise<T> {
-    const result = this.tail === undefined ? operation() : this.tail.then(operation, operation)
-    this.tail = result
-    const done = () => {
-      if (this.tail === result) this.tail = undefined
-    }
-    result.then(done, done)
-    return result
+    return this.turns.runExclusive(operation)
   }
 }
 

@@ -12,6 +12,8 @@ export interface Reply {
   readonly sent: Moment
   /** A connection broke in between, so an earlier copy may have been applied already. */
   readonly connectionBroke: boolean
+  /** A replica has it, or need not have it. */
+  readonly acknowledged: boolean
 }
 
 export interface ScriptRunnerOptions {
@@ -45,6 +47,8 @@ export class ScriptCall {
   private whenFinished: ((reply: Reply | undefined) => void) | undefined
   private late: Reply | undefined
   lastError: unknown
+  /** An attempt ended with its connection: nobody knows whether it was applied. */
+  mayHaveBeenApplied = false
 
   constructor(
     readonly script: Script,
@@ -52,6 +56,8 @@ export class ScriptCall {
     readonly args: readonly (string | number)[],
     clock: Clock,
     readonly breaksBefore: number,
+    /** A replica must have it before it counts. */
+    readonly acknowledged: boolean,
   ) {
     this.started = clock.now()
     this.answer = new Promise((resolve, reject) => {
@@ -89,9 +95,14 @@ export class ScriptRunner {
     return this.options.transport.state === 'away'
   }
 
-  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): ScriptCall {
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    acknowledged = false,
+  ): ScriptCall {
     const { clock, transport } = this.options
-    const call = new ScriptCall(script, keys, args, clock, transport.breaks)
+    const call = new ScriptCall(script, keys, args, clock, transport.breaks, acknowledged)
     if (this.closed !== undefined) {
       call.settled = true
       call.reject(this.closed)
@@ -120,14 +131,20 @@ export class ScriptRunner {
     const { transport } = this.options
     // Handed over in this state it would sit in a queue and be applied long after its caller has left.
     if (transport.state !== 'ready') return this.failed(call, sent, backoff, NOT_READY[transport.state])
-    transport.send(call.script, bySource, call.keys, call.args).then(
-      (value) =>
-        this.answered(call, { value, sent, connectionBroke: transport.breaks !== call.breaksBefore }),
-      (error) => this.failed(call, sent, backoff, error),
-    )
+    const failed = (error: unknown) => this.failed(call, sent, backoff, error)
+    if (call.acknowledged)
+      transport
+        .sendAcknowledged(call.script, bySource, call.keys, call.args)
+        .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
+    else
+      transport
+        .send(call.script, bySource, call.keys, call.args)
+        .then((value) => this.answered(call, sent, value, true), failed)
   }
 
-  private answered(call: ScriptCall, reply: Reply) {
+  private answered(call: ScriptCall, sent: Moment, value: unknown, acknowledged: boolean) {
+    const connectionBroke = call.mayHaveBeenApplied || this.options.transport.breaks !== call.breaksBefore
+    const reply: Reply = { value, sent, connectionBroke, acknowledged }
     this.pending.delete(call)
     if (!call.settled) {
       call.settled = true
@@ -143,6 +160,7 @@ export class ScriptRunner {
     const mayPass = kind === 'connection' || kind === 'passing'
     if (mayPass && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
       call.lastError = error
+      if (kind === 'connection' && error !== NOT_READY.away) call.mayHaveBeenApplied = true
       clock.after(backoff, () => {
         if (call.settled) call.finish(undefined)
         else this.attempt(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))

@@ -1,3 +1,4 @@
+import type { AcknowledgedAnswer, AcknowledgedConnection } from '../connection/acknowledged-connection'
 import type { CommandConnection } from '../connection/command-connection'
 import type { Script } from './script'
 
@@ -14,12 +15,22 @@ export interface ScriptTransport {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown>
+  /** The same, and waits until a replica has it where there are replicas. */
+  sendAcknowledged(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<AcknowledgedAnswer>
   /** Finds connections that went silent and cuts them. */
   probe(): void
 }
 
 export class RedisScriptTransport implements ScriptTransport {
-  constructor(private readonly connection: CommandConnection) {}
+  constructor(
+    private readonly connection: CommandConnection,
+    private readonly acknowledged: AcknowledgedConnection | undefined,
+  ) {}
 
   get breaks(): number {
     return this.connection.breaks
@@ -34,6 +45,18 @@ export class RedisScriptTransport implements ScriptTransport {
     return bySource
       ? redis.eval(script.source, keys.length, ...keys, ...args)
       : redis.evalsha(script.sha, keys.length, ...keys, ...args)
+  }
+
+  async sendAcknowledged(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<AcknowledgedAnswer> {
+    if (!this.acknowledged)
+      return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+    const how = bySource ? ['eval', script.source] : ['evalsha', script.sha]
+    return await this.acknowledged.send(keys[0]!, [...how, keys.length, ...keys, ...args])
   }
 
   probe(): void {

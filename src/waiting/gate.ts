@@ -1,7 +1,7 @@
-import { RedisUnavailableError } from '../api/errors'
+import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
 import { classify } from '../connection/failures'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock } from '../runtime/clock'
+import type { Clock, Moment } from '../runtime/clock'
 import type { Reply } from '../scripts/script-runner'
 import { type AcquireRequest, Waiter } from './waiter'
 
@@ -17,8 +17,10 @@ export interface GateSurroundings {
   /** How long to sleep before a lock without expiry. */
   readonly longestSleep: number
   readonly unavailableAfter: number
-  /** A waiter sleeps behind the lock; returns how to say that it no longer does. */
-  blocked(): () => void
+  /** An acquisition that no replica acknowledged fails. */
+  readonly checkLockSyncedSlaves: boolean
+  /** A waiter sleeps behind the lock; `waitingSince` tells since when the first is there. Returns how to say that it no longer does. */
+  blocked(waitingSince: () => Moment | undefined): () => void
   /** The queue is empty and nothing is under way. */
   empty(): void
 }
@@ -26,6 +28,7 @@ export interface GateSurroundings {
 /** While no message can arrive, the first waiter looks this often. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 const RETRY_AFTER_PASSING_ERROR = 200
+const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
 /** `remaining`: ms until the lock may be free without a message; -1: it has no expiry. */
 type Outcome =
@@ -134,12 +137,27 @@ export class Gate {
   private attemptAnswered(waiter: Waiter, reply: Reply): Outcome {
     waiter.endAttempt(reply.connectionBroke)
     waiter.onLeft = undefined
+    if (reply.value === null && !reply.acknowledged && this.around.checkLockSyncedSlaves)
+      return this.tryAgainOrFail(waiter)
     if (reply.value === null) {
       waiter.succeed(reply)
       return { kind: 'acquired', remaining: waiter.request.lease }
     }
     if (waiter.lastTry) waiter.giveUp()
     return { kind: 'blocked', remaining: reply.value as number }
+  }
+
+  // Asking again is idempotent, and writes again, so that the next WAIT has something to wait for.
+  private tryAgainOrFail(waiter: Waiter): Outcome {
+    waiter.endAttempt(true)
+    if (++waiter.unacknowledged < TRIES_FOR_ACKNOWLEDGEMENT) return { kind: 'blocked', remaining: 0 }
+    waiter.fail(
+      new LockNotReplicatedError(
+        `No replica acknowledged the acquisition of ${waiter.request.lockName}, ${waiter.unacknowledged} times in a row; ` +
+          'it was given back. With checkLockSyncedSlaves: false such acquisitions count',
+      ),
+    )
+    return { kind: 'left' }
   }
 
   private attemptFailed(waiter: Waiter, error: unknown): Outcome {
@@ -172,7 +190,7 @@ export class Gate {
     const { clock, longestSleep } = this.around
     let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
     if (!this.around.isConfirmed()) longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
-    const unblocked = this.around.blocked()
+    const unblocked = this.around.blocked(() => this.first()?.joined)
     await new Promise<void>((resolve) => {
       const timer = clock.after(longest, resolve)
       this.endSleep = () => {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../runtime/clock'
+import type { Clock, Moment, Timer } from '../runtime/clock'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { onAbort } from './abort-listeners'
 
@@ -9,6 +9,8 @@ export interface AcquireRequest {
   readonly signal: AbortSignal | undefined
   /** The lease asked for, in ms: whoever is next need not look again before it has run out. */
   readonly lease: number
+  /** For messages. */
+  readonly lockName: string
   /** Sends one attempt. */
   start(): ScriptCall
   /** The attempt is nobody's any more: whatever it acquires must be given back. */
@@ -26,12 +28,14 @@ const GRACE = 1_000
 export class Waiter {
   /** The reply that acquired the lock, or undefined when the wait was over. */
   readonly result: Promise<Reply | undefined>
-  readonly joined
+  readonly joined: Moment
   settled = false
   /** The wait is over: the attempt under way is the last. */
   lastTry: boolean
   /** Tells the queue that the waiter left in the middle of an attempt. */
   onLeft: (() => void) | undefined
+  /** How many times no replica acknowledged it. */
+  unacknowledged = 0
   private lateCopyPossible = false
   private attempt: ScriptCall | undefined
   private timer: Timer | undefined

@@ -10,6 +10,8 @@ export interface WaitingRoomOptions {
   readonly subscriptions: Subscriptions
   readonly holds: HoldRegistry
   readonly unavailableAfter: number
+  /** An acquisition that no replica acknowledged fails. */
+  readonly checkLockSyncedSlaves: boolean
   /** A key without expiry, or one this process holds itself, is looked at again after this long at the latest. */
   readonly longestSleep: number
 }
@@ -17,6 +19,7 @@ export interface WaitingRoomOptions {
 /** The lock, as far as waiting for it goes. */
 export interface WaitingFor {
   readonly lockId: string
+  readonly lockIds: readonly string[]
   readonly channel: string
   readonly shared: boolean
 }
@@ -44,27 +47,30 @@ export class WaitingRoom {
    * The lock was freed from here. The server's message wakes the first local waiter like everybody else's;
    * where it was not sent, or may not arrive, this does.
    */
-  freed(lock: { readonly lockId: string; readonly channel: string }, told: boolean): void {
-    const { subscriptions } = this.options
-    if (told && (!this.gates.has(lock.lockId) || subscriptions.isConfirmed(lock.channel))) return
-    subscriptions.wake(lock.channel)
-    this.gates.get(lock.lockId)?.wake()
+  freed({ lockIds, channel }: Pick<WaitingFor, 'lockIds' | 'channel'>, told: boolean): void {
+    if (
+      told &&
+      (!lockIds.some((id) => this.gates.has(id)) || this.options.subscriptions.isConfirmed(channel))
+    )
+      return
+    for (const id of lockIds) this.gates.get(id)?.wake()
   }
 
   close(error: unknown): void {
     for (const gate of this.gates.values()) gate.close(error)
   }
 
-  private open({ lockId, channel, shared }: WaitingFor): Gate {
-    const { clock, subscriptions, longestSleep, unavailableAfter } = this.options
+  private open({ lockId, lockIds, channel, shared }: WaitingFor): Gate {
+    const { clock, subscriptions, longestSleep, unavailableAfter, checkLockSyncedSlaves } = this.options
     const gate = new Gate({
       clock,
       shared,
       longestSleep,
       unavailableAfter,
+      checkLockSyncedSlaves,
       listen: (wake) => subscriptions.listen(channel, { wake }),
       isConfirmed: () => subscriptions.isConfirmed(channel),
-      blocked: () => this.selfWait.watch(lockId),
+      blocked: (waitingSince) => this.selfWait.watch(lockIds, waitingSince),
       empty: () => {
         if (gate.isEmpty) this.gates.delete(lockId)
       },

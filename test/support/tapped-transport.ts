@@ -31,6 +31,9 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
         bySource,
         pass: () => transport.send(script, bySource, keys, args),
       }),
+    async sendAcknowledged(script, bySource, keys, args) {
+      return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+    },
     probe: () => transport.probe(),
   })
 }

@@ -160,6 +160,9 @@ describe('waking a waiter', () => {
       breaks: 0,
       state: 'ready',
       send: ({ source }, _, keys, args) => direct.eval(source, keys.length, ...keys, ...args),
+      async sendAcknowledged(...script) {
+        return { value: await this.send(...script), acknowledged: true }
+      },
       probe() {},
     })
     const redisson = await createRedisson({ redis: proxy.url }, { transport })

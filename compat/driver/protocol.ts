@@ -1,0 +1,80 @@
+/** The type of lock object the peer gets from its Redisson client. */
+export type LockType = 'lock' | 'read' | 'write' | 'fair' | 'spin' | 'fenced'
+
+export interface LockChoice {
+  /** `lock` unless said otherwise. */
+  type?: LockType | undefined
+  /** The peer keeps one lock object for a type and name; another tag gets another object. */
+  object?: string | undefined
+}
+
+export interface LockOptions extends LockChoice {
+  /** Milliseconds; absent calls the overload without a lease, which starts the watchdog. */
+  leaseTime?: number | undefined
+}
+
+export interface TryLockOptions extends LockOptions {
+  /** Milliseconds; absent (and no lease) calls `tryLock()`. */
+  waitTime?: number | undefined
+}
+
+export interface ContendOptions extends TryLockOptions {
+  /** How many Java threads; 1 unless said otherwise. */
+  threads?: number | undefined
+  /** Ends after this time, or after `sections`, whichever comes first; one of them is needed. */
+  durationMs?: number | undefined
+  /** Sections in all, not for each thread. */
+  sections?: number | undefined
+  /** How long each section lasts: milliseconds, or a range to choose from at random. */
+  holdMs?: number | readonly [min: number, max: number] | undefined
+  /** A plain key that each section reads and writes back one higher, deliberately without INCR. */
+  counterKey?: string | undefined
+  /** A stream that gets one entry (who, thread, type, event, waitMs) at each end of a section. */
+  logStream?: string | undefined
+}
+
+export interface ContentionReport {
+  sections: number
+  /** Only with `waitTime`: tries that ran out of it. */
+  timeouts: number
+  errorCount: number
+  /** The first twenty, as `class: message`. */
+  errors: string[]
+  p50: number
+  p99: number
+  max: number
+  waitsMs: number[]
+}
+
+export interface JavaMethod {
+  name: string
+  parameters: string[]
+  returns: string
+  declaredBy: string
+}
+
+/** When the peer answered, by its clock, and how long the call took in Java. */
+export interface Timing {
+  /** Milliseconds since the epoch, with a fraction. */
+  at: number
+  tookMs: number
+}
+
+export interface Answer<T> extends Timing {
+  value: T
+}
+
+export type Fields = Record<string, unknown>
+
+/** What the Java side threw. */
+export class JavaError extends Error {
+  override readonly name = 'JavaError'
+
+  constructor(
+    /** The fully qualified class, e.g. `java.lang.IllegalMonitorStateException`. */
+    readonly javaClass: string,
+    message: string,
+  ) {
+    super(`${javaClass}: ${message}`)
+  }
+}

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import Redis from 'ioredis'
+import { startStandalone } from '../test/servers'
+import { failureOf } from './failure-of'
+import { describeWithJava, JavaError, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
+
+let server: Awaited<ReturnType<typeof startStandalone>>
+let redis: Redis
+
+const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
+
+describeWithJava(
+  "the Java peer's process",
+  () => {
+    before(async () => {
+      server = await startStandalone()
+      redis = new Redis(server.url)
+    })
+
+    after(async () => {
+      redis.disconnect()
+      await server.stop()
+    })
+
+    beforeEach(() => redis.flushall())
+
+    for (const version of VERSIONS) describe(`with Redisson ${version}`, () => faultTests(version))
+
+    it('names the settings that a Redisson does not have', async () => {
+      const { oldest: version } = REDISSON_VERSIONS
+      const settings = { shardedSubscriptionMode: 'ON', lockWatchdogTimeout: 5000 } as const
+      await using peer = await startJavaPeer({ version, redis: server.url, settings })
+      expect(peer.unsupported).to.deep.equal(['shardedSubscriptionMode'])
+    })
+
+    it('neither keeps its process alive nor outlives it', async () => {
+      const script = `require('./compat/java-peer').startJavaPeer({ redis: '${server.url}' }).then((peer) => {
+        console.log(peer.pid)
+        peer.pause()
+      })`
+      const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '-e', script])
+      await sleep(100)
+      expect(isRunning(Number(stdout))).to.equal(false)
+    })
+
+    it('says why it could not start', async () => {
+      const settings = { retryAttempts: 0, retryInterval: 10 }
+      const error = await failureOf(startJavaPeer({ redis: 'redis://127.0.0.1:1', settings }))
+      expect(error).to.be.instanceOf(JavaError)
+      expect(error.message).to.match(/org\.redisson\.client\.RedisConnectionException: .*127\.0\.0\.1:1\b/)
+    })
+  },
+  VERSIONS,
+)
+
+function faultTests(version: string): void {
+  it('leaves a lock to its lease when it is killed, and fails what was asked', async () => {
+    const doomed = await startJavaPeer({
+      version,
+      redis: server.url,
+      settings: { lockWatchdogTimeout: 1500 },
+    })
+    await doomed.thread('a').lock('order')
+    const owner = await doomed.thread('a').owner()
+    const unanswered = failureOf(doomed.thread('b').lock('order'))
+    await using peer = await startJavaPeer({ version, redis: server.url })
+    const waiting = peer.thread('a').lock('order')
+    await doomed.kill()
+    expect((await unanswered).message).to.equal('lock: the Java peer ended (SIGKILL)')
+    expect((await failureOf(doomed.thread('a').threadId())).message).to.contain('ended')
+    expect(await redis.hkeys('order')).to.deep.equal([owner])
+    await waiting
+    expect(await peer.thread('a').isHeldByCurrentThread('order')).to.equal(true)
+    await peer.thread('a').unlock('order')
+  })
+
+  it('renews while it runs and not while it is paused', async () => {
+    await using sleeper = await startJavaPeer({
+      version,
+      redis: server.url,
+      settings: { lockWatchdogTimeout: 1000 },
+    })
+    await sleeper.thread('a').lock('order')
+    await sleep(1500)
+    expect(await redis.pttl('order')).to.be.within(300, 1000)
+    sleeper.pause()
+    await sleep(1300)
+    expect(await redis.exists('order')).to.equal(0)
+    sleeper.resume()
+    expect(await sleeper.thread('a').isHeldByCurrentThread('order')).to.equal(false)
+  })
+}
+
+/** A zombie does not run; it only waits for somebody to ask how it ended. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

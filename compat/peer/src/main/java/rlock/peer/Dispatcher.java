@@ -1,0 +1,65 @@
+package rlock.peer;
+
+import com.google.gson.JsonParser;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.redisson.api.RedissonClient;
+
+/** Hands each command to the logical thread it names and answers it. */
+final class Dispatcher {
+    private final Map<String, LogicalThread> threads = new ConcurrentHashMap<>();
+    private final RedissonClient redisson;
+    private final Locks locks;
+    private final Answers answers;
+    private final Contention contention;
+
+    Dispatcher(String peerName, RedissonClient redisson, PeerConfig config, Answers answers) {
+        this.redisson = redisson;
+        this.answers = answers;
+        this.locks = new Locks(redisson);
+        this.contention = new Contention(peerName, redisson, locks, config);
+    }
+
+    void accept(String line) {
+        Command command = new Command(new Fields(JsonParser.parseString(line)));
+        switch (command.op()) {
+            // On the reader's thread: the thread they are about is busy, or no thread matters.
+            case "interrupt" -> answer(command, () -> thread(command).interruptRunning());
+            case "shutdown" -> shutdown(command);
+            default -> thread(command).submit(() -> answer(command, () -> perform(command)));
+        }
+    }
+
+    private Object perform(Command command) throws Exception {
+        return switch (command.op()) {
+            case "threadId" -> Thread.currentThread().getId();
+            case "describe" -> Description.of(command.text("interface", "org.redisson.api.RLock"));
+            case "contend" -> contention.run(command);
+            default -> LockOperations.perform(locks.get(command), command);
+        };
+    }
+
+    private void shutdown(Command command) {
+        answer(command, () -> {
+            redisson.shutdown();
+            return null;
+        });
+        Runtime.getRuntime().halt(0);
+    }
+
+    private void answer(Command command, Locks.Work work) {
+        long started = System.nanoTime();
+        Object value;
+        try {
+            value = work.run();
+        } catch (Throwable failure) {
+            answers.failed(command.id(), failure, started);
+            return;
+        }
+        answers.succeeded(command.id(), value, started);
+    }
+
+    private LogicalThread thread(Command command) {
+        return threads.computeIfAbsent(command.thread(), LogicalThread::new);
+    }
+}

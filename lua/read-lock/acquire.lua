@@ -1,0 +1,39 @@
+-- Takes the read side of a read-write lock for a new hold.
+--
+-- KEYS[1]  the lock: a hash with the field `mode` (read or write) and a field a holder
+-- KEYS[2]  the clock of the hold's first level
+-- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
+-- ARGV[2]  the lease in ms
+-- ARGV[3]  the field of the write hold that the same caller has, or the empty string
+--
+-- Answers  nil       acquired
+--          integer   held by a writer: the key's remaining time to live in ms, -1 without expiry
+-- Error    WRONGTYPE where the key holds no read-write lock
+--
+-- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired". It
+-- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
+
+local lease = tonumber(ARGV[2])
+if not lease or lease < 1 then
+  return redis.error_reply('ERR the lease must be a positive number of ms')
+end
+
+local mode = redis.call('hget', KEYS[1], 'mode')
+if not mode and redis.call('exists', KEYS[1]) == 1 then
+  return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
+end
+
+local ours = mode == 'write' and ARGV[3] ~= '' and redis.call('hexists', KEYS[1], ARGV[3]) == 1
+if mode and mode ~= 'read' and not ours then
+  return redis.call('pttl', KEYS[1])
+end
+
+if not mode then
+  redis.call('hset', KEYS[1], 'mode', 'read')
+end
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+  redis.call('hincrby', KEYS[1], ARGV[1], 1)
+end
+redis.call('set', KEYS[2], '1', 'px', math.max(lease, redis.call('pttl', KEYS[2])))
+redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
+return nil

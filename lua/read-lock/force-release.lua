@@ -1,0 +1,44 @@
+-- Ends a read hold whoever has it, provided it is still there; with the last of all the lock is free.
+--
+-- KEYS[1]  the lock
+-- ARGV[1], ARGV[2]  what stands before and behind an owner field in the name of its clocks
+-- ARGV[3]  the channel
+-- ARGV[4]  PUBLISH or SPUBLISH
+-- ARGV[5…] the owner fields the client saw
+--
+-- Answers  0   the lock is not held for reading, or by others only: nothing was changed
+--          1   those holds have ended, others remain
+--          2   freed, and told
+--          3   freed, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key is no hash
+--
+-- Applied twice or late: newer holds have other fields and are left alone.
+
+if redis.call('hget', KEYS[1], 'mode') ~= 'read' then
+  return 0
+end
+
+local found = false
+for i = 5, #ARGV do
+  local count = redis.call('hget', KEYS[1], ARGV[i])
+  if count then
+    found = true
+    redis.call('hdel', KEYS[1], ARGV[i])
+    for level = 1, tonumber(count) or 0 do
+      redis.call('del', ARGV[1] .. ARGV[i] .. ARGV[2] .. level)
+    end
+  end
+end
+if not found then
+  return 0
+end
+if redis.call('hlen', KEYS[1]) > 1 then
+  return 1
+end
+
+redis.call('del', KEYS[1])
+local told = redis.pcall(ARGV[4], ARGV[3], '0')
+if type(told) == 'table' and told.err then
+  return 3
+end
+return 2

@@ -1,0 +1,74 @@
+-- Takes a level off a read hold; with the last hold of all the lock is free and the waiters are told.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the owner field
+-- ARGV[2]  the hold count the client wants; 0 ends the hold
+-- ARGV[3]  what the levels that remain still need, in ms
+-- ARGV[4]  the channel
+-- ARGV[5]  PUBLISH or SPUBLISH
+-- ARGV[6], ARGV[7]  what stands before and behind an owner field in the name of its clocks
+--
+-- Answers  0   not held: nothing was changed
+--          1   still held, by this hold or by others
+--          2   freed, and told
+--          3   freed, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key is no hash
+--
+-- Levels go last in, first out: the clocks above the count go. The key then lives as long as the longest
+-- clock of the read holds that remain. Where all of those have run out their owners are dead, and do not
+-- keep the lock from anybody. A write hold has no clock; beside one the key's life is never shortened.
+-- Looks at every level of every read hold once.
+--
+-- Applied twice: a partial release sets the same count again; a full one finds the field gone and answers 0.
+
+local function clock(owner, level)
+  return ARGV[6] .. owner .. ARGV[7] .. level
+end
+
+local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+if count == 0 then
+  return 0
+end
+
+local wanted = tonumber(ARGV[2])
+for level = wanted + 1, count do
+  redis.call('del', clock(ARGV[1], level))
+end
+if wanted > 0 then
+  redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+  local top = clock(ARGV[1], wanted)
+  if tonumber(ARGV[3]) > redis.call('pttl', top) then
+    redis.call('set', top, '1', 'px', ARGV[3])
+  end
+else
+  redis.call('hdel', KEYS[1], ARGV[1])
+end
+
+if redis.call('hlen', KEYS[1]) > 1 then
+  local longest = -2
+  local fields = redis.call('hgetall', KEYS[1])
+  for i = 1, #fields, 2 do
+    if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
+      for level = 1, tonumber(fields[i + 1]) or 0 do
+        longest = math.max(longest, redis.call('pttl', clock(fields[i], level)))
+      end
+    end
+  end
+  if redis.call('hget', KEYS[1], 'mode') == 'write' then
+    if longest > redis.call('pttl', KEYS[1]) then
+      redis.call('pexpire', KEYS[1], longest)
+    end
+    return 1
+  end
+  if longest > 0 then
+    redis.call('pexpire', KEYS[1], longest)
+    return 1
+  end
+end
+
+redis.call('del', KEYS[1])
+local told = redis.pcall(ARGV[5], ARGV[4], '0')
+if type(told) == 'table' and told.err then
+  return 3
+end
+return 2

@@ -1,0 +1,34 @@
+-- Takes the write side of a read-write lock for a new hold.
+--
+-- KEYS[1]  the lock: a hash with the field `mode` (read or write) and a field a holder
+-- ARGV[1]  the owner field, <clientId>:<threadId>:write; every hold has one of its own
+-- ARGV[2]  the lease in ms
+--
+-- Answers  nil       acquired
+--          integer   held by readers or another writer: the key's remaining time to live in ms, -1 without expiry
+-- Error    WRONGTYPE where the key holds no read-write lock
+--
+-- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired". It
+-- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
+
+local lease = tonumber(ARGV[2])
+if not lease or lease < 1 then
+  return redis.error_reply('ERR the lease must be a positive number of ms')
+end
+
+local mode = redis.call('hget', KEYS[1], 'mode')
+if not mode then
+  if redis.call('exists', KEYS[1]) == 1 then
+    return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
+  end
+  redis.call('hset', KEYS[1], 'mode', 'write', ARGV[1], 1)
+  redis.call('pexpire', KEYS[1], ARGV[2])
+  return nil
+end
+
+local remaining = redis.call('pttl', KEYS[1])
+if mode == 'write' and redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+  redis.call('pexpire', KEYS[1], math.max(lease, remaining))
+  return nil
+end
+return remaining

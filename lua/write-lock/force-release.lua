@@ -1,0 +1,33 @@
+-- Frees a lock held for writing whoever holds it, provided it is still the writer the client saw.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the owner field of the writer
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4], ARGV[5]  what stands before and behind an owner field in the name of its clocks
+--
+-- Answers  0   that writer is gone: nothing was changed
+--          2   freed, with what the writer was reading, and told
+--          3   freed, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key is no hash
+--
+-- Applied twice or late: a newer writer has another field and is left alone.
+
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+
+local fields = redis.call('hgetall', KEYS[1])
+for i = 1, #fields, 2 do
+  if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
+    for level = 1, tonumber(fields[i + 1]) or 0 do
+      redis.call('del', ARGV[4] .. fields[i] .. ARGV[5] .. level)
+    end
+  end
+end
+redis.call('del', KEYS[1])
+local told = redis.pcall(ARGV[3], ARGV[2], '1')
+if type(told) == 'table' and told.err then
+  return 3
+end
+return 2

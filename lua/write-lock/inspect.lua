@@ -1,0 +1,31 @@
+-- Looks at the write side of a read-write lock without changing it.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  an owner field to count, or the empty string
+--
+-- Answers  { time to live in ms, -1 without expiry, -2 without key;
+--            the hold count of that owner, 0 where it holds nothing;
+--            the field of the writer, none where nobody writes }
+-- Error    WRONGTYPE where the key holds no read-write lock
+
+local answer = { redis.call('pttl', KEYS[1]), 0 }
+local mode = redis.call('hget', KEYS[1], 'mode')
+if not mode then
+  if redis.call('exists', KEYS[1]) == 1 then
+    return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
+  end
+  return answer
+end
+if mode ~= 'write' then
+  return answer
+end
+
+for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
+  if string.sub(field, -6) == ':write' then
+    answer[#answer + 1] = field
+  end
+end
+if ARGV[1] ~= '' then
+  answer[2] = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+end
+return answer

@@ -1,0 +1,52 @@
+-- Takes a level off a write hold. With the last one the lock is free or, where its owner reads as well,
+-- steps down to reading; either way the waiters are told.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the owner field
+-- ARGV[2]  the hold count the client wants; 0 ends the hold
+-- ARGV[3]  the lease of the levels that remain, in ms
+-- ARGV[4]  the channel
+-- ARGV[5]  PUBLISH or SPUBLISH
+-- ARGV[6], ARGV[7]  what stands before and behind an owner field in the name of its clocks
+--
+-- Answers  0   not held: nothing was changed
+--          1   still held
+--          2   freed or stepped down, and told
+--          3   freed or stepped down, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key is no hash
+--
+-- Applied twice: a partial release sets the same count again; a full one finds the field gone and answers 0.
+
+local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+if count == 0 then
+  return 0
+end
+
+local wanted = tonumber(ARGV[2])
+if wanted > 0 then
+  redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+  -- What the writer reads beside may need the key for longer.
+  local longest = tonumber(ARGV[3])
+  local fields = redis.call('hgetall', KEYS[1])
+  for i = 1, #fields, 2 do
+    if fields[i] ~= 'mode' and fields[i] ~= ARGV[1] then
+      for level = 1, tonumber(fields[i + 1]) or 0 do
+        longest = math.max(longest, redis.call('pttl', ARGV[6] .. fields[i] .. ARGV[7] .. level))
+      end
+    end
+  end
+  redis.call('pexpire', KEYS[1], longest)
+  return 1
+end
+
+redis.call('hdel', KEYS[1], ARGV[1])
+if redis.call('hlen', KEYS[1]) > 1 then
+  redis.call('hset', KEYS[1], 'mode', 'read')
+else
+  redis.call('del', KEYS[1])
+end
+local told = redis.pcall(ARGV[5], ARGV[4], '1')
+if type(told) == 'table' and told.err then
+  return 3
+end
+return 2

@@ -1,0 +1,114 @@
+import { expect } from 'chai'
+import calculateSlot from 'cluster-key-slot'
+import { lockChannel } from '../../src/names/redis-names'
+import { type ClusterSetup, startCluster, waitUntil, withClient } from '../servers'
+import { closeAll, createRedisson, timed, uniqueName } from '../support/clients'
+import { SOON, subscribersOn } from './support'
+
+describe('when a slot moves', () => {
+  let setup: ClusterSetup
+
+  before(async () => {
+    setup = await startCluster()
+  })
+  afterEach(closeAll)
+  after(() => setup.stop())
+
+  const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
+
+  async function move(name: string, beforeSettling?: () => Promise<void>): Promise<number> {
+    const slot = calculateSlot(name)
+    const target = (setup.nodes.indexOf(await setup.ownerOf(slot)) + 1) % 3
+    await setup.migrateSlot(slot, target, beforeSettling)
+    return target
+  }
+
+  const subscribedAt = (node: number, name: string) =>
+    subscribersOn([setup.nodes[node]!], 'SHARDNUMSUB', lockChannel(name))
+
+  // Atlas D3. The holder releases only once the new node knows the waiter, so only its message can wake it.
+  it('waiters subscribe at its new node and are woken there', async () => {
+    const holder = await createRedisson({ redis: source() })
+    const other = await createRedisson({ redis: source() })
+    const name = uniqueName('{moves}')
+    const held = await holder.getLock(name).acquire()
+    const waiting = other.getLock(name).acquire()
+    await waitUntil(
+      'the waiter is subscribed',
+      async () => (await subscribersOn(setup.nodes, 'SHARDNUMSUB', lockChannel(name))) === 1,
+    )
+    for (let times = 0; times < 2; times++) {
+      const target = await move(name)
+      await waitUntil('it is subscribed anew', async () => (await subscribedAt(target, name)) === 1)
+    }
+    const took = await timed(async () => {
+      await held.unlock()
+      await (await waiting).unlock()
+    })
+    expect(took).to.be.below(SOON)
+  })
+
+  it('waiters on other slots of the same node go on listening', async () => {
+    const holder = await createRedisson({ redis: source() })
+    const other = await createRedisson({ redis: source() })
+    const moving = uniqueName('{goes}')
+    const owner = setup.nodes.indexOf(await setup.ownerOf(calculateSlot(moving)))
+    let staying = uniqueName()
+    while (
+      setup.nodes.indexOf(await setup.ownerOf(calculateSlot(staying))) !== owner ||
+      calculateSlot(staying) === calculateSlot(moving)
+    )
+      staying = uniqueName()
+    const names = [moving, staying]
+    const holds = await Promise.all(names.map((name) => holder.getLock(name).acquire()))
+    const waiting = names.map((name) => other.getLock(name).acquire())
+    for (const name of names)
+      await waitUntil('it is subscribed', async () => (await subscribedAt(owner, name)) === 1)
+    const target = await move(moving)
+    await waitUntil('one moved', async () => (await subscribedAt(target, moving)) === 1)
+    await waitUntil('one stayed', async () => (await subscribedAt(owner, staying)) === 1)
+    const took = await timed(async () => {
+      await Promise.all(holds.map((hold) => hold.unlock()))
+      await Promise.all(waiting)
+    })
+    expect(took).to.be.below(SOON)
+  })
+
+  it('a release right after the move, before anybody knows of it, wakes the waiter all the same', async () => {
+    const holder = await createRedisson({ redis: source() })
+    const other = await createRedisson({ redis: source() })
+    const name = uniqueName('{hurry}')
+    const held = await holder.getLock(name).acquire()
+    const waiting = other.getLock(name).acquire()
+    await waitUntil(
+      'the waiter is subscribed',
+      async () => (await subscribersOn(setup.nodes, 'SHARDNUMSUB', lockChannel(name))) === 1,
+    )
+    const took = await timed(async () => {
+      await move(name)
+      await held.unlock()
+      await waiting
+    })
+    expect(took).to.be.below(SOON)
+  })
+
+  it('locks go on working over ASK and MOVED, and are renewed', async () => {
+    const redisson = await createRedisson({ redis: source(), lockWatchdogTimeout: 3_000 })
+    const lost: unknown[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    const name = uniqueName('{asks}')
+    const held = await redisson.getLock(name).acquire()
+    let target = await move(name, async () => {
+      // The key has moved and the slot has not: the source answers ASK.
+      expect(await redisson.getLock(name).isLocked()).to.equal(true)
+      expect(await redisson.getLock(name).tryLock()).to.equal(false)
+      await redisson.getLock(`${name} new`).withLock(() => {})
+    })
+    target = await move(name)
+    const timeToLive = () => withClient(setup.nodes[target]!, (client) => client.pttl(name))
+    const before = await timeToLive()
+    await waitUntil('it is renewed at its new node', async () => (await timeToLive()) > before)
+    await held.unlock()
+    expect(lost).to.deep.equal([])
+  })
+})

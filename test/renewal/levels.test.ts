@@ -33,7 +33,7 @@ describe('the leases of nested levels', () => {
     await redisson.run(async () => {
       await lock.lock()
       await lock.lock(300)
-      await sleep(2_000)
+      await sleep(1_400)
       expect(await lock.getHoldCount()).to.equal(2)
       await lock.unlock()
       await sleep(1_200)

@@ -5,6 +5,8 @@ export interface ScriptSent {
   readonly name: string
   readonly keys: readonly string[]
   readonly args: readonly (string | number)[]
+  /** With its source, because the server did not know it by its hash a moment ago. */
+  readonly bySource: boolean
   /** Sends it; again means a second copy. */
   readonly pass: () => Promise<unknown>
 }
@@ -22,7 +24,13 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
       return transport.state
     },
     send: (script, bySource, keys, args) =>
-      tap({ name: script.name, keys, args, pass: () => transport.send(script, bySource, keys, args) }),
+      tap({
+        name: script.name,
+        keys,
+        args,
+        bySource,
+        pass: () => transport.send(script, bySource, keys, args),
+      }),
     async sendAcknowledged(script, bySource, keys, args) {
       return { value: await this.send(script, bySource, keys, args), acknowledged: true }
     },
@@ -30,11 +38,11 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
   })
 }
 
-/** Counts the scripts of a client by name, and lets them pass. */
+/** Counts the scripts of a client by name, one that the server has to be taught once, and lets them pass. */
 export class ScriptCounter {
   private readonly counts = new Map<string, number>()
   readonly transport = tapped((sent) => {
-    this.counts.set(sent.name, this.of(sent.name) + 1)
+    if (!sent.bySource) this.counts.set(sent.name, this.of(sent.name) + 1)
     return sent.pass()
   })
 

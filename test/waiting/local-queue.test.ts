@@ -118,6 +118,8 @@ describe('the waiters of one process', () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(foreign.name)
     const waiting = lock.acquire()
+    await waitUntil('it waits', async () => (await foreign.listeners()) === 1)
+    await sleep(100)
     await foreign.vanish()
     expect(await lock.tryLock()).to.equal(false)
     await redis.publish(foreign.channel, '0')

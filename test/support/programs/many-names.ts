@@ -22,11 +22,12 @@ async function main() {
 
   const use = async (names: string[]) => {
     await Promise.all(
-      names.map((name) =>
+      names.map((name, index) =>
         redisson.run(async () => {
           const lock = redisson.getLock(name)
           await lock.lock()
-          const waiting = redisson.getLock(name).withLock(() => {})
+          // Some of them with a waiter, for whom there are a queue and a subscription.
+          const waiting = index % 5 === 0 && redisson.getLock(name).withLock(() => {})
           await lock.unlock()
           await waiting
         }),

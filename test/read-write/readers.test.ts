@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
+import { readClockParts } from '../../src/names/redis-names'
 import { waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
 import { clockKey, expectNothingLeft, ForeignSide, listeners, look, shape } from './looking'
@@ -157,6 +159,21 @@ describe('read-write lock: readers', () => {
       await long.unlock()
     })
     await expectNothingLeft(redis, name)
+  })
+
+  it('may be released in the very moment in which what remains runs out', async () => {
+    for (const need of [0, -1, -5_000]) {
+      await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
+      await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
+      const [owner = ''] = await readerFields()
+      await redis.del(clockKey(name, owner, 1))
+      const { before, behind } = readClockParts(name)
+      const source = await readFile('lua/read-lock/release.lua', 'utf8')
+      expect(await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', before, behind)).to.equal(2)
+      await expectNothingLeft(redis, name)
+      await rejection(rw.readLock().unlock({ threadId: 1 }))
+      await rejection(rw.readLock().unlock({ threadId: 1 }))
+    }
   })
 
   it('leave no clock behind when their levels ran out one by one', async () => {

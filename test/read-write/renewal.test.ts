@@ -108,6 +108,18 @@ for (const side of ['read', 'write'] as const) {
       await expectNothingLeft(redis, name)
     })
 
+    it('does not spin under a longer lease on top', async () => {
+      const log = new ScriptLog()
+      const lock = of(await brief({ transport: log.transport }))
+      await lock.lock({ threadId: 1 })
+      await lock.lock({ threadId: 1, leaseTime: 60_000 })
+      await sleep(1.2 * WATCHDOG)
+      expect(log.count(RENEW[side])).to.be.within(1, 4)
+      await lock.unlock({ threadId: 1 })
+      await lock.unlock({ threadId: 1 })
+      await expectNothingLeft(redis, name)
+    })
+
     it('atlas C5: finds out that another client released the hold by force', async () => {
       const redisson = await brief()
       const lost: LockLostEvent[] = []

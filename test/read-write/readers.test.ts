@@ -169,7 +169,9 @@ describe('read-write lock: readers', () => {
       await redis.del(clockKey(name, owner, 1))
       const { before, behind } = readClockParts(name)
       const source = await readFile('lua/read-lock/release.lua', 'utf8')
-      expect(await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', before, behind)).to.equal(2)
+      expect(
+        await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', before, behind),
+      ).to.equal(2)
       await expectNothingLeft(redis, name)
       await rejection(rw.readLock().unlock({ threadId: 1 }))
       await rejection(rw.readLock().unlock({ threadId: 1 }))

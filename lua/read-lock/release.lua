@@ -3,7 +3,7 @@
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field
 -- ARGV[2]  the hold count the client wants; 0 ends the hold
--- ARGV[3]  what the levels that remain still need, in ms
+-- ARGV[3]  what the levels that remain still need, in ms; may be nothing, or less
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
 -- ARGV[6], ARGV[7]  what stands before and behind an owner field in the name of its clocks
@@ -37,7 +37,7 @@ end
 if wanted > 0 then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
   local top = clock(ARGV[1], wanted)
-  if tonumber(ARGV[3]) > redis.call('pttl', top) then
+  if tonumber(ARGV[3]) > math.max(redis.call('pttl', top), 0) then
     redis.call('set', top, '1', 'px', ARGV[3])
   end
 else

@@ -15,6 +15,9 @@
 --          3   freed or stepped down, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
+-- Once it only reads, the key lives as long as the longest clock of that; where all of those have run out
+-- nothing is held any more. (Java leaves the key the life that the write hold had.)
+--
 -- Applied twice: a partial release sets the same count again; a full one finds the field gone and answers 0.
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
@@ -22,26 +25,28 @@ if count == 0 then
   return 0
 end
 
+-- What the writer reads beside may need the key for longer than what is left of its writing.
+local longest = -2
+local fields = redis.call('hgetall', KEYS[1])
+for i = 1, #fields, 2 do
+  if fields[i] ~= 'mode' and fields[i] ~= ARGV[1] then
+    for level = 1, tonumber(fields[i + 1]) or 0 do
+      longest = math.max(longest, redis.call('pttl', ARGV[6] .. fields[i] .. ARGV[7] .. level))
+    end
+  end
+end
+
 local wanted = tonumber(ARGV[2])
 if wanted > 0 then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
-  -- What the writer reads beside may need the key for longer.
-  local longest = tonumber(ARGV[3])
-  local fields = redis.call('hgetall', KEYS[1])
-  for i = 1, #fields, 2 do
-    if fields[i] ~= 'mode' and fields[i] ~= ARGV[1] then
-      for level = 1, tonumber(fields[i + 1]) or 0 do
-        longest = math.max(longest, redis.call('pttl', ARGV[6] .. fields[i] .. ARGV[7] .. level))
-      end
-    end
-  end
-  redis.call('pexpire', KEYS[1], longest)
+  redis.call('pexpire', KEYS[1], math.max(tonumber(ARGV[3]), longest))
   return 1
 end
 
 redis.call('hdel', KEYS[1], ARGV[1])
-if redis.call('hlen', KEYS[1]) > 1 then
+if longest > 0 then
   redis.call('hset', KEYS[1], 'mode', 'read')
+  redis.call('pexpire', KEYS[1], longest)
 else
   redis.call('del', KEYS[1])
 end

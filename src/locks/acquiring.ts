@@ -5,6 +5,7 @@ import { newThreadId } from '../ownership/process-state'
 import type { SlotPlace } from '../ownership/slot-table'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
+import type { WaitingFor } from '../waiting/waiting-room'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import type { LockProtocol } from './lock-protocol'
@@ -104,17 +105,18 @@ async function acquireAnew(
 ): Promise<Acquired | undefined> {
   const started = context.clock.now()
   const beside = protocol.beside?.(caller, options.waitTime === undefined || options.waitTime > 0)
+  const queue = queueFor(protocol, beside)
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   for (let tries = 1; ; tries++) {
     context.assertOpen()
     const waitTime =
       options.waitTime === undefined ? undefined : options.waitTime - context.clock.elapsedSince(started)
     // Those who wait here were first; asking Redis past them would be barging.
-    if (waitTime !== undefined && options.waitTime! <= 0 && context.waiting.hasQueue(protocol.lockId))
+    if (waitTime !== undefined && options.waitTime! <= 0 && context.waiting.hasQueue(queue.lockId))
       return undefined
     const threadId = newThreadId()
     const owner = protocol.ownerField(threadId)
-    const reply = await waitFor(context, protocol, owner, beside, lease, waitTime, options.signal)
+    const reply = await waitFor(context, protocol, queue, owner, beside, lease, waitTime, options.signal)
     if (!reply) return undefined
     const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
     const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken: options.byToken }
@@ -126,6 +128,13 @@ async function acquireAnew(
     take(context, protocol, hold, place)
     return { hold, level }
   }
+}
+
+/** Whoever is let in for what it holds beside must not queue behind those who wait for that very hold to end. */
+function queueFor(protocol: LockProtocol, beside: string | undefined): WaitingFor {
+  if (beside === undefined) return protocol
+  const { lockId, lockIds, channel, shared } = protocol
+  return { lockId: `${lockId} beside ${beside}`, lockIds, channel, shared }
 }
 
 function tooShort(protocol: LockProtocol, hold: Hold): LockLostError {
@@ -149,13 +158,14 @@ function take(context: ClientContext, protocol: LockProtocol, hold: Hold, place:
 function waitFor(
   context: ClientContext,
   protocol: LockProtocol,
+  queue: WaitingFor,
   owner: string,
   beside: string | undefined,
   lease: number,
   waitTime: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Reply | undefined> {
-  return context.waiting.acquire(protocol, {
+  return context.waiting.acquire(queue, {
     waitTime,
     signal,
     lease,

@@ -114,13 +114,14 @@ export class Hold {
     return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
   }
 
-  /** What the levels there are still need of leases that run on. */
+  /**
+   * What the levels there are still need of leases that run on. One without a lease needs the watchdog's in
+   * full: of a longer lease just released, what is left says nothing about it.
+   */
   needOfLevels(watchdogTimeout: number): number {
     return Math.max(
       ...this.levels.map(({ leaseTime, granted }) =>
-        leaseTime === undefined
-          ? watchdogTimeout - this.sinceGranted()
-          : leaseTime - this.clock.elapsedSince(granted),
+        leaseTime === undefined ? watchdogTimeout : leaseTime - this.clock.elapsedSince(granted),
       ),
     )
   }

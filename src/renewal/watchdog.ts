@@ -55,10 +55,7 @@ export class Watchdog {
 
   /** Starts renewing a hold whose lease was just set, or starts its interval anew. */
   add(hold: Hold, renewal: Renewal): void {
-    this.take(hold)
-    const at = this.now() + this.interval - hold.sinceGranted()
-    this.resting.set(hold, { renewal, at })
-    this.tickAt(at)
+    this.restUntil(this.now() + this.interval - hold.sinceGranted(), hold, renewal)
   }
 
   remove(hold: Hold): void {
@@ -72,6 +69,12 @@ export class Watchdog {
     for (const stage of this.stages) stage.clear()
     this.timer?.cancel()
     this.timer = undefined
+  }
+
+  private restUntil(at: number, hold: Hold, renewal: Renewal) {
+    this.take(hold)
+    this.resting.set(hold, { renewal, at })
+    this.tickAt(at)
   }
 
   private now() {
@@ -183,7 +186,8 @@ export class Watchdog {
           if (!this.isAwaited(hold)) return
           if (answers[index] === 1) {
             hold.extend(sent, lockWatchdogTimeout)
-            this.add(hold, renewal)
+            // Not since the hold's grant: that may be an older one of a longer lease.
+            this.restUntil(sent.monotonic + this.interval, hold, renewal)
           } else {
             this.take(hold)
             this.options.onLost(hold, 'gone')

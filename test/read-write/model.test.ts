@@ -1,0 +1,84 @@
+import * as fc from 'fast-check'
+import type { Redis } from 'ioredis'
+import { startStandalone } from '../servers'
+import { closeAll, openRedis, uniqueName } from '../support/clients'
+import { OurClient } from './model/clients'
+import { type Action, actions, Run, seed, WATCHDOG, wipe } from './model/run'
+import { VirtualClock } from './model/virtual-clock'
+
+const SEQUENCES = Number(process.env.RLOCK_SEQUENCES ?? 2_000)
+const LANES = 4
+/** The server's time cannot be moved, but what is left of every key of the lock can. */
+const AGE = `
+  for _, key in ipairs(redis.call('keys', '*' .. ARGV[1] .. '*')) do
+    redis.call('pexpire', key, redis.call('pttl', key) - ARGV[2])
+  end`
+
+/** Random sequences over three clients of two callers each, against a model that knows nothing of Redis. */
+describe('read-write lock: against a model', () => {
+  let server: Awaited<ReturnType<typeof startStandalone>>
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  afterEach(closeAll)
+
+  it(`does the same in ${SEQUENCES} random sequences`, async function () {
+    this.timeout(600_000)
+    const first = seed()
+    await Promise.all(
+      Array.from({ length: LANES }, async (_, i) => {
+        const lane = new Lane(server.url, await openRedis(server.url))
+        await fc.assert(
+          fc.asyncProperty(actions({ kill: true, time: true }), (sequence) => lane.run(sequence)),
+          { numRuns: Math.ceil(SEQUENCES / LANES), seed: first + i },
+        )
+        await lane.close()
+      }),
+    )
+  })
+})
+
+/** Three clients that go through one sequence after the other. */
+class Lane {
+  private readonly clock = new VirtualClock()
+  private clients: OurClient[] = []
+
+  constructor(
+    private readonly url: string,
+    private readonly redis: Redis,
+  ) {}
+
+  async run(sequence: readonly Action[]): Promise<void> {
+    const name = uniqueName('model')
+    while (this.clients.length < 3) this.clients.push(await this.open())
+    const run = new Run(
+      this.redis,
+      name,
+      this.clients,
+      () => this.open(),
+      async () => {
+        await this.redis.eval(AGE, 0, name, WATCHDOG / 3)
+        this.clock.advance(WATCHDOG / 3)
+        await Promise.all(this.clients.map((client) => client.quiet()))
+      },
+    )
+    try {
+      await run.all(sequence)
+    } catch (error) {
+      // Whatever they hold belongs to this sequence; the next one starts with others.
+      await this.close()
+      throw error
+    } finally {
+      await wipe(this.redis, name)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.clients.splice(0).map((client) => client.kill()))
+  }
+
+  private open(): Promise<OurClient> {
+    return OurClient.open(this.url, WATCHDOG, this.clock)
+  }
+}

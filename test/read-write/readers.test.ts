@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson, RReadWriteLock } from '../../src/index'
+import { readClockParts } from '../../src/names/redis-names'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { clockKey, expectNothingLeft, ForeignSide, listeners, look, shape } from './looking'
+
+/** Readers come, go and die without a word to each other. */
+describe('read-write lock: readers', () => {
+  let redisson: Redisson
+  let redis: Redis
+  let name: string
+  let rw: RReadWriteLock
+  let foreign: ForeignSide
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('rw')
+    rw = redisson.getReadWriteLock(name)
+    foreign = new ForeignSide(redis, name)
+  })
+  afterEach(closeAll)
+
+  const readerFields = async () => Object.keys((await look(redis, name)).fields)
+  const clocksGone = (owner: string) =>
+    waitUntil(
+      'the clock has run out',
+      async () => (await redis.exists(clockKey(name, owner, 1))) === 0,
+      5_000,
+      5,
+    )
+
+  it('share, within a client and across clients', async () => {
+    const other = await createRedisson()
+    const holds = await Promise.all([
+      rw.readLock().acquire(),
+      rw.readLock().acquire(),
+      other.getReadWriteLock(name).readLock().acquire(),
+    ])
+    expect((await shape(redis, name)).readers).to.deep.equal([1, 1, 1])
+    expect(await rw.writeLock().tryLock()).to.equal(false)
+    for (const hold of holds) await hold.unlock()
+    await expectNothingLeft(redis, name)
+    await rw.writeLock().lock()
+    expect(await other.getReadWriteLock(name).readLock().tryLock()).to.equal(false)
+    expect(await other.getReadWriteLock(name).writeLock().tryLock()).to.equal(false)
+  })
+
+  it('atlas C6: a release by one who holds nothing changes nothing', async () => {
+    const other = (await createRedisson()).getReadWriteLock(name)
+    await rw.readLock().lock({ threadId: 1 })
+    await rw.readLock().lock({ threadId: 1 })
+    await foreign.read(7, 60_000)
+    const before = await shape(redis, name)
+    for (const attempt of [
+      rw.readLock().unlock({ threadId: 2 }),
+      rw.readLock().unlock(),
+      other.readLock().unlock({ threadId: 1 }),
+      other.readLock().unlock(),
+    ]) {
+      const error = await rejection(attempt)
+      expect(error.name).to.equal('IllegalMonitorStateError')
+      expect(error.message).to.contain(name)
+    }
+    expect(await shape(redis, name)).to.deep.equal(before)
+    await rw.readLock().unlock({ threadId: 1 })
+    await rw.readLock().unlock({ threadId: 1 })
+    expect((await rejection(rw.readLock().unlock({ threadId: 1 }))).name).to.equal('IllegalMonitorStateError')
+    expect((await shape(redis, name)).readers).to.deep.equal([1])
+  })
+
+  it('atlas C7: after a release the hash lives as long as the longest read hold that remains', async () => {
+    await rw.readLock().lock({ threadId: 1, leaseTime: 10_000 })
+    await rw.readLock().lock({ threadId: 2, leaseTime: 60_000 })
+    await rw.readLock().lock({ threadId: 3, leaseTime: 20_000 })
+    await foreign.read(7, 5_000, 30_000)
+    await rw.readLock().unlock({ threadId: 2 })
+    expect((await look(redis, name)).ttl, 'the second clock of a stranger').to.be.within(29_000, 30_000)
+    await rw.readLock().unlock({ threadId: 1 })
+    expect((await look(redis, name)).ttl).to.be.within(28_000, 30_000)
+    await redis.hdel(name, `${ForeignSide.client}:7`)
+    await rw.readLock().lock({ threadId: 4, leaseTime: 5_000 })
+    await rw.readLock().unlock({ threadId: 4 })
+    expect((await look(redis, name)).ttl, 'shortened to what is needed').to.be.within(18_000, 20_000)
+  })
+
+  it('atlas C7: a short-lived reader that leaves does not take the hash from a long-lived one', async () => {
+    await foreign.read(7, 20_000)
+    await rw.readLock().lock({ threadId: 1, leaseTime: 1_000 })
+    await rw.readLock().unlock({ threadId: 1 })
+    expect(await readerFields()).to.deep.equal([`${ForeignSide.client}:7`])
+    expect((await look(redis, name)).ttl).to.be.within(18_000, 20_000)
+  })
+
+  it('atlas C8: a dead reader whose clock ran out goes with the next read release, and the writer enters', async () => {
+    const dead = await foreign.read(7, 60)
+    await rw.readLock().lock({ threadId: 1 })
+    const writer = rw.writeLock().lock({ threadId: 2 })
+    await waitUntil('the writer waits', async () => (await listeners(redis, name)) === 1)
+    await clocksGone(dead)
+    expect(await readerFields(), 'still there').to.include(dead)
+    const took = await timed(async () => {
+      await rw.readLock().unlock({ threadId: 1 })
+      await writer
+    })
+    expect(took).to.be.below(2_000)
+    expect((await shape(redis, name)).writers).to.deep.equal([1])
+    await rw.writeLock().unlock({ threadId: 2 })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('atlas C8: a living reader is not thrown out with a dead one', async () => {
+    const dead = await foreign.read(7, 60)
+    await rw.readLock().lock({ threadId: 1 })
+    await rw.readLock().lock({ threadId: 2 })
+    await clocksGone(dead)
+    await rw.readLock().unlock({ threadId: 1 })
+    expect(await rw.writeLock().tryLock()).to.equal(false)
+    expect(await rw.readLock().isHeldByThread(2)).to.equal(true)
+    await rw.readLock().unlock({ threadId: 2 })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('atlas C8: a reader is alive while any of its clocks is, also when it is not the first', async () => {
+    const owner = await foreign.read(7, 40, 30_000)
+    await rw.readLock().lock({ threadId: 1 })
+    await clocksGone(owner)
+    await rw.readLock().unlock({ threadId: 1 })
+    expect(await readerFields()).to.deep.equal([owner])
+    expect((await look(redis, name)).ttl).to.be.within(28_000, 30_000)
+  })
+
+  it('atlas C8: where all readers died, the writer enters when the longest clock has run out', async () => {
+    await foreign.read(7, 100, 400)
+    await foreign.read(8, 300)
+    const took = await timed(() => rw.writeLock().lock())
+    expect(took).to.be.within(300, 2_000)
+  })
+
+  it('of one caller may be released in any order: what is left keeps its lease', async () => {
+    await redisson.run(async () => {
+      const long = await rw.readLock().acquire({ leaseTime: 30_000 })
+      const short = await rw.readLock().acquire({ leaseTime: 10_000 })
+      await long.unlock()
+      expect((await look(redis, name)).ttl).to.be.within(9_000, 30_000)
+      expect(short.isHeld).to.equal(true)
+      await short.unlock()
+    })
+    await redisson.run(async () => {
+      const short = await rw.readLock().acquire({ leaseTime: 10_000 })
+      const long = await rw.readLock().acquire({ leaseTime: 30_000 })
+      await short.unlock()
+      const { ttl, clocks } = await look(redis, name)
+      expect(ttl).to.be.within(29_000, 30_000)
+      expect(Object.values(clocks).filter((clock) => clock > 28_000)).to.have.length(1)
+      await long.unlock()
+    })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('may be released in the very moment in which what remains runs out', async () => {
+    for (const need of [0, -1, -5_000]) {
+      await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
+      await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
+      const [owner = ''] = await readerFields()
+      await redis.del(clockKey(name, owner, 1))
+      const { before, behind } = readClockParts(name)
+      const source = await readFile('lua/read-lock/release.lua', 'utf8')
+      expect(
+        await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', before, behind),
+      ).to.equal(2)
+      await expectNothingLeft(redis, name)
+      await rejection(rw.readLock().unlock({ threadId: 1 }))
+      await rejection(rw.readLock().unlock({ threadId: 1 }))
+    }
+  })
+
+  it('leave no clock behind when their levels ran out one by one', async () => {
+    await redisson.run(async () => {
+      await rw.readLock().lock(60)
+      await rw.readLock().lock(60_000)
+      await waitUntil('the inner clock is alone', async () => (await shape(redis, name)).clocks === 1)
+      expect(await rw.readLock().getHoldCount()).to.equal(2)
+      await rw.readLock().unlock()
+      expect(await rw.readLock().isHeldByCurrentThread()).to.equal(false)
+    })
+    await expectNothingLeft(redis, name)
+  })
+})

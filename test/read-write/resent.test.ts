@@ -1,0 +1,171 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson, RReadWriteLock } from '../../src/index'
+import { type Standalone, startProxy, startStandalone, type TcpProxy } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { expectNothingLeft, shape } from './looking'
+import { type Sent, tapped } from './tapped'
+
+/** Commands whose answers were lost are sent again: twice applied must be once. */
+describe('read-write lock: commands applied twice', () => {
+  let server: Standalone
+  let redis: Redis
+  let name: string
+  let proxy: TcpProxy
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+    proxy = await startProxy(server)
+    name = uniqueName('rw')
+  })
+  afterEach(async () => {
+    await closeAll()
+    await proxy.stop()
+  })
+
+  type Side = 'read' | 'write'
+  const lockOf = (rw: RReadWriteLock, side: Side) => (side === 'read' ? rw.readLock() : rw.writeLock())
+  const counts = async (side: Side) =>
+    side === 'read' ? (await shape(redis, name)).readers : (await shape(redis, name)).writers
+  /** The first key of a script is its third word. */
+  const aboutTheLock = (words: readonly string[]) => /^eval/i.test(words[0] ?? '') && words.includes(name)
+
+  for (const side of ['read', 'write'] as const) {
+    it(`atlas C1, C2: ${side} operations whose replies are lost count once and answer like the first`, async () => {
+      const redisson = await createRedisson({ redis: proxy.url })
+      const lock = lockOf(redisson.getReadWriteLock(name), side)
+      // Known scripts only: a lost NOSCRIPT would prove nothing.
+      await warm(redisson)
+      const losing = async (operation: () => Promise<unknown>) => {
+        const lost = proxy.dropNextReply(aboutTheLock)
+        const done = operation()
+        await lost
+        return await done
+      }
+      await losing(() => lock.lock({ threadId: 1 }))
+      expect(await counts(side)).to.deep.equal([1])
+      await losing(() => lock.lock({ threadId: 1 }))
+      expect(await counts(side)).to.deep.equal([2])
+      expect(await losing(() => lock.tryLock({ threadId: 1 }))).to.equal(true)
+      expect(await counts(side)).to.deep.equal([3])
+      await losing(() => lock.unlock({ threadId: 1 }))
+      expect(await counts(side)).to.deep.equal([2])
+      await lock.unlock({ threadId: 1 })
+      await losing(() => lock.unlock({ threadId: 1 }))
+      await expectNothingLeft(redis, name)
+    })
+  }
+
+  it('atlas C1: a step-down whose reply is lost', async () => {
+    const redisson = await createRedisson({ redis: proxy.url })
+    const rw = redisson.getReadWriteLock(name)
+    await warm(redisson)
+    await rw.writeLock().lock({ threadId: 1 })
+    await rw.readLock().lock({ threadId: 1 })
+    const lost = proxy.dropNextReply(aboutTheLock)
+    await Promise.all([lost, rw.writeLock().unlock({ threadId: 1 })])
+    expect(await shape(redis, name)).to.deep.equal({ mode: 'read', readers: [1], writers: [], clocks: 1 })
+    await rw.readLock().unlock({ threadId: 1 })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('every script may be applied twice in a row', async () => {
+    const twice = tapped(async (sent) => {
+      const answer = await sent.pass()
+      await sent.pass()
+      return answer
+    })
+    const rw = (
+      await createRedisson({ redis: server.url, lockWatchdogTimeout: 900 }, { transport: twice })
+    ).getReadWriteLock(name)
+    const [read, write] = [rw.readLock(), rw.writeLock()]
+    const who = { threadId: 1 }
+    await write.lock(who)
+    await write.lock(who)
+    await read.lock(who)
+    await read.lock(who)
+    expect(await shape(redis, name)).to.deep.equal({ mode: 'write', readers: [2], writers: [2], clocks: 2 })
+    expect(await redis.pttl(name), 'the lease was added once').to.be.at.most(1_800)
+    await write.unlock(who)
+    await read.unlock(who)
+    expect(await shape(redis, name)).to.deep.equal({ mode: 'write', readers: [1], writers: [1], clocks: 1 })
+    await write.unlock(who)
+    expect(await shape(redis, name)).to.deep.equal({ mode: 'read', readers: [1], writers: [], clocks: 1 })
+    await read.unlock(who)
+    await expectNothingLeft(redis, name)
+    await read.lock(who)
+    expect(await read.forceUnlock()).to.equal(true)
+    await write.lock({ threadId: 2 })
+    expect(await write.forceUnlock()).to.equal(true)
+    await expectNothingLeft(redis, name)
+  })
+
+  it('late copies of old commands touch no newer hold', async () => {
+    const old: Sent[] = []
+    const noting = tapped((sent) => {
+      if (/release|reenter|renew/.test(sent.name)) old.push(sent)
+      return sent.pass()
+    })
+    const redisson = await createRedisson({ redis: server.url }, { transport: noting })
+    const rw = redisson.getReadWriteLock(name)
+    const who = { threadId: 1 }
+    await rw.writeLock().lock(who)
+    await rw.writeLock().lock(who)
+    await rw.readLock().lock(who)
+    await rw.readLock().lock(who)
+    for (const lock of [rw.readLock(), rw.writeLock(), rw.writeLock(), rw.readLock()]) await lock.unlock(who)
+    await rw.readLock().lock({ threadId: 2 })
+    expect(await rw.readLock().forceUnlock()).to.equal(true)
+    await rw.writeLock().lock({ threadId: 2 })
+    expect(await rw.writeLock().forceUnlock()).to.equal(true)
+    expect(old).to.have.length(8)
+    for (const newer of [rw.readLock(), rw.writeLock()]) {
+      await newer.lock(who)
+      const before = await shape(redis, name)
+      for (const late of old.slice()) await late.pass()
+      expect(await shape(redis, name)).to.deep.equal(before)
+      await newer.unlock(who)
+    }
+    await expectNothingLeft(redis, name)
+  })
+
+  it('atlas D1: scripts the server forgot are sent anew', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    await warm(redisson)
+    const rw = redisson.getReadWriteLock(name)
+    const who = { threadId: 1 }
+    const steps: (() => Promise<unknown>)[] = [
+      () => rw.writeLock().lock(who),
+      () => rw.writeLock().lock(who),
+      () => rw.readLock().lock(who),
+      () => rw.readLock().lock(who),
+      () => rw.readLock().unlock(who),
+      () => rw.writeLock().unlock(who),
+      () => rw.writeLock().unlock(who),
+      () => rw.readLock().isLocked(),
+      () => rw.readLock().forceUnlock(),
+      () => rw.writeLock().lock({ threadId: 2 }),
+      () => rw.writeLock().forceUnlock(),
+    ]
+    for (const step of steps) {
+      await redis.script('FLUSH')
+      await step()
+    }
+    await expectNothingLeft(redis, name)
+    expect((await rejection(rw.readLock().unlock(who))).name).to.equal('LockLostError')
+  })
+
+  async function warm(redisson: Redisson): Promise<void> {
+    const rw = redisson.getReadWriteLock(uniqueName('warm'))
+    for (const lock of [rw.readLock(), rw.writeLock()]) {
+      await lock.lock({ threadId: 1 })
+      await lock.lock({ threadId: 1 })
+      await lock.unlock({ threadId: 1 })
+      await lock.unlock({ threadId: 1 })
+    }
+  }
+})

@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson, RReadWriteLock } from '../../src/index'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { expectNothingLeft, listeners, look, shape } from './looking'
+
+/** A writer that takes the read lock too, and gives the write lock back first. */
+describe('read-write lock: stepping down', () => {
+  let redisson: Redisson
+  let other: Redisson
+  let redis: Redis
+  let name: string
+  let rw: RReadWriteLock
+  let theirs: RReadWriteLock
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    other = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('rw')
+    rw = redisson.getReadWriteLock(name)
+    theirs = other.getReadWriteLock(name)
+  })
+  afterEach(closeAll)
+
+  /** Returns when the acquisitions, which must wait, sleep. */
+  async function asleep(acquiring: Promise<unknown>, connections = 1): Promise<void> {
+    await waitUntil('the waiter listens', async () => (await listeners(redis, name)) === connections)
+    // One round trip more: the try after the confirmed subscription.
+    await Promise.all([redisson, other].map((each) => each.getLock(uniqueName()).isLocked()))
+    expect(await Promise.race([acquiring, 'asleep'])).to.equal('asleep')
+  }
+
+  it('atlas A11: wakes waiting readers at once, here and in other processes', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      await rw.readLock().lock()
+      const readers = [1, 2, 3].map((threadId) => theirs.readLock().lock({ threadId }))
+      const local = [4, 5].map((threadId) => rw.readLock().lock({ threadId }))
+      await asleep(Promise.all([...readers, ...local]), 2)
+      const took = await timed(async () => {
+        await rw.writeLock().unlock()
+        await Promise.all([...readers, ...local])
+      })
+      expect(took).to.be.below(2_000)
+      expect((await shape(redis, name)).readers).to.have.length(6)
+      await rw.readLock().unlock()
+    })
+  })
+
+  it('keeps writers out until the last reader has gone', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      await rw.readLock().lock()
+      await rw.writeLock().unlock()
+    })
+    expect(await theirs.writeLock().tryLock(200)).to.equal(false)
+  })
+
+  it('leaves the key what the read hold has, not what the write hold had (atlas C7)', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock(60_000)
+      await rw.readLock().lock(5_000)
+      await rw.writeLock().unlock()
+      expect((await look(redis, name)).ttl).to.be.within(4_000, 5_000)
+    })
+  })
+
+  it('with a read hold that ran out meanwhile frees the lock (atlas C8)', async () => {
+    await rw.writeLock().lock({ threadId: 1 })
+    await rw.readLock().lock({ threadId: 1, leaseTime: 50 })
+    const writer = theirs.writeLock().lock({ threadId: 2 })
+    await asleep(writer)
+    await waitUntil('the clock has run out', async () => (await shape(redis, name)).clocks === 0)
+    const took = await timed(async () => {
+      await rw.writeLock().unlock({ threadId: 1 })
+      await writer
+    })
+    expect(took).to.be.below(2_000)
+    expect(await shape(redis, name)).to.deep.equal({ mode: 'write', readers: [], writers: [1], clocks: 0 })
+    await theirs.writeLock().unlock({ threadId: 2 })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('is not held up by readers of this process that wait for the writer itself', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      const reader = rw.readLock().lock({ threadId: 7 })
+      await asleep(reader)
+      expect(await rw.readLock().tryLock(), 'a single try').to.equal(true)
+      await rw.readLock().lock()
+      await rw.readLock().unlock()
+      await rw.readLock().unlock()
+      expect(await rw.readLock().tryLock(3_000), 'a try that may wait').to.equal(true)
+      await rw.writeLock().unlock()
+      await reader
+      await rw.readLock().unlock()
+      await rw.readLock().unlock({ threadId: 7 })
+    })
+    await expectNothingLeft(redis, name)
+  }).timeout(8_000)
+
+  it('works through withLock, the inner hold being released first or last', async () => {
+    await rw.writeLock().withLock(() =>
+      rw.readLock().withLock(async () => {
+        expect((await shape(redis, name)).mode).to.equal('write')
+        expect(await rw.readLock().isHeldByCurrentThread()).to.equal(true)
+        expect(await rw.writeLock().isHeldByCurrentThread()).to.equal(true)
+      }),
+    )
+    await expectNothingLeft(redis, name)
+    await redisson.run(async () => {
+      const writing = await rw.writeLock().acquire()
+      const reading = await rw.readLock().acquire()
+      await writing.unlock()
+      expect((await shape(redis, name)).mode).to.equal('read')
+      expect(reading.isHeld).to.equal(true)
+      await reading.unlock()
+    })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('lets only the writer itself read: others of the same client wait', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      expect(await redisson.run(() => rw.readLock().tryLock())).to.equal(false)
+      expect(await rw.readLock().tryLock({ threadId: 3 })).to.equal(false)
+      await rw.writeLock().unlock()
+    })
+    await rw.writeLock().lock({ threadId: 3 })
+    expect(await rw.readLock().tryLock(), 'nobody is not the writer').to.equal(false)
+    expect(await rw.readLock().tryLock({ threadId: 3 })).to.equal(true)
+  })
+
+  it('no longer lets a former writer in', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      await theirs.writeLock().forceUnlock()
+      await theirs.writeLock().lock({ threadId: 1 })
+      expect(await rw.readLock().tryLock()).to.equal(false)
+      expect((await rejection(rw.writeLock().unlock())).name).to.equal('LockLostError')
+    })
+  })
+
+  it('atlas C9: after write, read, write release the read hold goes on being renewed', async () => {
+    const brief = (await createRedisson({ lockWatchdogTimeout: 900 })).getReadWriteLock(name)
+    await brief.writeLock().lock({ threadId: 1 })
+    await brief.readLock().lock({ threadId: 1 })
+    await brief.writeLock().unlock({ threadId: 1 })
+    await sleep(1_500)
+    const { clocks, ttl } = await look(redis, name)
+    expect(Object.values(clocks)).to.have.length(1)
+    expect(Math.min(ttl, ...Object.values(clocks))).to.be.greaterThan(0)
+    expect(await brief.readLock().getHoldCount(), 'of nobody').to.equal(0)
+    expect(await brief.readLock().isHeldByThread(1)).to.equal(true)
+    await brief.readLock().unlock({ threadId: 1 })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('and while both are held, both are renewed', async () => {
+    const brief = (await createRedisson({ lockWatchdogTimeout: 900 })).getReadWriteLock(name)
+    await brief.writeLock().lock({ threadId: 1 })
+    await brief.readLock().lock({ threadId: 1 })
+    await sleep(1_500)
+    await brief.readLock().unlock({ threadId: 1 })
+    await sleep(1_000)
+    await brief.writeLock().unlock({ threadId: 1 })
+    await expectNothingLeft(redis, name)
+  })
+})
+
+describe('read-write lock: upgrading', () => {
+  let rw: RReadWriteLock
+  let redisson: Redisson
+  let redis: Redis
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('rw')
+    rw = redisson.getReadWriteLock(name)
+  })
+  afterEach(closeAll)
+
+  it('is refused at once where the reader would wait for itself', async () => {
+    await redisson.run(async () => {
+      await rw.readLock().lock()
+      const attempts: [string, () => Promise<unknown>][] = [
+        ['lock()', () => rw.writeLock().lock()],
+        ['lock(lease)', () => rw.writeLock().lock(1_000)],
+        ['tryLock(wait)', () => rw.writeLock().tryLock(60_000)],
+        ['acquire()', () => rw.writeLock().acquire()],
+        ['tryAcquire({ waitTime })', () => rw.writeLock().tryAcquire({ waitTime: 60_000 })],
+        ['withLock()', () => rw.writeLock().withLock(() => {})],
+      ]
+      for (const [what, attempt] of attempts) {
+        const error = await rejection(attempt())
+        expect(error.name, what).to.equal('IllegalMonitorStateError')
+        expect(error.message, what).to.contain(name).and.to.contain('read')
+      }
+      expect((await shape(redis, name)).readers).to.deep.equal([1])
+      await rw.readLock().unlock()
+      await rw.writeLock().lock()
+      await rw.writeLock().unlock()
+    })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('is refused within withLock, and by explicit thread id', async () => {
+    const error = await rejection(rw.readLock().withLock(() => rw.writeLock().withLock(() => {})))
+    expect(error.name).to.equal('IllegalMonitorStateError')
+    await rw.readLock().lock({ threadId: 5 })
+    expect((await rejection(rw.writeLock().lock({ threadId: 5 }))).name).to.equal('IllegalMonitorStateError')
+  })
+
+  it('by a single try just fails, and other callers just wait', async () => {
+    await rw.readLock().lock({ threadId: 5 })
+    expect(await rw.writeLock().tryLock({ threadId: 5 })).to.equal(false)
+    expect(await rw.writeLock().tryAcquire({ threadId: 5 })).to.equal(undefined)
+    expect(await rw.writeLock().tryLock({ threadId: 6, waitTime: 100 })).to.equal(false)
+    await rw.readLock().unlock({ threadId: 5 })
+    expect(await rw.writeLock().tryLock({ threadId: 6 })).to.equal(true)
+  })
+
+  it('is no upgrade for one who writes already: that re-enters', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      await rw.readLock().lock()
+      await rw.writeLock().lock()
+      expect(await rw.writeLock().getHoldCount()).to.equal(2)
+      for (const lock of [rw.writeLock(), rw.writeLock(), rw.readLock()]) await lock.unlock()
+    })
+    await expectNothingLeft(redis, name)
+  })
+
+  it('is possible again when the read lease has run out', async () => {
+    await rw.readLock().lock({ threadId: 5, leaseTime: 60 })
+    await waitUntil('the read hold ran out', async () => (await shape(redis, name)).clocks === 0)
+    expect(await rw.writeLock().tryLock({ threadId: 5, waitTime: 5_000 })).to.equal(true)
+  })
+})

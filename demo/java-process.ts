@@ -5,7 +5,11 @@ import { JAVA_PROCESS, type RecordKeys, type Routine } from './messages'
 export async function startJava(url: string): Promise<JavaPeer | string> {
   const java = await javaAvailability()
   if (!java.available) return `it takes a JDK 17 or newer and Maven; ${java.reason.split('\n')[0]}`
-  return startJavaPeer({ redis: url, name: JAVA_PROCESS })
+  try {
+    return await startJavaPeer({ redis: url, name: JAVA_PROCESS })
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nWith --no-java the demo goes without Java.`)
+  }
 }
 
 /** Resolves when its last section is over and the process has ended. */

@@ -7,13 +7,14 @@ import { JAVA_PROCESS, NODE_PROCESSES, type RecordKeys } from './messages'
 import { type DemoOptions, parseOptions, USAGE } from './options'
 import { plainMode } from './plain-mode'
 import { colors, progress } from './progress'
+import { readWriteMode } from './read-write/mode'
 import { ServerRecord } from './server-record'
 import type { FinalState } from './verdict'
 import { WorkerProcess } from './worker-process'
 
 /** Resolves with whether the run showed what it should. */
-async function demo({ seconds, flows, java: wantsJava }: DemoOptions): Promise<boolean> {
-  const mode = plainMode
+async function demo({ seconds, flows, java: wantsJava, readWrite }: DemoOptions): Promise<boolean> {
+  const mode = readWrite ? readWriteMode : plainMode
   const { url } = await sharedStandalone()
   const name = `rlock-demo:${randomUUID().slice(0, 8)}`
   const keys: RecordKeys = {

@@ -3,19 +3,26 @@ import { randomUUID } from 'node:crypto'
 import { sharedStandalone, stopShared } from '../test/servers'
 import { Evidence } from './evidence'
 import { runJava, startJava } from './java-process'
-import { JAVA_PROCESS, JAVA_THREADS, type Keys, NODE_PROCESSES, PAUSE_MS } from './messages'
+import { JAVA_PROCESS, NODE_PROCESSES, type RecordKeys } from './messages'
 import { type DemoOptions, parseOptions, USAGE } from './options'
+import { plainMode } from './plain-mode'
 import { colors, progress } from './progress'
+import { readWriteMode } from './read-write/mode'
 import { ServerRecord } from './server-record'
-import { summary } from './summary'
-import { faultsOf } from './verdict'
+import type { FinalState } from './verdict'
 import { WorkerProcess } from './worker-process'
 
 /** Resolves with whether the run showed what it should. */
-async function demo({ seconds, flows, java: wantsJava }: DemoOptions): Promise<boolean> {
+async function demo({ seconds, flows, java: wantsJava, readWrite }: DemoOptions): Promise<boolean> {
+  const mode = readWrite ? readWriteMode : plainMode
   const { url } = await sharedStandalone()
   const name = `rlock-demo:${randomUUID().slice(0, 8)}`
-  const keys: Keys = { lock: name, counter: `${name}:counter`, log: `${name}:log` }
+  const keys: RecordKeys = {
+    lock: name,
+    counter: `${name}:counter`,
+    twin: `${name}:twin`,
+    log: `${name}:log`,
+  }
   const processes = new Map<string, string>()
   const evidence = new Evidence(keys, processes)
   const record = await ServerRecord.open(url, (command) => evidence.add(command))
@@ -26,28 +33,26 @@ async function demo({ seconds, flows, java: wantsJava }: DemoOptions): Promise<b
   if (withJava) processes.set(java.clientId, JAVA_PROCESS)
   console.log(
     withJava
-      ? `Java: 1 process, ${JAVA_THREADS} threads, no pauses, Redisson ${java.version}`
+      ? `Java: 1 process, ${mode.javaInWords}, Redisson ${java.version}`
       : `Java: none, going on with Node only (${java})`,
   )
 
-  const pauseMs = flows * (withJava ? PAUSE_MS.besideJava : PAUSE_MS.nodeOnly)
+  const routines = mode.node(flows, withJava)
   const started = await Promise.all(
-    NODE_PROCESSES.map((who) => WorkerProcess.start({ who, url, keys, flows, pauseMs })),
+    NODE_PROCESSES.map((who) => WorkerProcess.start({ who, url, keys, routines })),
   )
   started.forEach(({ clientId }, i) => {
     processes.set(clientId, NODE_PROCESSES[i]!)
   })
-  console.log(
-    `Node: ${NODE_PROCESSES.length} processes, ${flows} ${flows === 1 ? 'flow' : 'flows'} each, pauses of up to ${pauseMs} ms between turns\n`,
-  )
+  console.log(`Node: ${NODE_PROCESSES.length} processes, ${mode.nodeInWords(routines)}\n`)
 
   const view = progress()
   const rows = withJava ? [...NODE_PROCESSES, JAVA_PROCESS] : NODE_PROCESSES
-  view.start({ evidence, rows, seconds, now: () => record.now() })
+  view.start({ mode, evidence, rows, seconds, now: () => record.now() })
   try {
     await Promise.all([
       ...started.map(({ worker }) => worker.run(seconds * 1000)),
-      withJava ? runJava(java, keys, seconds * 1000) : undefined,
+      withJava ? runJava(java, keys, mode.java, seconds * 1000) : undefined,
     ])
     await record.caughtUp()
   } finally {
@@ -55,12 +60,16 @@ async function demo({ seconds, flows, java: wantsJava }: DemoOptions): Promise<b
   }
   for (const { worker } of started) if (worker.stderr) console.error(worker.stderr)
 
-  const counter = Number(await record.redis.get(keys.counter))
-  const logLength = await record.redis.xlen(keys.log)
-  await record.redis.del(keys.lock, keys.counter, keys.log)
+  const state: FinalState = {
+    counter: Number(await record.redis.get(keys.counter)),
+    twin: Number(await record.redis.get(keys.twin)),
+    logLength: await record.redis.xlen(keys.log),
+    withJava,
+  }
+  await record.redis.del(...Object.values(keys))
   record.close()
-  const faults = faultsOf(evidence, { counter, logLength, withJava })
-  console.log(`\n${summary(evidence, faults, counter, withJava, colors)}`)
+  const faults = mode.faultsOf(evidence, state)
+  console.log(`\n${mode.summary(evidence, faults, state, colors)}`)
   return faults.length === 0
 }
 

@@ -2,17 +2,6 @@
 
 export const NODE_PROCESSES = ['node-1', 'node-2', 'node-3'] as const
 export const JAVA_PROCESS = 'java'
-export const JAVA_THREADS = 2
-
-/** How long a critical section lasts, at random between these. */
-export const HOLD_MS = [5, 40] as const
-
-/**
- * How long a flow stays away at most between its turns, for each flow of its process. The lock is unfair, as
- * Redisson's is: whoever asks first after a release has it, and a woken JVM asks a little later than a woken
- * Node process. Beside Node flows that asked again at once, Java's threads would seldom get a turn.
- */
-export const PAUSE_MS = { besideJava: 200, nodeOnly: 50 } as const
 
 /** The keys of one run. */
 export interface Keys {
@@ -23,13 +12,31 @@ export interface Keys {
   readonly log: string
 }
 
+/** What the sections of a read-write lock work on besides. */
+export interface RecordKeys extends Keys {
+  /** Always equal to the counter, for those who may look. */
+  readonly twin: string
+}
+
+/** What the lock is taken for: a plain one as such, a read-write lock to read or to write. */
+export type Side = 'lock' | 'read' | 'write'
+
+/** What each of some flows of a Node process, or threads of a Java process, does over and over. */
+export interface Routine {
+  readonly side: Side
+  /** How many flows or threads do so. */
+  readonly times: number
+  /** How long a critical section lasts, at random between these. */
+  readonly holdMs: readonly [min: number, max: number]
+  /** It stays away for up to this long between its turns. */
+  readonly pauseMs: number
+}
+
 export interface WorkerSetup {
   readonly who: string
   readonly url: string
-  readonly keys: Keys
-  readonly flows: number
-  /** A flow stays away for up to this long between its turns. */
-  readonly pauseMs: number
+  readonly keys: RecordKeys
+  readonly routines: readonly Routine[]
 }
 
 export type ToWorker = { readonly runForMs: number }

@@ -1,6 +1,6 @@
 import type { Colors } from 'picocolors/types'
-import type { Evidence } from './evidence'
-import { type Cell, MS_PER_COLUMN, timeline } from './timeline'
+import type { Evidence, Section } from './evidence'
+import { MS_PER_COLUMN } from './timeline'
 
 export interface Look {
   readonly columns: number
@@ -9,41 +9,66 @@ export interface Look {
   readonly ascii: boolean
 }
 
+export type Paint = (text: string) => string
+
+/** How the turns of one mode are drawn. */
+export interface Drawing {
+  /** The colour of the name of a row. */
+  name(row: number, look: Look): Paint
+  /** A row a process, each a sign a column. */
+  signs(
+    sections: readonly Section[],
+    rows: readonly string[],
+    until: number,
+    width: number,
+    look: Look,
+  ): string[][]
+  paint(sign: string, row: number, look: Look): Paint
+  /** What is counted at the end of a row: a heading, and which sections it counts. */
+  readonly counts: readonly { readonly head: string; counts(section: Section): boolean }[]
+  /** A line that says what is what, where that is not plain to see. */
+  legend?(look: Look): string
+}
+
 const NAME_WIDTH = 8
 const COUNT_WIDTH = 7
 
 /** The timeline as text: a line a process and one for the scale. */
-export function picture(evidence: Evidence, rows: readonly string[], until: number, look: Look): string[] {
+export function picture(
+  { sections }: Evidence,
+  rows: readonly string[],
+  until: number,
+  look: Look,
+  drawing: Drawing,
+): string[] {
   const { columns, colors, ascii } = look
-  const width = Math.max(10, columns - NAME_WIDTH - COUNT_WIDTH - 1)
-  const paints = [colors.cyan, colors.green, colors.yellow, colors.magenta]
-  const lines = timeline(evidence.sections, rows, until, width).map((cells, i) => {
-    const paint = paints[i % paints.length]!
-    const who = rows[i]!
-    const count = evidence.sections.filter((section) => section.who === who).length
-    return paint(who.padEnd(NAME_WIDTH)) + drawn(cells, paint, look) + String(count).padStart(COUNT_WIDTH)
+  const width = Math.max(10, columns - NAME_WIDTH - COUNT_WIDTH * drawing.counts.length - 1)
+  const lines = drawing.signs(sections, rows, until, width, look).map((signs, i) => {
+    const own = sections.filter((section) => section.who === rows[i])
+    const counts = drawing.counts.map(({ counts }) => own.filter(counts).length)
+    const drawn = painted(signs, (sign) => drawing.paint(sign, i, look))
+    return drawing.name(i, look)(rows[i]!.padEnd(NAME_WIDTH)) + drawn + inColumns(counts)
   })
   const ago = `${((width * MS_PER_COLUMN) / 1000).toFixed(1)} s ago`
   const [left, bar, right] = ascii ? ['|', '-', '|'] : ['├', '─', '┤']
   const scale = `${left} ${ago} ${bar.repeat(Math.max(0, width - ago.length - 9))} now ${right}`
-  return [...lines, colors.dim(' '.repeat(NAME_WIDTH) + scale + 'turns'.padStart(COUNT_WIDTH))]
+  const heads = inColumns(drawing.counts.map(({ head }) => head))
+  lines.push(colors.dim(' '.repeat(NAME_WIDTH) + scale + heads))
+  if (drawing.legend) lines.push(' '.repeat(NAME_WIDTH) + drawing.legend(look))
+  return lines
 }
 
-/** Neighbouring cells of a kind are painted together, which keeps a frame small. */
-function drawn(cells: readonly Cell[], paint: (text: string) => string, { colors, ascii }: Look): string {
-  const sign: Record<Cell, string> = ascii
-    ? { idle: '.', held: '#', overlap: 'X' }
-    : { idle: '·', held: '█', overlap: 'X' }
-  const style: Record<Cell, (text: string) => string> = {
-    idle: colors.dim,
-    held: paint,
-    overlap: (text) => colors.bgRed(colors.white(text)),
-  }
-  const runs: { cell: Cell; length: number }[] = []
-  for (const cell of cells) {
+function inColumns(cells: readonly (string | number)[]): string {
+  return cells.map((cell) => String(cell).padStart(COUNT_WIDTH)).join('')
+}
+
+/** Neighbouring signs of a kind are painted together, which keeps a frame small. */
+function painted(signs: readonly string[], paint: (sign: string) => Paint): string {
+  const runs: { sign: string; length: number }[] = []
+  for (const sign of signs) {
     const last = runs.at(-1)
-    if (last?.cell === cell) last.length++
-    else runs.push({ cell, length: 1 })
+    if (last?.sign === sign) last.length++
+    else runs.push({ sign, length: 1 })
   }
-  return runs.map(({ cell, length }) => style[cell](sign[cell].repeat(length))).join('')
+  return runs.map(({ sign, length }) => paint(sign)(sign.repeat(length))).join('')
 }

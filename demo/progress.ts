@@ -1,5 +1,6 @@
 import { createColors } from 'picocolors'
 import type { Evidence } from './evidence'
+import type { Mode } from './mode'
 import { type Look, picture } from './picture'
 import { LiveRegion } from './screen'
 
@@ -7,6 +8,7 @@ const FRAME_MS = 100
 const PLAIN_WIDTH = 80
 
 export interface Run {
+  readonly mode: Mode
   readonly evidence: Evidence
   readonly rows: readonly string[]
   readonly seconds: number
@@ -52,14 +54,16 @@ class LiveProgress implements Progress {
   }
 
   #drawAt(time: number): void {
-    const { evidence, rows, seconds } = this.#run!
+    const { mode, evidence, rows, seconds } = this.#run!
     const left = Math.max(0, (this.#end - time) / 1000)
     const look: Look = { columns: process.stdout.columns, colors, ascii: process.env.TERM === 'linux' }
-    const overlaps = `${evidence.overlaps} overlaps`
+    const wrongs = mode.wrongs(evidence).map(({ count, what }) => {
+      const text = `${count} ${what}`
+      return count > 0 ? colors.red(text) : text
+    })
     this.#region.draw([
-      ...picture(evidence, rows, Math.min(time, this.#end), look),
-      `${left.toFixed(1).padStart(4)} of ${seconds} s left   ${evidence.sections.length} turns   ` +
-        (evidence.overlaps > 0 ? colors.red(overlaps) : overlaps),
+      ...picture(evidence, rows, Math.min(time, this.#end), look, mode.drawing),
+      `${left.toFixed(1).padStart(4)} of ${seconds} s left   ${evidence.sections.length} turns   ${wrongs.join('   ')}`,
     ])
   }
 }
@@ -77,20 +81,21 @@ class PlainProgress implements Progress {
 
   finish(): void {
     clearInterval(this.#timer)
-    const { evidence, rows, seconds } = this.#run!
+    const { mode, evidence, rows, seconds } = this.#run!
     const look: Look = { columns: PLAIN_WIDTH, colors, ascii: true }
     const end = this.#began + seconds * 1000
-    console.log(['', ...picture(evidence, rows, end, look)].join('\n'))
+    console.log(['', ...picture(evidence, rows, end, look, mode.drawing)].join('\n'))
   }
 
   #line(): void {
-    const { evidence, rows, seconds, now } = this.#run!
+    const { mode, evidence, rows, seconds, now } = this.#run!
     const passed = Math.round((now() - this.#began) / 1000)
     if (passed > seconds) return
-    const counts = rows.map(
-      (who) => `${who} ${evidence.sections.filter((section) => section.who === who).length}`,
+    const turns = rows.map(
+      (who) => `${who} ${mode.turns(evidence.sections.filter((section) => section.who === who))}`,
     )
-    const total = `${evidence.sections.length} turns (${counts.join(', ')})`
-    console.log(`${String(passed).padStart(4)} of ${seconds} s: ${total}, ${evidence.overlaps} overlaps`)
+    const total = `${evidence.sections.length} turns (${turns.join(', ')})`
+    const wrongs = mode.wrongs(evidence).map(({ count, what }) => `${count} ${what}`)
+    console.log([`${String(passed).padStart(4)} of ${seconds} s: ${total}`, ...wrongs].join(', '))
   }
 }

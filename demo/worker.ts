@@ -2,40 +2,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Redis from 'ioredis'
 import { Redisson } from '../src'
-import { type FromWorker, HOLD_MS, type ToWorker, type WorkerSetup } from './messages'
+import { criticalSection } from './critical-section'
+import type { FromWorker, Routine, ToWorker, WorkerSetup } from './messages'
 
 async function main(): Promise<void> {
-  const { who, url, keys, flows, pauseMs } = JSON.parse(process.argv[2]!) as WorkerSetup
+  const { who, url, keys, routines } = JSON.parse(process.argv[2]!) as WorkerSetup
   const redisson = await Redisson.create({ redis: url })
   const redis = new Redis(url)
-  const lock = redisson.getLock(lockName(keys.lock, who))
+  const name = lockName(keys.lock, who)
+  const locks = {
+    lock: () => redisson.getLock(name),
+    read: () => redisson.getReadWriteLock(name).readLock(),
+    write: () => redisson.getReadWriteLock(name).writeLock(),
+  }
 
   tell({ ready: redisson.getId() })
   const deadline = performance.now() + (await startSignal()).runForMs
 
+  const flows = routines.flatMap((routine) => Array<Routine>(routine.times).fill(routine))
   await Promise.all(
-    Array.from({ length: flows }, async (_, i) => {
+    flows.map(async (routine, i) => {
+      const lock = locks[routine.side]()
       while (performance.now() < deadline) {
         const asked = performance.now()
-        await lock.withLock(() => section(`flow-${i + 1}`, performance.now() - asked))
-        await sleep(Math.random() * pauseMs)
+        await lock.withLock(({ threadId }) => {
+          const waitMs = performance.now() - asked
+          return criticalSection(redis, keys, routine, { who, thread: `flow-${i + 1}`, threadId, waitMs })
+        })
+        await sleep(Math.random() * routine.pauseMs)
       }
     }),
   )
-
-  /** All of it goes wrong, visibly, when two are inside. The Java peer does the same. */
-  async function section(thread: string, waitMs: number): Promise<void> {
-    await record(thread, 'acquired', waitMs)
-    const before = Number(await redis.get(keys.counter))
-    await sleep(HOLD_MS[0] + Math.random() * (HOLD_MS[1] - HOLD_MS[0]))
-    await redis.set(keys.counter, before + 1)
-    await record(thread, 'released', waitMs)
-  }
-
-  async function record(thread: string, event: string, waitMs: number): Promise<void> {
-    const entry = { who, thread, type: 'lock', event, waitMs: waitMs.toFixed(3) }
-    await redis.xadd(keys.log, '*', ...Object.entries(entry).flat())
-  }
 
   await redisson.shutdown()
   await redis.quit()

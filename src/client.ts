@@ -47,7 +47,7 @@ export interface ClientInternals {
 }
 
 const UNAVAILABLE_AFTER = 10_000
-const SILENT_AFTER = 4_000
+const SILENT_AFTER = 3_000
 
 /** Everything one Redisson client consists of, put together. */
 export class Client implements ClientContext {

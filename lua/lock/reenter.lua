@@ -5,11 +5,16 @@
 -- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
 --
--- Answers  1   the count is as wanted
+-- Answers  when the lease ends now, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed
 -- Error    WRONGTYPE where the key is no hash
 --
 -- Applied twice: the count is absolute, the second copy changes nothing.
+
+local function ends(key)
+  local now = redis.call('time')
+  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+end
 
 local count = redis.call('hget', KEYS[1], ARGV[1])
 if not count then
@@ -20,4 +25,4 @@ redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[3]) - tonumber(count))
 if tonumber(ARGV[2]) > redis.call('pttl', KEYS[1]) then
   redis.call('pexpire', KEYS[1], ARGV[2])
 end
-return 1
+return ends(KEYS[1])

@@ -6,25 +6,44 @@
 -- ARGV[3]  the lease of the levels that remain, in ms
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
+-- ARGV[6]  when, by the server's clock in ms, the client last saw that the lease would end
 --
 -- Answers  0   not held: nothing was changed
---          1   still held
+--          { 1, when the lease ends now }   still held
+--          { 4, when the lease ends now }   held, by a lease newer than the client knew: nothing was changed
 --          2   freed, and told
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice: a partial release sets the same count again; a full one finds the field gone and answers 0,
--- which the client reads as done where its connection broke in between.
+-- Applied twice: a partial release that finds the count as wanted changes nothing but a lease that is too
+-- short. One that comes late, after the hold was entered again, meets a lease it cannot have known and leaves
+-- it alone: it must not shorten what a newer level was promised. A full release finds the field gone and
+-- answers 0, which the client reads as done where its connection broke in between.
 
-local count = redis.call('hget', KEYS[1], ARGV[1])
-if not count then
+local function ends(key)
+  local now = redis.call('time')
+  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+end
+
+local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+if count == 0 then
   return 0
 end
 
-if tonumber(ARGV[2]) > 0 then
-  redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[2]) - tonumber(count))
-  redis.call('pexpire', KEYS[1], ARGV[3])
-  return 1
+local wanted = tonumber(ARGV[2])
+if wanted > 0 then
+  local lease = tonumber(ARGV[3])
+  if count ~= wanted then
+    -- Before Redis 7 the clock goes on while a script runs, so the same end may differ by a millisecond or two.
+    if ends(KEYS[1]) > tonumber(ARGV[6]) + 2 then
+      return { 4, ends(KEYS[1]) }
+    end
+    redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+    redis.call('pexpire', KEYS[1], lease)
+  elseif lease > redis.call('pttl', KEYS[1]) then
+    redis.call('pexpire', KEYS[1], lease)
+  end
+  return { 1, ends(KEYS[1]) }
 end
 
 redis.call('del', KEYS[1])

@@ -5,10 +5,15 @@
 -- ARGV[i+1] the owner field of the hold on KEYS[i]
 --
 -- Answers  an array, for each key
---          1   renewed
+--          when its lease ends now, by the server's clock in ms: renewed
 --          0   the hold is gone: nothing was changed, a lock is never resurrected
 --
 -- A key that holds something else counts as gone and does not fail the others.
+
+local function ends(key)
+  local now = redis.call('time')
+  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+end
 
 local answers = {}
 for i, key in ipairs(KEYS) do
@@ -17,7 +22,7 @@ for i, key in ipairs(KEYS) do
     if tonumber(ARGV[1]) > redis.call('pttl', key) then
       redis.call('pexpire', key, ARGV[1])
     end
-    answers[i] = 1
+    answers[i] = ends(key)
   else
     answers[i] = 0
   end

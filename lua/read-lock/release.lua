@@ -6,10 +6,13 @@
 -- ARGV[3]  what the levels that remain still need, in ms; may be nothing, or less
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
--- ARGV[6], ARGV[7]  what stands before and behind an owner field in the name of its clocks
+-- ARGV[6]  when, by the server's clock in ms, the client last saw that the top level's lease would end
+-- ARGV[7], ARGV[8]  what stands before and behind an owner field in the name of its clocks
 --
 -- Answers  0   not held: nothing was changed
---          1   still held, by this hold or by others
+--          1   this hold has ended, others remain
+--          { 1, when the top level's lease ends now }   still held by this hold
+--          { 4, when the top level's lease ends now }   held, by a lease newer than the client knew: nothing was changed
 --          2   freed, and told
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -19,10 +22,17 @@
 -- keep the lock from anybody. A write hold has no clock; beside one the key's life is never shortened.
 -- Looks at every level of every read hold once.
 --
--- Applied twice: a partial release sets the same count again; a full one finds the field gone and answers 0.
+-- Applied twice: a partial release that finds the count as wanted changes nothing but a lease that is too
+-- short; a late one, after the hold was entered again, leaves the newer level alone. A full release finds the
+-- field gone and answers 0.
 
 local function clock(owner, level)
-  return ARGV[6] .. owner .. ARGV[7] .. level
+  return ARGV[7] .. owner .. ARGV[8] .. level
+end
+
+local function ends(key)
+  local now = redis.call('time')
+  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
 end
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
@@ -31,6 +41,9 @@ if count == 0 then
 end
 
 local wanted = tonumber(ARGV[2])
+if wanted > 0 and count > wanted and ends(clock(ARGV[1], count)) > tonumber(ARGV[6]) + 2 then
+  return { 4, ends(clock(ARGV[1], count)) }
+end
 for level = wanted + 1, count do
   redis.call('del', clock(ARGV[1], level))
 end
@@ -54,14 +67,14 @@ if redis.call('hlen', KEYS[1]) > 1 then
       end
     end
   end
-  if redis.call('hget', KEYS[1], 'mode') == 'write' then
-    if longest > redis.call('pttl', KEYS[1]) then
+  local writes = redis.call('hget', KEYS[1], 'mode') == 'write'
+  if writes or longest > 0 then
+    if not writes or longest > redis.call('pttl', KEYS[1]) then
       redis.call('pexpire', KEYS[1], longest)
     end
-    return 1
-  end
-  if longest > 0 then
-    redis.call('pexpire', KEYS[1], longest)
+    if wanted > 0 then
+      return { 1, ends(clock(ARGV[1], wanted)) }
+    end
     return 1
   end
 end

@@ -6,10 +6,15 @@
 -- ARGV[3i], ARGV[3i+1]  what stands before and behind an owner field in the name of its clocks
 --
 -- Answers  an array, for each key
---          1   renewed: the key and the clock of each level
+--          when its lease ends now, by the server's clock in ms: renewed, the key and the clock of each level
 --          0   the hold is gone: nothing was changed, a lock is never resurrected
 --
 -- A key that holds something else counts as gone and does not fail the others.
+
+local function ends(key)
+  local now = redis.call('time')
+  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+end
 
 local lease = tonumber(ARGV[1])
 local answers = {}
@@ -22,7 +27,7 @@ for i, key in ipairs(KEYS) do
       redis.call('set', clock, '1', 'px', math.max(lease, redis.call('pttl', clock)))
     end
     redis.call('pexpire', key, math.max(lease, redis.call('pttl', key)))
-    answers[i] = 1
+    answers[i] = ends(before .. owner .. behind .. count)
   else
     answers[i] = 0
   end

@@ -7,10 +7,12 @@
 -- ARGV[3]  the lease of the levels that remain, in ms
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
--- ARGV[6], ARGV[7]  what stands before and behind an owner field in the name of its clocks
+-- ARGV[6]  when, by the server's clock in ms, the client last saw that the lease would end
+-- ARGV[7], ARGV[8]  what stands before and behind an owner field in the name of its clocks
 --
 -- Answers  0   not held: nothing was changed
---          1   still held
+--          { 1, when the lease ends now }   still held
+--          { 4, when the lease ends now }   held, by a lease newer than the client knew: nothing was changed
 --          2   freed or stepped down, and told
 --          3   freed or stepped down, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -18,7 +20,14 @@
 -- Once it only reads, the key lives as long as the longest clock of that; where all of those have run out
 -- nothing is held any more. (Java leaves the key the life that the write hold had.)
 --
--- Applied twice: a partial release sets the same count again; a full one finds the field gone and answers 0.
+-- Applied twice: a partial release that finds the count as wanted changes nothing but a lease that is too
+-- short; a late one, after the hold was entered again, leaves the newer lease alone. A full release finds the
+-- field gone and answers 0.
+
+local function ends(key)
+  local now = redis.call('time')
+  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+end
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -31,14 +40,19 @@ local fields = redis.call('hgetall', KEYS[1])
 for i = 1, #fields, 2 do
   if fields[i] ~= 'mode' and fields[i] ~= ARGV[1] then
     for level = 1, tonumber(fields[i + 1]) or 0 do
-      longest = math.max(longest, redis.call('pttl', ARGV[6] .. fields[i] .. ARGV[7] .. level))
+      longest = math.max(longest, redis.call('pttl', ARGV[7] .. fields[i] .. ARGV[8] .. level))
     end
   end
 end
 
 local wanted = tonumber(ARGV[2])
 if wanted > 0 then
-  redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+  if count ~= wanted then
+    if ends(KEYS[1]) > tonumber(ARGV[6]) + 2 then
+      return { 4, ends(KEYS[1]) }
+    end
+    redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+  end
   redis.call('pexpire', KEYS[1], math.max(tonumber(ARGV[3]), longest))
   return 1
 end

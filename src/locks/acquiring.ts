@@ -8,7 +8,7 @@ import { unlessAborted } from '../waiting/abort-listeners'
 import type { WaitingFor } from '../waiting/waiting-room'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
-import type { LockProtocol } from './lock-protocol'
+import { type LockProtocol, NOT_HELD } from './lock-protocol'
 
 export interface AcquireOptions {
   /** ms, or undefined: the watchdog renews while the level lasts. */
@@ -84,12 +84,13 @@ async function reenter(
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1)
   // The count is absolute: if this is given up, the next operation of the hold sets it right.
   const { value, sent } = await unlessAborted(answerToHolder(call), options.signal)
-  if (value !== 1) {
+  if (value === NOT_HELD) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
   }
   const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
   hold.levels.push(level)
+  hold.leaseEnd = Number(value)
   hold.extend(sent, lease)
   context.leases.keep(hold, protocol.renewal)
   if (!isLive(context, hold)) throw lossError(context, hold)
@@ -173,12 +174,14 @@ function waitFor(
     start: () => protocol.acquire(owner, lease, beside),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
-    unavailable: () =>
-      context.isServerAway()
-        ? new RedisUnavailableError(
-            `Redis was out of reach when the wait for the lock ${quote(protocol.name)} was over`,
-          )
-        : undefined,
+    unavailable: (attempt) => {
+      if (!context.isServerAway() && !attempt?.lastError) return undefined
+      const why = attempt?.lastError ? `: ${attempt.lastError.message}` : ''
+      return new RedisUnavailableError(
+        `Redis could not be asked when the wait for the lock ${quote(protocol.name)} was over${why}`,
+        attempt?.lastError && { cause: attempt.lastError },
+      )
+    },
   })
 }
 
@@ -195,7 +198,7 @@ async function confirm(
       signal,
     )
     hold.reset(sent, hold.lease)
-    if (value !== 1) return false
+    if (value === NOT_HELD) return false
     if (!hold.isPastDeadline) return true
     context.givingBack.hold(protocol, hold.ownerField, hold.lease, sent)
     return false

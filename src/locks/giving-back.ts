@@ -52,7 +52,7 @@ export class GivingBack {
     return await outsideThreads(async () => {
       while (this.clock.elapsedSince(since) < lease + margin(lease)) {
         try {
-          const { value } = await protocol.release(owner, 0, 0).answer
+          const { value } = await protocol.release(owner, 0, 0, 0).answer
           if (value !== NOT_HELD) this.waiting().freed(protocol, value !== FREED_UNTOLD)
           return
         } catch (error) {

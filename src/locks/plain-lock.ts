@@ -62,8 +62,8 @@ export class PlainLock implements LockProtocol {
     return this.runner.run(REENTER, this.keys, [owner, lease, count])
   }
 
-  release(owner: string, count: number, lease: number): ScriptCall {
-    return this.runner.run(RELEASE, this.keys, [owner, count, lease, this.channel, this.publish])
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
+    return this.runner.run(RELEASE, this.keys, [owner, count, lease, this.channel, this.publish, leaseEnd])
   }
 
   forceRelease([owner = '']: readonly string[]): ScriptCall {

@@ -61,9 +61,18 @@ export class ReadLock extends ReadWriteSide implements LockProtocol {
     return this.client.runner.run(REENTER, [this.key, this.clock(owner, count)], [owner, lease, count])
   }
 
-  release(owner: string, count: number, lease: number): ScriptCall {
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
     const { before, behind } = this.clocks
-    return this.run(RELEASE, [owner, count, lease, this.channel, this.client.publish, before, behind])
+    return this.run(RELEASE, [
+      owner,
+      count,
+      lease,
+      this.channel,
+      this.client.publish,
+      leaseEnd,
+      before,
+      behind,
+    ])
   }
 
   forceRelease(owners: readonly string[]): ScriptCall {

@@ -2,7 +2,9 @@ import type { Hold, Level } from '../ownership/hold'
 import type { Reply } from '../scripts/script-runner'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
-import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
+import { FREED_UNTOLD, type LockProtocol, NEWER_LEASE, NOT_HELD } from './lock-protocol'
+
+const TRIES_TO_SEE_LEASE = 5
 
 /**
  * Releases one level of a hold, the one that `chooseLevel` names (it throws where there is none); with the
@@ -34,13 +36,21 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
   const lease = Math.ceil(
     protocol.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
   )
-  const { value, sent } = await answerToHolder(protocol.release(hold.ownerField, hold.levels.length, lease))
-  if (value === NOT_HELD) {
-    loseHold(context, hold, 'gone')
-    throw lossError(context, hold)
+  for (let tries = 1; ; tries++) {
+    const { ownerField, levels, leaseEnd } = hold
+    const { value, sent } = await answerToHolder(protocol.release(ownerField, levels.length, lease, leaseEnd))
+    if (value === NOT_HELD) {
+      loseHold(context, hold, 'gone')
+      throw lossError(context, hold)
+    }
+    if (hold.state !== 'held') return
+    const [answer, end] = Array.isArray(value) ? value : [value, leaseEnd]
+    hold.leaseEnd = end
+    // A renewal was faster than its answer. The count is absolute: whatever comes next sets it right.
+    if (answer === NEWER_LEASE && tries < TRIES_TO_SEE_LEASE) continue
+    if (answer !== NEWER_LEASE) hold.reset(sent, lease)
+    break
   }
-  if (hold.state !== 'held') return
-  hold.reset(sent, lease)
   context.leases.keep(hold, protocol.renewal)
 }
 
@@ -51,7 +61,7 @@ async function releaseLast(context: ClientContext, protocol: LockProtocol, hold:
   forget(hold)
   let reply: Reply
   try {
-    reply = await answerToHolder(protocol.release(hold.ownerField, 0, 0))
+    reply = await answerToHolder(protocol.release(hold.ownerField, 0, 0, 0))
   } catch (error) {
     if ((error as { code?: string }).code === 'REDIS_UNAVAILABLE')
       context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)

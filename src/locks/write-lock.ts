@@ -48,9 +48,18 @@ export class WriteLock extends ReadWriteSide implements LockProtocol {
     return this.run(REENTER, [owner, lease, count])
   }
 
-  release(owner: string, count: number, lease: number): ScriptCall {
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
     const { before, behind } = this.clocks
-    return this.run(RELEASE, [owner, count, lease, this.channel, this.client.publish, before, behind])
+    return this.run(RELEASE, [
+      owner,
+      count,
+      lease,
+      this.channel,
+      this.client.publish,
+      leaseEnd,
+      before,
+      behind,
+    ])
   }
 
   forceRelease([owner = '']: readonly string[]): ScriptCall {

@@ -58,6 +58,8 @@ export class Hold {
   private granted: Moment
   /** The lease the server last set, in ms. */
   lease: number
+  /** When that ends by the server's own clock, as it last said. */
+  leaseEnd = 0
   private controller: AbortController | undefined
   private reason: unknown
   private readonly turns = new Mutex()

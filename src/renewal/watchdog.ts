@@ -3,7 +3,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Timer } from '../runtime/clock'
 import type { ScriptCall } from '../scripts/script-runner'
 
-/** How holds of one kind are renewed: many in one call, each answered for itself (1 alive, 0 gone). */
+/** How holds of one kind are renewed: many in one call, each answered for itself: when its lease ends now by the server's clock, or 0 when it is gone. */
 export interface Renewal {
   renew(holds: readonly Hold[], lease: number): ScriptCall
 }
@@ -184,7 +184,8 @@ export class Watchdog {
         const answers = value as number[]
         holds.forEach((hold, index) => {
           if (!this.isAwaited(hold)) return
-          if (answers[index] === 1) {
+          if (answers[index]) {
+            hold.leaseEnd = answers[index]
             hold.extend(sent, lockWatchdogTimeout)
             // Not since the hold's grant: that may be an older one of a longer lease.
             this.restUntil(sent.monotonic + this.interval, hold, renewal)

@@ -46,7 +46,10 @@ export class ScriptCall {
   private finished = false
   private whenFinished: ((reply: Reply | undefined) => void) | undefined
   private late: Reply | undefined
-  lastError: unknown
+  /** Why it was sent again, without credentials. */
+  lastError: Error | undefined
+  /** A copy was handed over and has not been answered. */
+  isUnderWay = false
   /** An attempt ended with its connection: nobody knows whether it was applied. */
   mayHaveBeenApplied = false
 
@@ -131,6 +134,7 @@ export class ScriptRunner {
     const { transport } = this.options
     // Handed over in this state it would sit in a queue and be applied long after its caller has left.
     if (transport.state !== 'ready') return this.failed(call, sent, backoff, NOT_READY[transport.state])
+    call.isUnderWay = true
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     if (call.acknowledged)
       transport
@@ -156,10 +160,11 @@ export class ScriptRunner {
   private failed(call: ScriptCall, sent: Moment, backoff: number, error: unknown): void {
     const { clock, unavailableAfter } = this.options
     const kind = classify(error)
+    call.isUnderWay = false
     if (kind === 'noscript' && this.closed === undefined) return this.attempt(call, sent, true, backoff)
     const mayPass = kind === 'connection' || kind === 'passing'
     if (mayPass && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
-      call.lastError = error
+      call.lastError = withoutSecrets(error, this.options.secrets)
       if (kind === 'connection' && error !== NOT_READY.away) call.mayHaveBeenApplied = true
       clock.after(backoff, () => {
         if (call.settled) call.finish(undefined)
@@ -211,14 +216,10 @@ export class ScriptRunner {
   }
 
   private supervise() {
-    const { clock, silentAfter, unavailableAfter, transport, secrets } = this.options
+    const { clock, silentAfter, unavailableAfter, transport } = this.options
     for (const call of this.pending) {
       const age = clock.elapsedSince(call.started)
-      if (age >= unavailableAfter)
-        this.refuse(
-          call,
-          this.unavailable(call, call.lastError ? withoutSecrets(call.lastError, secrets) : undefined),
-        )
+      if (age >= unavailableAfter) this.refuse(call, this.unavailable(call, call.lastError))
       else if (age < silentAfter) return
       else if (this.probed === undefined || clock.elapsedSince(this.probed) >= silentAfter) {
         this.probed = clock.now()

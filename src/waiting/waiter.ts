@@ -17,8 +17,8 @@ export interface AcquireRequest {
   abandon(call: ScriptCall): void
   /** An earlier copy of an answered attempt may still be applied: see that it is given back if so. */
   giveBackLateCopy(): void
-  /** What to reject with when the wait is over and the server is out of reach; undefined: answer "not acquired". */
-  unavailable(): Error | undefined
+  /** What to reject with when the wait is over and the server out of reach or declining; undefined: answer "not acquired". */
+  unavailable(attempt: ScriptCall | undefined): Error | undefined
 }
 
 /** How long past its wait a call still takes the answer to an attempt under way: one slow round trip. */
@@ -56,7 +56,7 @@ export class Waiter {
     })
     const { waitTime, signal } = request
     this.lastTry = waitTime !== undefined && waitTime <= 0
-    if (waitTime !== undefined && waitTime > 0) this.timer = clock.after(waitTime, this.waitIsOver)
+    if (waitTime !== undefined) this.timer = clock.after(this.lastTry ? GRACE : waitTime, this.waitIsOver)
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
@@ -86,13 +86,13 @@ export class Waiter {
   }
 
   private readonly waitIsOver = () => {
-    if (this.attempt && !this.lastTry) {
+    const error = this.request.unavailable(this.attempt)
+    if (!error && this.attempt?.isUnderWay && !this.lastTry) {
       // Whoever asked for less than a round trip still gets the one try under way.
       this.lastTry = true
       this.timer = this.clock.after(GRACE, this.waitIsOver)
       return
     }
-    const error = this.request.unavailable()
     if (error) this.fail(error)
     else this.giveUp()
   }

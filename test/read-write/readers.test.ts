@@ -170,7 +170,7 @@ describe('read-write lock: readers', () => {
       const { before, behind } = readClockParts(name)
       const source = await readFile('lua/read-lock/release.lua', 'utf8')
       expect(
-        await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', before, behind),
+        await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', 2 ** 53, before, behind),
       ).to.equal(2)
       await expectNothingLeft(redis, name)
       await rejection(rw.readLock().unlock({ threadId: 1 }))

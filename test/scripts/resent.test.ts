@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
+import type { Redisson } from '../../src/index'
 import { sharedStandalone, type TcpProxy, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
 import { ForeignLock } from '../support/foreign-lock'
@@ -211,6 +212,36 @@ describe('a late copy of an old command', () => {
     })
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
+
+  const sides = {
+    lock: (redisson: Redisson, name: string) => redisson.getLock(name),
+    'read lock': (redisson: Redisson, name: string) => redisson.getReadWriteLock(name).readLock(),
+    'write lock': (redisson: Redisson, name: string) => redisson.getReadWriteLock(name).writeLock(),
+  }
+  for (const [kind, side] of Object.entries(sides))
+    it(`guarantee 4: shortens no lease that a newer level of its ${kind} was promised`, async () => {
+      const { redisson, copies } = await copying()
+      const redis = await openRedis()
+      const name = uniqueName()
+      const lock = side(redisson, name)
+      await redisson.run(async () => {
+        await lock.lock(20_000)
+        // The same lease twice: nothing but time tells the copy's level from the newer one.
+        await lock.lock(60_000)
+        await lock.unlock()
+        const late = copies.find((copy) => copy.name.endsWith('release'))!
+        await sleep(20)
+        await lock.lock(60_000)
+        await late.send()
+        expect(await redis.pttl(name)).to.be.greaterThan(50_000)
+        expect(await lock.getHoldCount()).to.equal(2)
+        await lock.unlock()
+        expect(await redis.pttl(name)).to.be.at.most(20_000)
+        expect(await lock.getHoldCount()).to.equal(1)
+        await lock.unlock()
+      })
+      expect(await redis.keys(`*${name}*`)).to.deep.equal([])
+    })
 
   type Copy = { name: string; send: () => Promise<unknown> }
 })

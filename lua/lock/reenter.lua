@@ -4,6 +4,8 @@
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
+-- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
+--          it, for by that the late copy of a release is told from one in time
 --
 -- Answers  when the lease ends now, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed
@@ -11,9 +13,14 @@
 --
 -- Applied twice: the count is absolute, the second copy changes nothing.
 
-local function ends(key)
-  local now = redis.call('time')
-  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function apart(lease)
+  if math.abs(now + lease - tonumber(ARGV[4])) > 2 then
+    return lease
+  end
+  return tonumber(ARGV[4]) + 3 - now
 end
 
 local count = redis.call('hget', KEYS[1], ARGV[1])
@@ -22,7 +29,6 @@ if not count then
 end
 
 redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[3]) - tonumber(count))
-if tonumber(ARGV[2]) > redis.call('pttl', KEYS[1]) then
-  redis.call('pexpire', KEYS[1], ARGV[2])
-end
-return ends(KEYS[1])
+local lease = apart(math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[1])))
+redis.call('pexpire', KEYS[1], lease)
+return now + lease

@@ -10,7 +10,7 @@
 --
 -- Answers  0   not held: nothing was changed
 --          { 1, when the lease ends now }   still held
---          { 4, when the lease ends now }   held, by a lease newer than the client knew: nothing was changed
+--          { 4, when the lease ends now }   held, by a lease other than the client knew: nothing was changed
 --          2   freed, and told
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -35,7 +35,7 @@ if wanted > 0 then
   local lease = tonumber(ARGV[3])
   if count ~= wanted then
     -- Before Redis 7 the clock goes on while a script runs, so the same end may differ by a millisecond or two.
-    if ends(KEYS[1]) > tonumber(ARGV[6]) + 2 then
+    if math.abs(ends(KEYS[1]) - tonumber(ARGV[6])) > 2 then
       return { 4, ends(KEYS[1]) }
     end
     redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)

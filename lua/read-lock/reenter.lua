@@ -5,6 +5,8 @@
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease of the new level, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
+-- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
+--          it, for by that the late copy of a release is told from one in time
 --
 -- Answers  when the new level's lease ends, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed
@@ -12,9 +14,14 @@
 --
 -- Applied twice: the count is absolute, the second copy changes nothing but the clock.
 
-local function ends(key)
-  local now = redis.call('time')
-  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function apart(lease)
+  if math.abs(now + lease - tonumber(ARGV[4])) > 2 then
+    return lease
+  end
+  return tonumber(ARGV[4]) + 3 - now
 end
 
 local count = redis.call('hget', KEYS[1], ARGV[1])
@@ -22,8 +29,8 @@ if not count then
   return 0
 end
 
-local lease = tonumber(ARGV[2])
+local lease = apart(math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[2])))
 redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[3]) - tonumber(count))
-redis.call('set', KEYS[2], '1', 'px', math.max(lease, redis.call('pttl', KEYS[2])))
+redis.call('set', KEYS[2], '1', 'px', lease)
 redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
-return ends(KEYS[2])
+return now + lease

@@ -12,7 +12,7 @@
 -- Answers  0   not held: nothing was changed
 --          1   this hold has ended, others remain
 --          { 1, when the top level's lease ends now }   still held by this hold
---          { 4, when the top level's lease ends now }   held, by a lease newer than the client knew: nothing was changed
+--          { 4, when the top level's lease ends now }   held, by a lease other than the client knew: nothing was changed
 --          2   freed, and told
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -41,7 +41,7 @@ if count == 0 then
 end
 
 local wanted = tonumber(ARGV[2])
-if wanted > 0 and count > wanted and ends(clock(ARGV[1], count)) > tonumber(ARGV[6]) + 2 then
+if wanted > 0 and count > wanted and math.abs(ends(clock(ARGV[1], count)) - tonumber(ARGV[6])) > 2 then
   return { 4, ends(clock(ARGV[1], count)) }
 end
 for level = wanted + 1, count do

@@ -12,7 +12,7 @@
 --
 -- Answers  0   not held: nothing was changed
 --          { 1, when the lease ends now }   still held
---          { 4, when the lease ends now }   held, by a lease newer than the client knew: nothing was changed
+--          { 4, when the lease ends now }   held, by a lease other than the client knew: nothing was changed
 --          2   freed or stepped down, and told
 --          3   freed or stepped down, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
@@ -48,7 +48,7 @@ end
 local wanted = tonumber(ARGV[2])
 if wanted > 0 then
   if count ~= wanted then
-    if ends(KEYS[1]) > tonumber(ARGV[6]) + 2 then
+    if math.abs(ends(KEYS[1]) - tonumber(ARGV[6])) > 2 then
       return { 4, ends(KEYS[1]) }
     end
     redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)

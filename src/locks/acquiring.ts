@@ -81,7 +81,7 @@ async function reenter(
     return undefined
   }
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1)
+  const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
   // The count is absolute: if this is given up, the next operation of the hold sets it right.
   const { value, sent } = await unlessAborted(answerToHolder(call), options.signal)
   if (value === NOT_HELD) {
@@ -194,7 +194,7 @@ async function confirm(
 ): Promise<boolean> {
   try {
     const { value, sent } = await unlessAborted(
-      protocol.reenter(hold.ownerField, hold.lease, 1).answer,
+      protocol.reenter(hold.ownerField, hold.lease, 1, 0).answer,
       signal,
     )
     hold.reset(sent, hold.lease)

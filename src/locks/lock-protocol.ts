@@ -6,8 +6,8 @@ import type { ScriptCall } from '../scripts/script-runner'
 export const NOT_HELD = 0
 export const STILL_HELD = 1
 export const FREED = 2
-/** Held by a lease newer than the client knew; nothing was changed. */
-export const NEWER_LEASE = 4
+/** Held by a lease other than the client knew; nothing was changed. */
+export const OTHER_LEASE = 4
 /** Freed, but the server refused to tell the waiters. */
 export const FREED_UNTOLD = 3
 
@@ -45,11 +45,14 @@ export interface LockProtocol {
   ownerField(threadId: number): string
   /** null: acquired; else the remaining time to live in ms. */
   acquire(owner: string, lease: number, beside: string | undefined): ScriptCall
-  /** When the lease ends now, by the server's clock; 0: the hold is gone. */
-  reenter(owner: string, lease: number, count: number): ScriptCall
+  /**
+   * When the lease ends now, by the server's clock; 0: the hold is gone. `releasedEnd` is the end that the last
+   * partial release of this hold had seen, or 0.
+   */
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall
   /**
    * With a count of 0: NOT_HELD, FREED, FREED_UNTOLD or, where others hold it too, STILL_HELD. Else NOT_HELD or
-   * [STILL_HELD or NEWER_LEASE, when the lease ends now]; `leaseEnd` is what the client last saw of that.
+   * [STILL_HELD or OTHER_LEASE, when the lease ends now]; `leaseEnd` is what the client last saw of that.
    */
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall
   /** NOT_HELD, FREED or FREED_UNTOLD. */

@@ -58,8 +58,8 @@ export class PlainLock implements LockProtocol {
     return this.runner.run(ACQUIRE, this.keys, [owner, lease], true)
   }
 
-  reenter(owner: string, lease: number, count: number): ScriptCall {
-    return this.runner.run(REENTER, this.keys, [owner, lease, count])
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
+    return this.runner.run(REENTER, this.keys, [owner, lease, count, releasedEnd])
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {

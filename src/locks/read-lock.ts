@@ -57,8 +57,12 @@ export class ReadLock extends ReadWriteSide implements LockProtocol {
     return this.client.runner.run(ACQUIRE, keys, [owner, lease, beside ?? ''], true)
   }
 
-  reenter(owner: string, lease: number, count: number): ScriptCall {
-    return this.client.runner.run(REENTER, [this.key, this.clock(owner, count)], [owner, lease, count])
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
+    return this.client.runner.run(
+      REENTER,
+      [this.key, this.clock(owner, count)],
+      [owner, lease, count, releasedEnd],
+    )
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {

@@ -2,7 +2,7 @@ import type { Hold, Level } from '../ownership/hold'
 import type { Reply } from '../scripts/script-runner'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
-import { FREED_UNTOLD, type LockProtocol, NEWER_LEASE, NOT_HELD } from './lock-protocol'
+import { FREED_UNTOLD, type LockProtocol, NOT_HELD, OTHER_LEASE } from './lock-protocol'
 
 const TRIES_TO_SEE_LEASE = 5
 
@@ -38,6 +38,7 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
   )
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, leaseEnd } = hold
+    hold.releasedEnd = leaseEnd
     const { value, sent } = await answerToHolder(protocol.release(ownerField, levels.length, lease, leaseEnd))
     if (value === NOT_HELD) {
       loseHold(context, hold, 'gone')
@@ -47,8 +48,8 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
     const [answer, end] = Array.isArray(value) ? value : [value, leaseEnd]
     hold.leaseEnd = end
     // A renewal was faster than its answer. The count is absolute: whatever comes next sets it right.
-    if (answer === NEWER_LEASE && tries < TRIES_TO_SEE_LEASE) continue
-    if (answer !== NEWER_LEASE) hold.reset(sent, lease)
+    if (answer === OTHER_LEASE && tries < TRIES_TO_SEE_LEASE) continue
+    if (answer !== OTHER_LEASE) hold.reset(sent, lease)
     break
   }
   context.leases.keep(hold, protocol.renewal)

@@ -44,8 +44,8 @@ export class WriteLock extends ReadWriteSide implements LockProtocol {
     return this.run(ACQUIRE, [owner, lease], true)
   }
 
-  reenter(owner: string, lease: number, count: number): ScriptCall {
-    return this.run(REENTER, [owner, lease, count])
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
+    return this.run(REENTER, [owner, lease, count, releasedEnd])
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {

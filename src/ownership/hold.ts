@@ -60,6 +60,8 @@ export class Hold {
   lease: number
   /** When that ends by the server's own clock, as it last said. */
   leaseEnd = 0
+  /** The end that the last partial release had seen: by it a late copy is told from one in time. */
+  releasedEnd = 0
   private controller: AbortController | undefined
   private reason: unknown
   private readonly turns = new Mutex()

@@ -234,6 +234,11 @@ describe('a late copy of an old command', () => {
         await lock.lock(60_000)
         await late.send()
         expect(await redis.pttl(name)).to.be.greaterThan(50_000)
+        await lock.unlock()
+        // Longer than the copy's lease, shorter than the one the copy had seen.
+        await lock.lock(30_000)
+        await late.send()
+        expect(await redis.pttl(name)).to.be.greaterThan(25_000)
         expect(await lock.getHoldCount()).to.equal(2)
         await lock.unlock()
         expect(await redis.pttl(name)).to.be.at.most(20_000)

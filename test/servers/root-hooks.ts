@@ -11,6 +11,8 @@ setInterval(() => {
 export const mochaHooks = {
   async afterAll(): Promise<void> {
     await stopShared()
+    // A worker of a parallel run goes on to the next file, and is ended by mocha.
+    if (process.env.MOCHA_WORKER_ID !== undefined) return
     // A test that failed half-way may have left a connection open; the run ends all the same, and says so.
     setTimeout(() => {
       console.error('Something that a test opened is still open 20 s after the last one: ending the run.')

@@ -1,4 +1,5 @@
--- Ends a read hold whoever has it, provided it is still there; with the last of all the lock is free.
+-- Ends read holds whoever has them, provided they are still there; with the last of all the lock is free.
+-- Beside a write hold, whose owner reads as well, that one stays.
 --
 -- KEYS[1]  the lock
 -- ARGV[1], ARGV[2]  what stands before and behind an owner field in the name of its clocks
@@ -7,16 +8,12 @@
 -- ARGV[5…] the owner fields the client saw
 --
 -- Answers  0   the lock is not held for reading, or by others only: nothing was changed
---          1   those holds have ended, others remain
+--          1   those holds have ended, others or the write hold remain
 --          2   freed, and told
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
 -- Applied twice or late: newer holds have other fields and are left alone.
-
-if redis.call('hget', KEYS[1], 'mode') ~= 'read' then
-  return 0
-end
 
 local found = false
 for i = 5, #ARGV do

@@ -70,9 +70,9 @@ export function readWriteWaitingTests(world: World): void {
 
         it('and enters when the lease runs out, not before and not much later', async () => {
           const name = uniqueName()
-          await world[holder].thread('a').lock(name, { ...held, leaseTime: 500 })
+          await world[holder].thread('a').lock(name, { ...held, leaseTime: 300 })
           const took = await timed(() => world[waiter].thread('b').lock(name, wanted))
-          expect(took).to.be.within(400, 500 + WOKEN_WITHIN_MS)
+          expect(took).to.be.within(200, 300 + WOKEN_WITHIN_MS)
           expect(await world[waiter].thread('b').getHoldCount(name, wanted)).to.equal(1)
           await world[waiter].thread('b').unlock(name, wanted)
         })

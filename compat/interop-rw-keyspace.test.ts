@@ -4,7 +4,7 @@ import { READ, WRITE } from './support/lock-peer'
 import { NAMES } from './support/names'
 import { expectSameAsJava, listening, MIXED } from './support/pairings'
 import { READ_WRITE_ROUND, READ_WRITE_SEQUENCES } from './support/read-write-sequences'
-import { readWriteChannelOf, setUpWorld, untilWaiting, type World } from './support/world'
+import { setUpWorld, untilAsleep, type World } from './support/world'
 
 const { oldest, newest } = REDISSON_VERSIONS
 const VERSIONS = [oldest, newest]
@@ -51,7 +51,7 @@ function mappedTwiceTests(world: World): void {
     expect(await node.isLocked('order', WRITE)).to.equal(false)
     expect(await node.isLocked('app:order', WRITE)).to.equal(true)
     const acquired = node.lock('app:order', READ)
-    await untilWaiting(world.redis, readWriteChannelOf('app:app:order'))
+    await untilAsleep(world.redis, 'app:app:order')
     await java.unlock('order', WRITE)
     await acquired
     expect(await java.tryLock('order', WRITE)).to.equal(false)

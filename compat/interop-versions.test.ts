@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../test/support/clients'
 import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
 import { BOTH_WAYS, READ, saysNotHeld, WRITE } from './support/lock-peer'
-import { channelOf, readWriteChannelOf, setUpWorld, untilWaiting, type World } from './support/world'
+import { channelOf, setUpWorld, untilAsleep, untilWaiting, type World } from './support/world'
 
 const { middle, last3 } = REDISSON_VERSIONS
 const VERSIONS = [middle, last3]
@@ -54,7 +54,7 @@ function readWriteSmokeTests(world: World): void {
       const [holding, waiting] = [world[holder].thread('a'), world[other].thread('b')]
       const woken = async (held: typeof READ | typeof WRITE, wanted: typeof READ | typeof WRITE) => {
         const acquired = waiting.lock(name, wanted)
-        await untilWaiting(world.redis, readWriteChannelOf(name))
+        await untilAsleep(world.redis, name)
         expect(await timed(() => Promise.all([holding.unlock(name, held), acquired]))).to.be.below(250)
         await waiting.unlock(name, wanted)
       }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { timed, uniqueName } from '../../test/support/clients'
 import { READ, type Side, WRITE } from '../support/lock-peer'
-import { readWriteChannelOf, untilWaiting, type World } from '../support/world'
+import { untilAsleep, type World } from '../support/world'
 
 const WOKEN_WITHIN_MS = 250
 /** The write lease, and so what those who wait have seen of it. */
@@ -16,7 +16,7 @@ export function stepDownTests(world: World): void {
     await writer.lock(name, READ)
     const readers = [0, 1].flatMap((i) => [world.Java.thread(`r${i}`), world.Node.thread(`r${i}`)])
     const reading = readers.map((reader) => reader.lock(name, READ))
-    await untilWaiting(world.redis, readWriteChannelOf(name), 2)
+    await untilAsleep(world.redis, name, 2)
     const took = await timed(() => Promise.all([writer.unlock(name, WRITE), ...reading]))
     report('Node', 'both sides', took)
     expect(took).to.be.below(WOKEN_WITHIN_MS)
@@ -34,7 +34,7 @@ export function stepDownTests(world: World): void {
         await writer.lock(name, { ...WRITE, leaseTime: WRITE_LEASE_MS })
         await reader.lock(name, READ)
       })
-      await untilWaiting(world.redis, readWriteChannelOf(name))
+      await untilAsleep(world.redis, name)
       // For longer than the write hold: what ends the wait is not that the lock is free.
       await writer.lock(name, { ...READ, leaseTime: 10_000 })
       await writer.unlock(name, WRITE)
@@ -69,7 +69,7 @@ export function stepDownTests(world: World): void {
       await writer.lock(name, WRITE)
       await writer.lock(name, READ)
       const acquired = world[to].thread('b').lock(name, WRITE)
-      await untilWaiting(world.redis, readWriteChannelOf(name))
+      await untilAsleep(world.redis, name)
       await writer.unlock(name, WRITE)
       expect(await world[to].thread('c').tryLock(name, WRITE)).to.equal(false)
       expect(await timed(() => Promise.all([writer.unlock(name, READ), acquired]))).to.be.below(

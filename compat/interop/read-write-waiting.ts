@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { timed, uniqueName } from '../../test/support/clients'
 import { BOTH_WAYS, READ, WRITE } from '../support/lock-peer'
-import { readWriteChannelOf, untilWaiting, type World } from '../support/world'
+import { untilAsleep, type World } from '../support/world'
 
 /** From one side's unlock() to the other's acquisition. */
 const WOKEN_WITHIN_MS = 250
@@ -16,8 +16,7 @@ const EXCLUSIONS = [
 
 /** Either side waits for the other's hold of a read-write lock, and is woken by its release. */
 export function readWriteWaitingTests(world: World): void {
-  const waitingOn = (name: string, clients = 1) =>
-    untilWaiting(world.redis, readWriteChannelOf(name), clients)
+  const waitingOn = (name: string, clients = 1) => untilAsleep(world.redis, name, clients)
 
   for (const [holder, waiter] of BOTH_WAYS) {
     for (const [held, wanted] of EXCLUSIONS) {
@@ -105,23 +104,6 @@ export function readWriteWaitingTests(world: World): void {
       await world[waiter].thread('b').unlock(name, WRITE)
     })
   }
-
-  it('passes through a queue of readers and writers of both sides without a pause', async () => {
-    const name = uniqueName()
-    await world.Java.thread('a').lock(name, WRITE)
-    const queue = [WRITE, READ, WRITE, READ].flatMap((side, i) =>
-      [world.Java, world.Node].map((peer) => [peer.thread(`q${i}`), side] as const),
-    )
-    const passing = queue.map(async ([thread, side]) => {
-      await thread.lock(name, side)
-      await thread.unlock(name, side)
-    })
-    await waitingOn(name, 2)
-    // Eight handovers at most, each of which may take what one may.
-    const took = await timed(() => Promise.all([world.Java.thread('a').unlock(name, WRITE), ...passing]))
-    expect(took).to.be.below(8 * WOKEN_WITHIN_MS)
-    expect(await world.redis.exists(name)).to.equal(0)
-  })
 }
 
 async function isSettled(promise: Promise<unknown>, withinMs: number): Promise<boolean> {

@@ -94,16 +94,30 @@ export async function warmUpReadWrite({ Java, Node }: Sides): Promise<void> {
 }
 
 /** Resolves once somebody is subscribed to the lock's channel and has had the time to look once more. */
-export async function untilWaiting(redis: Redis, channel: string, listeners = 1): Promise<void> {
+export async function untilWaiting(
+  redis: Redis,
+  channel: string,
+  listeners = 1,
+  settleMs = 60,
+): Promise<void> {
   await waitUntil(`${listeners} clients wait on ${channel}`, async () => {
     const [, count] = (await redis.pubsub('NUMSUB', channel)) as [string, number]
     return Number(count) >= listeners
   })
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  await new Promise((resolve) => setTimeout(resolve, settleMs))
 }
 
 export const channelOf = (name: string): string =>
   name.includes('{') ? `redisson_lock__channel:${name}` : `redisson_lock__channel:{${name}}`
+
+/**
+ * As untilWaiting, for a read-write lock, and then a while longer. A Java thread that is just asking when the
+ * message `1` comes never hears of it: Java wakes with it those who sleep at that moment, and keeps nothing for
+ * those who are about to. Several threads of a Java process do not fall asleep at once.
+ */
+export function untilAsleep(redis: Redis, name: string, clients = 1): Promise<void> {
+  return untilWaiting(redis, readWriteChannelOf(name), clients, clients > 1 ? 250 : 100)
+}
 
 /** The channel of a read-write lock, for names without braces. */
 export const readWriteChannelOf = (name: string): string => `redisson_rwlock:{${name}}`

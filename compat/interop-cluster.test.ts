@@ -5,9 +5,9 @@ import type { ShardedSubscriptionMode } from '../src/index'
 import { type ClusterSetup, sharedCluster, waitUntil, withClient } from '../test/servers'
 import { timed, uniqueName } from '../test/support/clients'
 import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
-import { BOTH_WAYS, type Sides } from './support/lock-peer'
+import { BOTH_WAYS, READ, type Sides, WRITE } from './support/lock-peer'
 import { NodePeer } from './support/node-peer'
-import { channelOf, warmUp } from './support/world'
+import { channelOf, readWriteChannelOf, warmUp, warmUpReadWrite } from './support/world'
 
 const { oldest, last3, newest } = REDISSON_VERSIONS
 const WOKEN_WITHIN_MS = 250
@@ -39,7 +39,7 @@ function clusterTests(
           const [holding, waiting] = [sides[holder].thread('a'), sides[waiter].thread('b')]
           await holding.lock(name)
           const acquired = waiting.lock(name)
-          expect(await listenersOf(sides.cluster, name)).to.equal(channels)
+          expect(await listenersOf(sides.cluster, channelOf(name))).to.equal(channels)
           expect(await timed(() => Promise.all([holding.unlock(name), acquired]))).to.be.below(
             WOKEN_WITHIN_MS,
           )
@@ -47,6 +47,9 @@ function clusterTests(
         }
       })
     }
+
+    // Every version treats the channels of both kinds of locks alike; one tells.
+    if (version === newest) readWriteTests(sides, channels)
 
     it('they exclude each other under a hash tag, too', async () => {
       const name = `{${uniqueName()}}:order`
@@ -60,6 +63,28 @@ function clusterTests(
   })
 }
 
+function readWriteTests(sides: Sides & { cluster: ClusterSetup }, channels: Channels): void {
+  for (const [holder, waiter] of BOTH_WAYS) {
+    it(`${waiter} is woken by ${holder}'s readers and writers over a ${channels} channel, on every shard`, async () => {
+      for (const name of onEveryShard()) {
+        const [holding, waiting] = [sides[holder].thread('a'), sides[waiter].thread('b')]
+        for (const [held, wanted] of [
+          [WRITE, READ],
+          [WRITE, WRITE],
+          [READ, WRITE],
+        ] as const) {
+          await holding.lock(name, held)
+          const acquired = waiting.lock(name, wanted)
+          expect(await listenersOf(sides.cluster, readWriteChannelOf(name))).to.equal(channels)
+          const woken = () => Promise.all([holding.unlock(name, held), acquired])
+          expect(await timed(woken)).to.be.below(WOKEN_WITHIN_MS)
+          await waiting.unlock(name, wanted)
+        }
+      }
+    })
+  }
+}
+
 /** The price of a mode that does not fit: still never two holders, but nobody is woken before the lease ends. */
 function deafTests(): void {
   describe(`Redisson ${oldest}, which knows only PUBLISH, beside ours with AUTO`, () => {
@@ -71,7 +96,7 @@ function deafTests(): void {
         const name = uniqueName()
         await holding.lock(name, { leaseTime: 1_200 })
         const acquired = timed(() => waiting.lock(name))
-        await listenersOf(sides.cluster, name)
+        await listenersOf(sides.cluster, channelOf(name))
         await holding.unlock(name)
         expect(await acquired).to.be.within(1_000, 1_200 + WOKEN_WITHIN_MS)
         await waiting.unlock(name)
@@ -102,6 +127,7 @@ function inCluster(
     ])
     if (javaMode !== undefined) expect(sides.Java.unsupported).to.deep.equal([])
     if (version !== oldest || nodeMode === 'OFF') await warmUp(sides)
+    if (version === newest) await warmUpReadWrite(sides)
   })
   after(async () => {
     await Promise.all([sides.Java?.kill(), sides.Node?.shutdown()])
@@ -128,9 +154,8 @@ function onEveryShard(): string[] {
   return [...names.values()]
 }
 
-/** Waits for a subscriber to the lock's channel, and says of which kind. */
-async function listenersOf(cluster: ClusterSetup, name: string): Promise<Channels> {
-  const channel = channelOf(name)
+/** Waits for a subscriber to the channel, and says of which kind. */
+async function listenersOf(cluster: ClusterSetup, channel: string): Promise<Channels> {
   const nodes = cluster.nodes.map(({ host, port }) => new Redis(port, host))
   let found: Channels | undefined
   try {

@@ -48,7 +48,7 @@ function crashTests(world: World): void {
   it('a Node process killed with the lock: Java enters when its lease ends', async () => {
     const name = uniqueName()
     const options = { redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS }
-    const doomed = await startNodeHolder({ options, lock: name })
+    const doomed = await startNodeHolder({ options, locks: [{ name }] })
     expect(await world.redis.hkeys(name)).to.satisfy(([field]: string[]) =>
       field?.startsWith(doomed.clientId),
     )
@@ -62,7 +62,7 @@ function crashTests(world: World): void {
   it('a Node process asleep past its lease: Java enters, and the sleeper learns of it', async () => {
     const name = uniqueName()
     const options = { redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS }
-    const sleeper = await startNodeHolder({ options, lock: name })
+    const sleeper = await startNodeHolder({ options, locks: [{ name }] })
     sleeper.pause()
     try {
       await world.Java.thread('b').lock(name)

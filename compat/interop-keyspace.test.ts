@@ -1,16 +1,11 @@
 import { expect } from 'chai'
 import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
-import { type Casting, perform, type Step, type StepRecord } from './support/call-sequence'
-import { PublishedMessages } from './support/keyspace'
+import type { Step } from './support/call-sequence'
+import { NAMES } from './support/names'
+import { expectSameAsJava, listening, MIXED } from './support/pairings'
 import { setUpWorld, type World } from './support/world'
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
-const JAVA: Casting = { a: 'Java', b: 'Java' }
-const MIXED: readonly Casting[] = [
-  { a: 'Java', b: 'Node' },
-  { a: 'Node', b: 'Java' },
-]
-const ALL: readonly Casting[] = [{ a: 'Node', b: 'Node' }, ...MIXED]
 
 const SEQUENCES: Record<string, readonly Step[]> = {
   'lock, unlock': [
@@ -98,21 +93,6 @@ const ROUND: readonly Step[] = [
   ['a', 'forceUnlock'],
 ]
 
-const NAMES = [
-  'a:b:c',
-  '{tag}:order',
-  'order:{tag}',
-  'a{b',
-  'a}b',
-  '{}x',
-  'a{b}c}{d}',
-  '🔒',
-  'ключ é',
-  'line\nbreak\r\n',
-  ' ',
-  '"quoted" \\ %s * ?[a]',
-]
-
 describeWithJava(
   'the same calls leave the same keys and messages',
   () => {
@@ -131,16 +111,8 @@ describeWithJava(
 
 function sequenceTests(world: World): void {
   const messages = listening(world)
-  for (const [title, steps] of Object.entries(SEQUENCES)) {
-    it(title, async () => {
-      const expected = await perform(world, messages(), 'order', steps, JAVA)
-      assertPlausible(expected)
-      for (const casting of ALL)
-        expect(await perform(world, messages(), 'order', steps, casting), inWords(casting)).to.deep.equal(
-          expected,
-        )
-    })
-  }
+  for (const [title, steps] of Object.entries(SEQUENCES))
+    it(title, () => expectSameAsJava(world, messages(), 'order', steps))
   namesTests(world, NAMES, '')
 }
 
@@ -148,31 +120,8 @@ function namesTests(world: World, names: readonly string[], prefix: string): voi
   const messages = listening(world)
   for (const name of names) {
     it(`on a lock named ${JSON.stringify(name)}`, async () => {
-      const expected = await perform(world, messages(), name, ROUND, JAVA)
-      expect(expected[0]?.keys.map(({ key }) => key)).to.deep.equal([prefix + name])
-      assertPlausible(expected)
-      for (const casting of MIXED)
-        expect(await perform(world, messages(), name, ROUND, casting), inWords(casting)).to.deep.equal(
-          expected,
-        )
+      const [locked] = await expectSameAsJava(world, messages(), name, ROUND, MIXED)
+      expect(locked?.keys.map(({ key }) => key)).to.deep.equal([prefix + name])
     })
   }
 }
-
-function listening(world: World): () => PublishedMessages {
-  let messages: PublishedMessages
-  before(async () => {
-    messages = await PublishedMessages.listen(world.server.url)
-  })
-  after(() => messages?.close())
-  return () => messages
-}
-
-/** Equal nothings would be equal, too: there must be something to compare. */
-function assertPlausible(records: readonly StepRecord[]): void {
-  expect(records.some(({ keys }) => keys.length === 1 && keys[0]?.type === 'hash')).to.equal(true)
-  expect(JSON.stringify(records)).to.contain('<owner>')
-  expect(records.at(-1)?.keys).to.deep.equal([])
-}
-
-const inWords = ({ a, b }: Casting) => `a is ${a}, b is ${b}`

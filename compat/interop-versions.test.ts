@@ -1,17 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../test/support/clients'
 import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
-import { BOTH_WAYS, saysNotHeld } from './support/lock-peer'
-import { channelOf, setUpWorld, untilWaiting, type World } from './support/world'
+import { BOTH_WAYS, READ, saysNotHeld, WRITE } from './support/lock-peer'
+import { channelOf, setUpWorld, untilAsleep, untilWaiting, type World } from './support/world'
 
-const VERSIONS = [REDISSON_VERSIONS.middle, REDISSON_VERSIONS.last3]
+const { middle, last3 } = REDISSON_VERSIONS
+const VERSIONS = [middle, last3]
+const WATCHDOG_MS = 1_500
 
 // The oldest and the newest go through everything (interop*.test.ts); those between them through what matters most.
 describeWithJava(
   'Redissons in between',
   () => {
     for (const version of VERSIONS)
-      describe(`with Redisson ${version}`, () => smokeTests(setUpWorld(version)))
+      describe(`with Redisson ${version}`, () => {
+        const world = setUpWorld(version, { lockWatchdogTimeout: WATCHDOG_MS, readWrite: true })
+        smokeTests(world)
+        readWriteSmokeTests(world)
+        readWriteQuirkTests(world)
+      })
   },
   VERSIONS,
 )
@@ -37,4 +45,55 @@ function smokeTests(world: World): void {
       expect(await world.redis.exists(name)).to.equal(0)
     })
   }
+}
+
+function readWriteSmokeTests(world: World): void {
+  for (const [holder, other] of BOTH_WAYS) {
+    it(`${holder} reads, writes and steps down; ${other} waits for it and is woken`, async () => {
+      const name = uniqueName()
+      const [holding, waiting] = [world[holder].thread('a'), world[other].thread('b')]
+      const woken = async (held: typeof READ | typeof WRITE, wanted: typeof READ | typeof WRITE) => {
+        const acquired = waiting.lock(name, wanted)
+        await untilAsleep(world.redis, name)
+        expect(await timed(() => Promise.all([holding.unlock(name, held), acquired]))).to.be.below(250)
+        await waiting.unlock(name, wanted)
+      }
+      await holding.lock(name, WRITE)
+      await woken(WRITE, READ)
+      await holding.lock(name, WRITE)
+      expect(await waiting.tryLock(name, READ)).to.equal(false)
+      await holding.lock(name, READ)
+      await holding.unlock(name, WRITE)
+      expect(await waiting.tryLock(name, WRITE)).to.equal(false)
+      expect(await waiting.tryLock(name, READ)).to.equal(true)
+      await waiting.unlock(name, READ)
+      await woken(READ, WRITE)
+      expect(await world.redis.exists(name)).to.equal(0)
+    })
+  }
+}
+
+/** Facts of these versions, and no promise of ours. */
+function readWriteQuirkTests(world: World): void {
+  it('Java on a side that nobody holds: 3.27.2 releases it in silence, 3.52.0 says so', async () => {
+    for (const side of [READ, WRITE]) {
+      const releasing = world.Java.thread('a').unlock(uniqueName(), side)
+      if (world.version === middle) await releasing
+      else expect(await rejection(releasing)).to.satisfy(saysNotHeld)
+    }
+  })
+
+  it("Java's reader of two levels: 3.52.0 renews clocks that are not its own, and anyone's release throws it out", async () => {
+    const name = uniqueName()
+    const [java, node] = [world.Java.thread('a'), world.Node.thread('b')]
+    await java.lock(name, READ)
+    await java.lock(name, READ)
+    await node.lock(name, READ)
+    await sleep(WATCHDOG_MS + 300)
+    const itsClocks = await world.redis.keys(`{${name}}:${world.Java.clientId}:*:rwlock_timeout:*`)
+    await node.unlock(name, READ)
+    const stillReads = await java.isHeldByCurrentThread(name, READ)
+    expect([itsClocks.length, stillReads]).to.deep.equal(world.version === last3 ? [0, false] : [2, true])
+    await world.redis.del(name)
+  })
 }

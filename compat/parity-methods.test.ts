@@ -11,7 +11,7 @@ import {
   REDISSON_VERSIONS,
   startJavaPeer,
 } from './java-peer'
-import { JAVA_METHODS } from './support/java-methods'
+import { JAVA_METHODS, READ_WRITE_METHODS } from './support/java-methods'
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
 const INTERFACES = [
@@ -19,6 +19,7 @@ const INTERFACES = [
   'org.redisson.api.RLockAsync',
   'java.util.concurrent.locks.Lock',
 ]
+const READ_WRITE_INTERFACES = ['org.redisson.api.RReadWriteLock', 'java.util.concurrent.locks.ReadWriteLock']
 const PARITY = readFileSync(join(__dirname, '..', 'docs', 'parity.md'), 'utf8')
 
 describeWithJava(
@@ -34,6 +35,8 @@ describeWithJava(
         expect(signatures).to.include.members(['lock()', 'tryLock(long, long, TimeUnit)', 'newCondition()'])
         expect(signatures.filter((signature) => !(signature in JAVA_METHODS))).to.deep.equal([])
         for (const signature of signatures) seen.add(signature)
+        // Its own and the inherited ones; what its sides can do is the above.
+        expect(await signaturesOf(peer, READ_WRITE_INTERFACES)).to.deep.equal(Object.keys(READ_WRITE_METHODS))
       })
     }
 
@@ -59,24 +62,37 @@ describe('the counterparts of the methods of Java', () => {
 
   for (const [signature, counterpart] of Object.entries(JAVA_METHODS)) {
     if (!('ours' in counterpart)) continue
-    it(`${signature} does here what it says`, async () => {
+    it(`${signature} does here what it says, on a lock and on either side of a read-write lock`, async () => {
       const redisson = await createRedisson()
       const redis = await openRedis()
-      const lock = redisson.getLock(uniqueName())
+      const both = redisson.getReadWriteLock(uniqueName())
       const { held, call, ours } = counterpart
-      await redisson.run(async () => {
-        if (held) await lock.lock(held === 'threadId' ? { threadId: 7 } : {})
-        const answer = await call(lock, 7)
-        const locks = ours === 'lock' || ours === 'tryLock'
-        expect(await redis.exists(lock.getName())).to.equal(locks ? 1 : 0)
-        expect(answer).to.equal(ANSWERS[ours] ?? (ours === 'getName' ? lock.getName() : undefined))
-        if (locks) await lock.forceUnlock()
-      })
+      for (const lock of [redisson.getLock(uniqueName()), both.readLock(), both.writeLock()]) {
+        await redisson.run(async () => {
+          if (held) await lock.lock(held === 'threadId' ? { threadId: 7 } : {})
+          const answer = await call(lock, 7)
+          const locks = ours === 'lock' || ours === 'tryLock'
+          expect(await redis.exists(lock.getName())).to.equal(locks ? 1 : 0)
+          expect(answer).to.equal(ANSWERS[ours] ?? (ours === 'getName' ? lock.getName() : undefined))
+          if (locks) await lock.forceUnlock()
+        })
+      }
     })
   }
 
+  it('are methods of the read-write lock that getReadWriteLock() gives, and give the same side each time', async () => {
+    const both = (await createRedisson()).getReadWriteLock(uniqueName())
+    for (const side of Object.values(READ_WRITE_METHODS)) {
+      expect(both[side]()).to.be.instanceOf(RedissonLock)
+      expect(both[side]()).to.equal(both[side]())
+      expect(both[side]().getName()).to.equal(both.getName())
+    }
+    expect(both.readLock()).to.not.equal(both.writeLock())
+  })
+
   it('stand in docs/parity.md, and so do those without', () => {
-    const missing = Object.keys(JAVA_METHODS).filter((signature) => !PARITY.includes(`\`${signature}\``))
+    const all = [...Object.keys(JAVA_METHODS), ...Object.keys(READ_WRITE_METHODS)]
+    const missing = all.filter((signature) => !PARITY.includes(`\`${signature}\``))
     expect(missing).to.deep.equal([])
   })
 })
@@ -92,8 +108,8 @@ const ANSWERS: Record<string, unknown> = {
   remainTimeToLive: -2,
 }
 
-async function signaturesOf(peer: JavaPeer): Promise<string[]> {
-  const methods = await Promise.all(INTERFACES.map((each) => peer.describe(each)))
+async function signaturesOf(peer: JavaPeer, interfaces = INTERFACES): Promise<string[]> {
+  const methods = await Promise.all(interfaces.map((each) => peer.describe(each)))
   return [...new Set(methods.flat().map(signatureOf))].sort()
 }
 

@@ -83,3 +83,9 @@ export const JAVA_METHODS: Record<string, Counterpart> = {
   'removeListener(int)': { absent: 'as addListener' },
   'removeListenerAsync(int)': { absent: 'as addListener' },
 }
+
+/** Every method of `org.redisson.api.RReadWriteLock` and `java.util.concurrent.locks.ReadWriteLock`. */
+export const READ_WRITE_METHODS = {
+  'readLock()': 'readLock',
+  'writeLock()': 'writeLock',
+} as const

@@ -15,22 +15,41 @@ export interface KeyDump {
  */
 const UNLOCK_LATCH = /^redisson_unlock_latch:/
 
+/** The clock of a level of a read hold. */
+const READ_CLOCK = /<owner>:rwlock_timeout:\d+$/
+
 /** Everything in the database but Java's unlock latches, as it looks whoever wrote it: owners have no ids. */
 export async function dumpKeyspace(redis: Redis, sides: Sides): Promise<KeyDump[]> {
-  const keys = (await redis.keys('*')).filter((key) => !UNLOCK_LATCH.test(key)).sort()
-  return await Promise.all(
+  const keys = (await redis.keys('*')).filter((key) => !UNLOCK_LATCH.test(key))
+  const dump = await Promise.all(
     keys.map(async (key) => {
       const [type, ttl] = await Promise.all([redis.type(key), redis.pttl(key)])
-      const value = withoutIds(type === 'hash' ? await redis.hgetall(key) : await redis.dump(key), sides)
-      return { key: withoutIds(key, sides), type, value, ttl: ttl < 0 ? ttl : Math.round(ttl / 1000) }
+      const value = type === 'hash' ? Object.entries(await redis.hgetall(key)) : await redis.dump(key)
+      return { key, type, value, ttl: ttl < 0 ? ttl : Math.round(ttl / 1000) }
     }),
+  )
+  return inOrder(withoutIds(dump, sides)).map((each) =>
+    Array.isArray(each.value) ? { ...each, value: inOrder(each.value) } : each,
   )
 }
 
-/** Ids of the two clients and of their threads give way; any other text stays, and would differ. */
+export function isReadClock({ key }: KeyDump): boolean {
+  return READ_CLOCK.test(key)
+}
+
+/**
+ * Ids of the two clients and of their threads give way; any other text stays, and would differ. All owners
+ * become one: a read hold beside a write hold has a thread id of its own with ours, the same one in Java.
+ */
 function withoutIds<T>(value: T, { Java, Node }: Sides): T {
   const ids = new RegExp(`(${Java.clientId}|${Node.clientId}):[1-9]\\d*`, 'g')
   return JSON.parse(JSON.stringify(value).replace(ids, '<owner>')) as T
+}
+
+/** By their text: what ids decided the order of must not be told apart by it. */
+function inOrder<T>(items: readonly T[]): T[] {
+  const text = (item: T) => JSON.stringify(item)
+  return [...items].sort((a, b) => (text(a) < text(b) ? -1 : 1))
 }
 
 /** Everything that is published while it listens, on any channel. */

@@ -6,14 +6,16 @@ export interface LockThread {
   tryLock(lock: string, options?: WaitOptions): Promise<boolean>
   unlock(lock: string, options?: ObjectChoice): Promise<unknown>
   forceUnlock(lock: string, options?: ObjectChoice): Promise<boolean>
-  isLocked(lock: string): Promise<boolean>
-  isHeldByCurrentThread(lock: string): Promise<boolean>
-  getHoldCount(lock: string): Promise<number>
-  remainTimeToLive(lock: string): Promise<number>
-  getName(lock: string): Promise<string>
+  isLocked(lock: string, options?: ObjectChoice): Promise<boolean>
+  isHeldByCurrentThread(lock: string, options?: ObjectChoice): Promise<boolean>
+  getHoldCount(lock: string, options?: ObjectChoice): Promise<number>
+  remainTimeToLive(lock: string, options?: ObjectChoice): Promise<number>
+  getName(lock: string, options?: ObjectChoice): Promise<string>
 }
 
 export interface ObjectChoice {
+  /** A plain lock unless said otherwise, else that side of the read-write lock of this name. */
+  type?: 'lock' | 'read' | 'write' | undefined
   /** Java keeps the last lease on the lock object; another tag gets another object. Node has nothing to separate. */
   object?: string | undefined
 }
@@ -45,6 +47,10 @@ export const BOTH_WAYS: readonly (readonly [holder: Side, comer: Side])[] = [
   ['Java', 'Node'],
   ['Node', 'Java'],
 ]
+
+/** The sides of a read-write lock, as options of a call. */
+export const READ = { type: 'read' } as const
+export const WRITE = { type: 'write' } as const
 
 /** "You do not hold this lock", in the words of either side. */
 export function saysNotHeld(error: unknown): boolean {

@@ -2,11 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { RedissonOptions } from '../../src/index'
+import type { ObjectChoice } from './lock-peer'
 
-/** What the child is asked to do: hold one lock and do nothing else until it is killed. */
+/** What the child is asked to do: hold these locks and do nothing else until it is killed. */
 export interface HolderOrder {
   readonly options: RedissonOptions
-  readonly lock: string
+  /** All by one logical thread, in this order. */
+  readonly locks: readonly (ObjectChoice & { readonly name: string })[]
 }
 
 export interface NodeHolder {
@@ -14,11 +16,11 @@ export interface NodeHolder {
   kill(): Promise<void>
   pause(): void
   resume(): void
-  /** Resolves when the child says that its hold is lost. */
+  /** Resolves when the child says that a hold is lost. */
   readonly lost: Promise<string>
 }
 
-/** A Node process of its own that holds a lock under the watchdog: one that can die. */
+/** A Node process of its own that holds locks under the watchdog: one that can die. */
 export async function startNodeHolder(order: HolderOrder): Promise<NodeHolder> {
   const child: ChildProcess = fork(join(__dirname, 'node-holder-main.ts'), {
     execArgv: ['--import', 'tsx'],

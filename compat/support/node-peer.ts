@@ -1,6 +1,6 @@
 import type { RLock } from '../../src/index'
 import { Redisson, type RedissonOptions } from '../../src/index'
-import type { LeaseOptions, LockPeer, LockThread, WaitOptions } from './lock-peer'
+import type { LeaseOptions, LockPeer, LockThread, ObjectChoice, WaitOptions } from './lock-peer'
 
 /** Our client in this process, with the surface of the Java peer, so that a test can swap the two. */
 export class NodePeer implements LockPeer {
@@ -41,43 +41,43 @@ export class NodeThread implements LockThread {
     void redisson.run(() => this.work())
   }
 
-  lock(name: string, { leaseTime }: LeaseOptions = {}): Promise<void> {
-    return this.do(name, (lock) => (leaseTime === undefined ? lock.lock() : lock.lock(leaseTime)))
+  lock(name: string, { leaseTime, ...choice }: LeaseOptions = {}): Promise<void> {
+    return this.do(name, choice, (lock) => (leaseTime === undefined ? lock.lock() : lock.lock(leaseTime)))
   }
 
-  tryLock(name: string, { waitTime, leaseTime }: WaitOptions = {}): Promise<boolean> {
-    return this.do(name, (lock) => {
+  tryLock(name: string, { waitTime, leaseTime, ...choice }: WaitOptions = {}): Promise<boolean> {
+    return this.do(name, choice, (lock) => {
       if (leaseTime !== undefined) return lock.tryLock(waitTime ?? 0, leaseTime)
       return waitTime === undefined ? lock.tryLock() : lock.tryLock(waitTime)
     })
   }
 
-  unlock(name: string): Promise<void> {
-    return this.do(name, (lock) => lock.unlock())
+  unlock(name: string, choice: ObjectChoice = {}): Promise<void> {
+    return this.do(name, choice, (lock) => lock.unlock())
   }
 
-  forceUnlock(name: string): Promise<boolean> {
-    return this.do(name, (lock) => lock.forceUnlock())
+  forceUnlock(name: string, choice: ObjectChoice = {}): Promise<boolean> {
+    return this.do(name, choice, (lock) => lock.forceUnlock())
   }
 
-  isLocked(name: string): Promise<boolean> {
-    return this.do(name, (lock) => lock.isLocked())
+  isLocked(name: string, choice: ObjectChoice = {}): Promise<boolean> {
+    return this.do(name, choice, (lock) => lock.isLocked())
   }
 
-  isHeldByCurrentThread(name: string): Promise<boolean> {
-    return this.do(name, (lock) => lock.isHeldByCurrentThread())
+  isHeldByCurrentThread(name: string, choice: ObjectChoice = {}): Promise<boolean> {
+    return this.do(name, choice, (lock) => lock.isHeldByCurrentThread())
   }
 
-  getHoldCount(name: string): Promise<number> {
-    return this.do(name, (lock) => lock.getHoldCount())
+  getHoldCount(name: string, choice: ObjectChoice = {}): Promise<number> {
+    return this.do(name, choice, (lock) => lock.getHoldCount())
   }
 
-  remainTimeToLive(name: string): Promise<number> {
-    return this.do(name, (lock) => lock.remainTimeToLive())
+  remainTimeToLive(name: string, choice: ObjectChoice = {}): Promise<number> {
+    return this.do(name, choice, (lock) => lock.remainTimeToLive())
   }
 
-  getName(name: string): Promise<string> {
-    return this.do(name, async (lock) => lock.getName())
+  getName(name: string, choice: ObjectChoice = {}): Promise<string> {
+    return this.do(name, choice, async (lock) => lock.getName())
   }
 
   end(): void {
@@ -85,11 +85,17 @@ export class NodeThread implements LockThread {
     this.wake?.()
   }
 
-  private do<T>(name: string, call: (lock: RLock) => Promise<T>): Promise<T> {
+  private lockOf(name: string, { type = 'lock' }: ObjectChoice): RLock {
+    if (type === 'lock') return this.redisson.getLock(name)
+    const both = this.redisson.getReadWriteLock(name)
+    return type === 'read' ? both.readLock() : both.writeLock()
+  }
+
+  private do<T>(name: string, choice: ObjectChoice, call: (lock: RLock) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.jobs.push(async () => {
         try {
-          resolve(await call(this.redisson.getLock(name)))
+          resolve(await call(this.lockOf(name, choice)))
         } catch (error) {
           reject(error)
         }

@@ -1,13 +1,15 @@
 import { Redis } from 'ioredis'
 import { type Standalone, startStandalone, waitUntil } from '../../test/servers'
 import { type JavaPeer, type RedissonSettings, startJavaPeer } from '../java-peer'
-import type { Sides } from './lock-peer'
+import { READ, type Sides, WRITE } from './lock-peer'
 import { NodePeer } from './node-peer'
 
 export interface WorldOptions {
   readonly lockWatchdogTimeout?: number
   /** A name mapper on both sides that puts this before every name. */
   readonly namePrefix?: string
+  /** Warms up read-write locks, too. */
+  readonly readWrite?: boolean
 }
 
 /** A server nobody else uses, a Java peer and a Node one on it. Filled in before the tests of the suite. */
@@ -32,6 +34,7 @@ export function setUpWorld(version: string, options: WorldOptions = {}): World {
       NodePeer.start({ redis, ...nodeOptions(options) }),
     ])
     await warmUp(world)
+    if (options.readWrite) await warmUpReadWrite(world)
   })
 
   after(async () => {
@@ -69,14 +72,52 @@ export async function warmUp({ Java, Node }: Sides): Promise<void> {
   }
 }
 
+/** As above, for both sides of a read-write lock. */
+export async function warmUpReadWrite({ Java, Node }: Sides): Promise<void> {
+  for (const [holder, waiter] of [
+    [Java, Node],
+    [Node, Java],
+  ] as const) {
+    const [holding, waiting] = [holder.thread('a'), waiter.thread('b')]
+    for (const [held, wanted] of [
+      [WRITE, READ],
+      [READ, WRITE],
+    ]) {
+      await holding.lock('warm-up rw', held)
+      const acquiring = waiting.lock('warm-up rw', wanted)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await holding.unlock('warm-up rw', held)
+      await acquiring
+      await waiting.unlock('warm-up rw', wanted)
+    }
+  }
+}
+
 /** Resolves once somebody is subscribed to the lock's channel and has had the time to look once more. */
-export async function untilWaiting(redis: Redis, channel: string, listeners = 1): Promise<void> {
+export async function untilWaiting(
+  redis: Redis,
+  channel: string,
+  listeners = 1,
+  settleMs = 60,
+): Promise<void> {
   await waitUntil(`${listeners} clients wait on ${channel}`, async () => {
     const [, count] = (await redis.pubsub('NUMSUB', channel)) as [string, number]
     return Number(count) >= listeners
   })
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  await new Promise((resolve) => setTimeout(resolve, settleMs))
 }
 
 export const channelOf = (name: string): string =>
   name.includes('{') ? `redisson_lock__channel:${name}` : `redisson_lock__channel:{${name}}`
+
+/**
+ * As untilWaiting, for a read-write lock, and then a while longer. A Java thread that is just asking when the
+ * message `1` comes never hears of it: Java wakes with it those who sleep at that moment, and keeps nothing for
+ * those who are about to. Several threads of a Java process do not fall asleep at once.
+ */
+export function untilAsleep(redis: Redis, name: string, clients = 1): Promise<void> {
+  return untilWaiting(redis, readWriteChannelOf(name), clients, clients > 1 ? 250 : 100)
+}
+
+/** The channel of a read-write lock, for names without braces. */
+export const readWriteChannelOf = (name: string): string => `redisson_rwlock:{${name}}`

@@ -5,39 +5,53 @@ import { expect } from 'chai'
 const ROOT = join(__dirname, '..', '..')
 const PAGE = readFileSync(join(ROOT, 'docs', 'parity.md'), 'utf8')
 
-/** Redisson's RedissonLockTest at 4.7; its base classes have helpers and no tests. */
-const JAVA_TESTS = `
-  testSubscriptionsPerConnection testSinglePubSub testLockIsNotRenewedAfterInterruptedTryLock testRedisFailed
-  testRemainTimeToLive2 testTryLockWait testLockUninterruptibly testForceUnlock testExpire testRemainTimeToLive
-  testInCluster testAutoExpire testGetHoldCount testIsHeldByCurrentThreadOtherThread testIsHeldByCurrentThread
-  testIsLockedOtherThread testLockFailoverInCluster testIsLocked testUnlockFail testLockUnlock testReentrancy
-  testConcurrencyTryLockUnLock testConcurrency_SingleInstance testConcurrencyLoop_MultiInstance
-  testConcurrency_MultiInstance testLockListener`
-  .trim()
-  .split(/\s+/)
+/** Redisson's tests at 4.7; the base classes of these have helpers and no tests. */
+const JAVA_TESTS: Record<string, string> = {
+  RedissonLockTest: `
+    testSubscriptionsPerConnection testSinglePubSub testLockIsNotRenewedAfterInterruptedTryLock testRedisFailed
+    testRemainTimeToLive2 testTryLockWait testLockUninterruptibly testForceUnlock testExpire testRemainTimeToLive
+    testInCluster testAutoExpire testGetHoldCount testIsHeldByCurrentThreadOtherThread testIsHeldByCurrentThread
+    testIsLockedOtherThread testLockFailoverInCluster testIsLocked testUnlockFail testLockUnlock testReentrancy
+    testConcurrencyTryLockUnLock testConcurrency_SingleInstance testConcurrencyLoop_MultiInstance
+    testConcurrency_MultiInstance testLockListener`,
+  RedissonReadWriteLockTest: `
+    testReadLockExpiration testReadLockIsLocked testReadLockExpirationRenewal testName testWriteLockExpiration
+    testInCluster testReadLockLeaseTimeoutDiffThreadsWRR testReadLockLeaseTimeoutDiffThreadsRRW
+    testReadLockLeaseTimeout testWR testWriteRead testWriteReadReentrancy testWriteLock testMultiRead
+    testForceUnlock testReadWriteTTL testExpireRead testExpireWrite testAutoExpire testHoldCount
+    testIsHeldByCurrentThreadOtherThread testIsHeldByCurrentThread testIsLockedOtherThread testIsLocked
+    testUnlockFail testLockUnlock testReentrancy testConcurrency_SingleInstance
+    testConcurrencyLoop_MultiInstance testConcurrency_MultiInstance testMultiInstanceReadLockZombieCleanup
+    testMultiInstanceZombieReadLockPerformance`,
+  RedissonLockExpirationRenewalTest: `
+    testWriteLockAfterTimeout testReadLockAfterTimeout testLockAfterTimeout testLockReentrantRenew`,
+}
 
 describe('docs/parity.md', () => {
-  it('names tests that there are', () => {
-    const titles = allTitles()
-    const named = rowsOfTests()
-    expect(named.map(({ java }) => java).sort()).to.deep.equal([...JAVA_TESTS].sort())
-    for (const { java, ours } of named) {
-      if (ours.startsWith('none: ')) continue
-      expect(ours).to.match(new RegExp(`^RedissonLockTest\\.${java}: `))
-      expect(titles).to.include(ours)
-    }
-  })
+  for (const [suite, tests] of Object.entries(JAVA_TESTS)) {
+    it(`names a test of ours for each of ${suite}, or a reason`, () => {
+      const titles = allTitles()
+      const named = rowsOfTests(suite)
+      expect(named.map(({ java }) => java).sort()).to.deep.equal(tests.trim().split(/\s+/).sort())
+      for (const { java, ours } of named) {
+        if (ours.startsWith('none: ')) continue
+        expect(ours).to.match(new RegExp(`^${suite}\\.${java}: `))
+        expect(titles).to.include(ours)
+      }
+    })
 
-  it('leaves out no test that is called after one of Redisson', () => {
-    const called = allTitles().filter((title) => title.startsWith('RedissonLockTest.'))
-    const named = rowsOfTests().map(({ ours }) => ours)
-    expect(called.filter((title) => !named.includes(title))).to.deep.equal([])
-  })
+    it(`leaves out no test that is called after one of ${suite}`, () => {
+      const called = allTitles().filter((title) => title.startsWith(`${suite}.`))
+      const named = rowsOfTests(suite).map(({ ours }) => ours)
+      expect(called.filter((title) => !named.includes(title))).to.deep.equal([])
+    })
+  }
 })
 
-/** The rows of the table of tests, however their columns are padded. */
-function rowsOfTests(): { java: string; ours: string }[] {
-  return [...PAGE.matchAll(/^\| `(test\w+)` *\| (.+?) *\|$/gm)].map(([, java, ours]) => ({
+/** The rows of the table under the heading of that name, however their columns are padded. */
+function rowsOfTests(suite: string): { java: string; ours: string }[] {
+  const section = PAGE.split(/^### /m).find((each) => each.startsWith(`${suite}\n`)) ?? ''
+  return [...section.matchAll(/^\| `(test\w+)` *\| (.+?) *\|$/gm)].map(([, java, ours]) => ({
     java: java!,
     ours: ours!,
   }))

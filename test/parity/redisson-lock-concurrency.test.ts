@@ -4,6 +4,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Redisson } from '../../src/index'
 import { sharedCluster, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
+import { inCluster } from './in-cluster'
 
 /** Redisson's own tests of RLock with many threads, clients or nodes; see redisson-lock.test.ts. */
 describe("Redisson's tests of many on a lock", () => {
@@ -152,9 +153,4 @@ async function oneSection(redisson: Redisson, name: string, work: () => Promise<
 async function withClients(count: number, use: (redisson: Redisson) => Promise<void>): Promise<void> {
   const clients = await Promise.all(Array.from({ length: count }, () => createRedisson()))
   await Promise.all(clients.map(use))
-}
-
-async function inCluster(): Promise<Redisson> {
-  const { nodes } = await sharedCluster()
-  return await createRedisson({ redis: { nodes: nodes.map(({ host, port }) => ({ host, port })) } })
 }

@@ -15,7 +15,7 @@ const CALLERS = [0, 1] as const
 export type Action =
   | { do: 'tryLock'; client: number; caller: number; side: Side; lease: number | undefined }
   | { do: 'unlock' | 'force'; client: number; caller: number; side: Side }
-  | { do: 'stepDown'; client: number; caller: number }
+  | { do: 'stepDown'; client: number; caller: number; lease: number | undefined; after: number }
   | { do: 'kill'; client: number }
   | { do: 'advance' | 'ask' }
 
@@ -41,7 +41,15 @@ export function actions(kinds: Kinds): fc.Arbitrary<Action[]> {
       }),
     },
     { weight: 8, arbitrary: fc.record({ do: fc.constant('unlock'), ...who, side }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('stepDown'), ...who }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('stepDown'),
+        ...who,
+        lease: fc.constantFrom(...LEASES),
+        after: kinds.time ? fc.integer({ min: 0, max: 2 }) : fc.constant(0),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('force'), ...who, side }) },
     { weight: 3, arbitrary: fc.constant({ do: 'ask' } as const) },
   ]
@@ -92,7 +100,8 @@ export class Run {
         return await this.unlock(action.client, action.caller, action.side)
       case 'stepDown':
         await this.tryLock(action.client, action.caller, 'write', undefined)
-        await this.tryLock(action.client, action.caller, 'read', undefined)
+        await this.tryLock(action.client, action.caller, 'read', action.lease)
+        for (let i = 0; i < action.after; i++) await this.pass()
         return await this.unlock(action.client, action.caller, 'write')
       case 'force': {
         const answer = await this.clients[action.client]!.force(this.name, action.side)
@@ -103,8 +112,7 @@ export class Run {
         this.clients[action.client] = await this.reopen(action.client)
         return this.reference.kill(action.client)
       case 'advance':
-        await this.advance()
-        return this.reference.advance()
+        return await this.pass()
       case 'ask':
         return await this.ask()
     }
@@ -118,6 +126,11 @@ export class Run {
   private async unlock(client: number, caller: number, side: Side) {
     const answer = await this.clients[client]!.unlock(this.name, caller, side)
     this.same(`${side} unlock`, answer, this.reference.unlock(client, caller, side))
+  }
+
+  private async pass() {
+    await this.advance()
+    this.reference.advance()
   }
 
   private async ask() {

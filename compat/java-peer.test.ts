@@ -146,6 +146,25 @@ function peerTests(version: string): void {
     })
   })
 
+  it('contends on both sides of a read-write lock, and sees no half of a change', async () => {
+    const options = { sections: 20, counterKey: 'count', twinKey: 'twin', logStream: 'log', holdMs: 1 }
+    const reports = await Promise.all([
+      peer.contend('doc', { ...options, type: 'write', threads: 2 }),
+      peer.contend('doc', { ...options, type: 'read', threads: 3, pauseMs: [0, 5] }),
+    ])
+    for (const report of reports) expect(report).to.include({ sections: 20, errorCount: 0 })
+    expect(await redis.mget('count', 'twin')).to.deep.equal(['20', '20'])
+
+    const ends = (await redis.xrange('log', '-', '+'))
+      .map(([, fields]) => Object.fromEntries(pairs(fields)))
+      .filter(({ type, event }) => type === 'read' && event === 'released')
+    expect(ends).to.have.length(20)
+    for (const { first, second, threadId } of ends) {
+      expect(first).to.equal(second).and.match(/^\d+$/)
+      expect(threadId).to.match(/^\d+$/)
+    }
+  })
+
   it('ends contention in time', async () => {
     const started = performance.now()
     const report = await peer.contend('order', { threads: 2, durationMs: 300, holdMs: 5 })

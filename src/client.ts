@@ -6,13 +6,9 @@ import type { RLock } from './api/rlock'
 import type { RReadWriteLock } from './api/rread-write-lock'
 import { AcknowledgedConnection } from './connection/acknowledged-connection'
 import { ClusterSubscriber } from './connection/cluster-subscriber'
-import {
-  CommandConnection,
-  connectionOptions,
-  connectOrFail,
-  cutIfSilent,
-} from './connection/command-connection'
-import { withoutSecrets } from './connection/failures'
+import { CommandConnection, connectionOptions, cutIfSilent } from './connection/command-connection'
+import { classify, withoutSecrets } from './connection/failures'
+import { connectOrFail, inTime, isReplyError, unavailable } from './connection/first-contact'
 import { NO_RESENDING } from './connection/node-connection'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
 import {
@@ -80,9 +76,9 @@ export class Client implements ClientContext {
       let client: Client | undefined
       const report = (error: Error) => client?.events.error(error)
       const commands = new CommandConnection(target, clock, report)
-      await commands.connect()
       try {
-        const publish = await choosePublish(commands.redis, options)
+        await commands.connect()
+        const publish = await choosePublish(commands.redis, target, options, clock)
         const { source, ready } = openSource(commands, target, publish, clock, {
           message: (channel) => client?.subscriptions.wake(channel),
           confirmed: (channel) => client?.subscriptions.wake(channel),
@@ -209,8 +205,7 @@ export class Client implements ClientContext {
     const late = new Promise<void>((resolve) => {
       timer = this.clock.after(timeout, resolve)
     })
-    const done = Promise.all([this.holds.empty(), this.runner.idle(), this.givingBack.settled()])
-    await Promise.race([done, late])
+    await Promise.race([this.letGo(), late])
     timer.cancel()
   }
 
@@ -225,21 +220,35 @@ export class Client implements ClientContext {
     })
   }
 
+  private async letGo(): Promise<void> {
+    await this.holds.empty()
+    // The last hold leaves the registry when its release is sent: only now is that to be waited for.
+    await this.runner.idle()
+    await this.givingBack.settled()
+  }
+
   private shutdownError(): RedissonShutdownError {
     return new RedissonShutdownError(`The Redisson client ${this.clientId} is shut down`)
   }
 }
 
 /** Redisson's choice: outside a cluster PUBLISH, in one what the mode says, AUTO asking whether it can be sharded. */
-async function choosePublish(redis: Redis | Cluster, options: ResolvedOptions): Promise<PublishCommand> {
+async function choosePublish(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  options: ResolvedOptions,
+  clock: Clock,
+): Promise<PublishCommand> {
   if (!(redis instanceof Cluster)) return 'publish'
   if (options.shardedSubscriptionMode !== 'AUTO')
     return options.shardedSubscriptionMode === 'ON' ? 'spublish' : 'publish'
   try {
-    await redis.pubsub('SHARDNUMSUB')
+    await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)
     return 'spublish'
-  } catch {
-    return 'publish'
+  } catch (error) {
+    // Only "no such command" means no; a guess after anything else would put us in another room than our peers.
+    if (isReplyError(error) && classify(error) === 'final') return 'publish'
+    throw unavailable(error, target)
   }
 }
 

@@ -1,4 +1,5 @@
-import { describe } from './api/arguments'
+import { inspect } from 'node:util'
+import { checkOptions, describe } from './api/arguments'
 import type { RedissonEvents } from './api/events'
 import type { RLock } from './api/rlock'
 import type { RReadWriteLock } from './api/rread-write-lock'
@@ -97,14 +98,35 @@ export class Redisson {
    * connections close. Locks still held are left to their lease, as with Java. Can be called twice.
    */
   shutdown(options: ShutdownOptions = {}): Promise<void> {
-    const { timeout = SHUTDOWN_TIMEOUT } = options
-    if (typeof timeout !== 'number' || Number.isNaN(timeout) || timeout < 0)
-      return Promise.reject(new RangeError(`timeout must be 0 ms or more, got ${timeout}`))
-    this.ending ??= this.client.shutdown(timeout)
-    return this.ending
+    try {
+      const timeout = timeoutOf(options)
+      this.ending ??= this.client.shutdown(timeout)
+      return this.ending
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** @internal Without the credentials inside, should somebody log it. */
+  [inspect.custom](): string {
+    return `Redisson(${this.getId()})`
+  }
+
+  /** @internal */
+  toJSON(): object {
+    return { id: this.getId() }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown()
   }
+}
+
+function timeoutOf(options: ShutdownOptions): number {
+  checkOptions(options, ['timeout'])
+  const { timeout = SHUTDOWN_TIMEOUT } = options
+  if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
+  if (Number.isNaN(timeout) || timeout < 0)
+    throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
+  return timeout
 }

@@ -27,9 +27,19 @@ export interface ContendOptions extends TryLockOptions {
   sections?: number | undefined
   /** How long each section lasts: milliseconds, or a range to choose from at random. */
   holdMs?: number | readonly [min: number, max: number] | undefined
+  /** How long a thread stays away between its sections: milliseconds, or a range; not at all unless said otherwise. */
+  pauseMs?: number | readonly [min: number, max: number] | undefined
   /** A plain key that each section reads and writes back one higher, deliberately without INCR. */
   counterKey?: string | undefined
-  /** A stream that gets one entry (who, thread, type, event, waitMs) at each end of a section. */
+  /**
+   * A second one, always equal to the first: sections of type `read` read the first when they begin and this
+   * one when they end, all others write the first when they begin and this one when they end.
+   */
+  twinKey?: string | undefined
+  /**
+   * A stream that gets one entry (who, thread, threadId, type, event, waitMs) at each end of a section; at the
+   * end of one that read a record of two keys with what it found (first, second).
+   */
   logStream?: string | undefined
 }
 

@@ -34,7 +34,10 @@ export interface AcquireArguments {
 
 /** `lock()`, `lock(lease, unit?)`, `lock({ … })`. */
 export function lockArguments(first?: number | LockOptions, unit?: TimeUnit): AcquireArguments {
-  if (isOptions(first)) return fromOptions(first, ['leaseTime', 'threadId', 'signal'], undefined)
+  if (isOptions(first)) {
+    refuseAfter('options, whose times are in ms', unit)
+    return acquireOptions(first)
+  }
   return { ...NOTHING, leaseTime: leaseTime(inMillis(first, unit, 'leaseTime')), waitTime: undefined }
 }
 
@@ -44,7 +47,11 @@ export function tryLockArguments(
   second?: number | TimeUnit,
   third?: TimeUnit,
 ): AcquireArguments {
-  if (isOptions(first)) return tryOptions(first)
+  if (isOptions(first)) {
+    refuseAfter('options, whose times are in ms', second, third)
+    return tryOptions(first)
+  }
+  if (second instanceof TimeUnit) refuseAfter('the unit', third)
   const unit = second instanceof TimeUnit ? second : third
   const lease = second instanceof TimeUnit ? undefined : second
   return {
@@ -80,15 +87,31 @@ function isOptions<T>(argument: number | T | undefined): argument is T {
   return typeof argument === 'object' || (typeof argument !== 'number' && argument !== undefined)
 }
 
+/** What would be ignored without a word was meant to be something: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
+function refuseAfter(what: string, ...more: unknown[]) {
+  for (const each of more)
+    if (each !== undefined) throw new TypeError(`nothing may follow ${what}, got ${describe(each)}`)
+}
+
+/** Not an array, a Map or an AbortSignal: as options they would look empty, and be ignored. */
+function isPlainObject(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof TimeUnit)
+}
+
+/** Throws TypeError unless `options` is an object with no other keys than these. */
+export function checkOptions(options: unknown, known: readonly string[]): void {
+  if (!isPlainObject(options))
+    throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
+  for (const key of Object.keys(options as object))
+    if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
+}
+
 function fromOptions(
   options: TryLockOptions,
   known: readonly string[],
   defaultWait: number | undefined,
 ): AcquireArguments {
-  if (typeof options !== 'object' || options === null || options instanceof TimeUnit)
-    throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
-  for (const key of Object.keys(options))
-    if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
+  checkOptions(options, known)
   const wait = inMillis(options.waitTime, undefined, 'waitTime')
   return {
     leaseTime: leaseTime(inMillis(options.leaseTime, undefined, 'leaseTime')),

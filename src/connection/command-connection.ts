@@ -1,7 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../runtime/clock'
 import { classify, withoutSecrets } from './failures'
+import { connectOrFail, refuseWrongMode } from './first-contact'
 import type { RedisTarget } from './redis-target'
 
 /** A connection that does not answer a PING for this long has gone silent and is cut. */
@@ -20,18 +20,26 @@ const OWN_OPTIONS = {
   disconnectTimeout: 500,
   retryStrategy: (times: number) =>
     Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + Math.random() / 2),
-  // A primary that became a replica: connect anew, to where the name or the sentinels point now.
-  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  // A primary that became a replica: connect anew, to where the name or the sentinels point now. Servers
+  // before 7.0 wrap what a script met: "ERR Error running script (…): -READONLY …".
+  reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),
 } as const satisfies RedisOptions
 
 type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'legacy' }
+
+/** What asking the sentinels has beside. */
+const SENTINEL_OPTIONS = {
+  failoverDetector: true,
+  // A sentinel that hangs must not keep us from asking the next one.
+  sentinelCommandTimeout: 2_000,
+} as const satisfies RedisOptions
 
 /** Options for a connection of its own to the target (or to one node of it). */
 export function connectionOptions(target: RedisTarget, override: RedisOptions = {}): ConnectionOptions {
   const given = target.kind === 'cluster' ? (target.options.redisOptions ?? {}) : target.options
   return {
     ...OWN_OPTIONS,
-    ...(target.kind === 'sentinel' ? { failoverDetector: true } : {}),
+    ...(target.kind === 'sentinel' ? SENTINEL_OPTIONS : {}),
     ...given,
     ...override,
     replyMapping: 'legacy',
@@ -95,9 +103,14 @@ export class CommandConnection {
     return this.redis.status === 'connect' ? 'loading' : 'away'
   }
 
-  /** Resolves once the server answers; rejects with RedisUnavailableError within the target's connect timeout. */
+  /**
+   * Resolves once the server answers; rejects with RedisUnavailableError within the target's connect timeout,
+   * and with TypeError where the address is of another kind of server than the target says.
+   */
   async connect(): Promise<void> {
     await connectOrFail(this.redis, this.target, this.clock)
+    if (this.target.kind === 'standalone' && this.redis instanceof Redis)
+      await refuseWrongMode(this.redis, this.target, this.clock)
   }
 
   /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect and resend. */
@@ -120,39 +133,4 @@ export function cutIfSilent(redis: Redis, clock: Clock): void {
     () => timer.cancel(),
     () => timer.cancel(),
   )
-}
-
-export async function connectOrFail(
-  redis: Redis | Cluster,
-  target: RedisTarget,
-  clock: Clock,
-): Promise<void> {
-  let onError: (error: unknown) => void = () => {}
-  const failed = new Promise<never>((_, reject) => {
-    onError = reject
-    redis.once('error', onError)
-  })
-  let timer = { cancel() {} }
-  const late = new Promise<never>((_, reject) => {
-    timer = clock.after(target.connectTimeout, () =>
-      reject(new Error(`no answer within ${target.connectTimeout} ms`)),
-    )
-  })
-  const connected = redis.connect()
-  connected.catch(() => {})
-  try {
-    await Promise.race([connected, failed, late])
-  } catch (error) {
-    redis.disconnect()
-    const { lastNodeError } = error as { lastNodeError?: unknown }
-    const cause = withoutSecrets(lastNodeError ?? error, target.secrets)
-    throw new RedisUnavailableError(`Redis at ${target.description} could not be reached: ${cause.message}`, {
-      cause,
-    })
-  } finally {
-    timer.cancel()
-    redis.off('error', onError)
-    failed.catch(() => {})
-    late.catch(() => {})
-  }
 }

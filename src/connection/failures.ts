@@ -43,7 +43,8 @@ export function classify(error: unknown): FailureKind {
  */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const { message = String(error), code } = error as { message?: string; code?: string }
-  let text = message
+  // A server that does not know HELLO or AUTH quotes what came with it, cut to some length.
+  let text = message.replace(/,? with args beginning with:.*$/s, '')
   for (const secret of secrets) text = text.replaceAll(secret, '***')
   const copy = new Error(text)
   if (code !== undefined) Object.assign(copy, { code })

@@ -23,7 +23,8 @@ export type RedisTarget = {
 const DEFAULT_CONNECT_TIMEOUT = 10_000
 
 // Of a caller's options only these are taken: who, where and how to get in. The rest shapes how commands
-// are sent, and that has to be ours (a commandTimeout, a key prefix or reads from replicas would break locks).
+// are sent, and that has to be ours (a commandTimeout, a key prefix or reads from replicas would break locks,
+// and a retry strategy that gives up would leave a client that never comes back).
 const TAKEN = [
   'host',
   'port',
@@ -48,10 +49,10 @@ const TAKEN = [
   'sentinelMaxConnections',
   'natMap',
   'Connector',
-  'retryStrategy',
-  'sentinelRetryStrategy',
   'sentinelCommandTimeout',
 ] as const
+
+const TAKEN_FROM_NODE = ['host', 'port', 'username', 'password', 'tls'] as const
 
 const TAKEN_FROM_CLUSTER = [
   'dnsLookup',
@@ -60,7 +61,6 @@ const TAKEN_FROM_CLUSTER = [
   'resolveSrv',
   'slotsRefreshTimeout',
   'slotsRefreshInterval',
-  'clusterRetryStrategy',
 ] as const
 
 function pick<T extends object>(source: T, names: readonly string[]): Partial<T> {
@@ -88,7 +88,7 @@ export function resolveTarget(source: RedisSource): RedisTarget {
 }
 
 function parseUrl(text: string): RedisOptions {
-  if (text.startsWith('/')) return { path: text }
+  if (text.startsWith('/')) return parsedByIoredis(text)
   let url: URL
   try {
     url = new URL(text)
@@ -97,10 +97,22 @@ function parseUrl(text: string): RedisOptions {
   }
   if (url.protocol !== 'redis:' && url.protocol !== 'rediss:')
     throw new TypeError(`redis must be a redis:// or rediss:// URL, not ${url.protocol}//`)
-  // Parsed by ioredis itself, so that a URL means here what it means there.
-  const parsed = new Redis(text, { lazyConnect: true })
-  parsed.disconnect()
-  return parsed.options
+  // A password cut short by a bare '/', '?' or '#' would show up as a part of the address.
+  if (`${url.pathname}${url.search}${url.hash}`.includes('@'))
+    throw new TypeError('redis is not a valid URL: percent-encode the special characters of its password')
+  return parsedByIoredis(text)
+}
+
+/** So that a URL or a path means here what it means there. */
+function parsedByIoredis(text: string): RedisOptions {
+  try {
+    const parsed = new Redis(text, { lazyConnect: true })
+    parsed.disconnect()
+    return parsed.options
+  } catch {
+    // Its own error carries the text, and with it the password.
+    throw new TypeError('redis is not a valid URL; expected redis://[user:password@]host:port[/db]')
+  }
 }
 
 function isCluster(source: object): source is Cluster {
@@ -118,7 +130,7 @@ function fromRedis(redis: Redis): RedisTarget {
 }
 
 function fromCluster(instance: Cluster): RedisTarget {
-  const current = instance.nodes('all').map(({ options }) => ({ host: options.host!, port: options.port! }))
+  const current = instance.nodes('all').map(({ options }) => pick(options, TAKEN_FROM_NODE))
   const startup = (instance as unknown as { startupNodes: ClusterNode[] }).startupNodes
   return cluster(current.length > 0 ? current : startup, instance.options)
 }
@@ -144,46 +156,35 @@ function single(given: RedisOptions): RedisTarget {
     options,
     description,
     secrets: secretsOf(options),
-    connectTimeout: options.connectTimeout ?? DEFAULT_CONNECT_TIMEOUT,
+    connectTimeout: options.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
   }
 }
 
-function cluster(nodes: ClusterNode[], given: ClusterOptions): RedisTarget {
-  refuseKeyPrefix(given)
-  const redisOptions = pick(given.redisOptions ?? {}, TAKEN)
-  refuseKeyPrefix(given.redisOptions ?? {})
+function cluster(given: readonly ClusterNode[], options: ClusterOptions): RedisTarget {
+  refuseKeyPrefix(options)
+  refuseKeyPrefix(options.redisOptions ?? {})
+  if (Number(options.redisOptions?.db ?? 0) !== 0)
+    throw new TypeError('redisOptions.db is not supported: a cluster has the database 0 only')
+  const nodes = given.map(parseNode)
+  // ioredis asks nodes it discovers with these alone, though the caller may have put them into a node's URL.
+  const credentials = pick(nodes.find((node) => node.password) ?? {}, ['username', 'password', 'tls'])
+  const redisOptions = { ...credentials, ...pick(options.redisOptions ?? {}, TAKEN) }
   return {
     kind: 'cluster',
     nodes,
-    options: { ...pick(given, TAKEN_FROM_CLUSTER), redisOptions },
-    description: nodes.map(describeNode).join(', '),
-    secrets: [
-      ...secretsOf(redisOptions),
-      ...nodes.flatMap((node) => (typeof node === 'string' ? secretsOfUrl(node) : secretsOf(node as object))),
-    ],
-    connectTimeout: redisOptions.connectTimeout ?? DEFAULT_CONNECT_TIMEOUT,
+    options: { ...pick(options, TAKEN_FROM_CLUSTER), redisOptions },
+    description: nodes.map(({ host, port }) => `${host ?? 'localhost'}:${port ?? 6379}`).join(', '),
+    secrets: [redisOptions, ...nodes].flatMap(secretsOf),
+    connectTimeout: redisOptions.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
   }
 }
 
-function describeNode(node: ClusterNode): string {
-  if (typeof node === 'number') return `localhost:${node}`
-  if (typeof node === 'object') return `${node.host ?? 'localhost'}:${node.port ?? 6379}`
-  try {
-    return new URL(node).host
-  } catch {
-    return 'a cluster node'
-  }
+function parseNode(node: ClusterNode): RedisOptions {
+  if (typeof node === 'number') return { port: node }
+  if (typeof node === 'string') return pick(parsedByIoredis(node), TAKEN_FROM_NODE)
+  return { ...node } as RedisOptions
 }
 
 function secretsOf(options: RedisOptions): string[] {
   return [options.password, options.sentinelPassword].filter((secret) => !!secret) as string[]
-}
-
-function secretsOfUrl(text: string): string[] {
-  try {
-    const { password } = new URL(text)
-    return password ? [password, decodeURIComponent(password)] : []
-  } catch {
-    return []
-  }
 }

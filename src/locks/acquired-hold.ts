@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { Acquired } from './acquiring'
@@ -40,11 +41,20 @@ export class AcquiredHold implements LockHold {
       )
     this.unlocked = true
     this.context.assertNotClosed()
-    await release(this.context, this.protocol, this.acquired.hold, this.acquired.level)
+    await release(this.context, this.protocol, this.acquired.hold, () => this.acquired.level)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.unlocked) await this.unlock()
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `LockHold(${quote(this.lockName)}, thread id ${this.threadId})`
+  }
+
+  toJSON(): object {
+    return { lockName: this.lockName, threadId: this.threadId }
   }
 
   private look() {

@@ -38,13 +38,14 @@ export async function acquire(
   const place = caller.placeToAcquire(protocol.lockId)
   if (!place) return await acquireAnew(context, protocol, caller, undefined, options)
 
-  const slot = place.table.getOrCreate(place.key)
-  if (slot.acquiring)
+  if (place.table.get(place.key)?.acquiring)
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(protocol.name)} already (client ${context.clientId}). ` +
         'One caller does one thing at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = acquireScoped(context, protocol, caller, place, options)
+  // Only now: an expired hold, retired by that first look, takes its slot along.
+  const slot = place.table.getOrCreate(place.key)
   slot.acquiring = acquiring
   try {
     return await acquiring
@@ -63,20 +64,21 @@ async function acquireScoped(
 ): Promise<Acquired | undefined> {
   const held = caller.placeOfHold(protocol.lockId)
   const hold = held?.table.get(held.key)?.hold
-  if (!hold) return await acquireAnew(context, protocol, caller, place, options)
-  // An expired hold is retired by this look; its caller starts afresh.
-  if (!isLive(context, hold) && hold.state === 'expired')
-    return await acquireAnew(context, protocol, caller, place, options)
-  return await hold.inTurn(() => reenter(context, protocol, hold, options))
+  const reentered = hold && (await hold.inTurn(() => reenter(context, protocol, hold, options)))
+  return reentered ?? (await acquireAnew(context, protocol, caller, place, options))
 }
 
+/** Adds a level; undefined where the hold was released or ran out before its turn came: its caller starts afresh. */
 async function reenter(
   context: ClientContext,
   protocol: LockProtocol,
   hold: Hold,
   options: AcquireOptions,
-): Promise<Acquired> {
-  if (!isLive(context, hold)) throw lossError(context, hold)
+): Promise<Acquired | undefined> {
+  if (!isLive(context, hold)) {
+    if (hold.state === 'lost') throw lossError(context, hold)
+    return undefined
+  }
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1)
   // The count is absolute: if this is given up, the next operation of the hold sets it right.

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import {
   type AcquireArguments,
   acquireOptions,
@@ -22,7 +23,7 @@ import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { AcquiredHold } from './acquired-hold'
 import { type Acquired, acquire } from './acquiring'
-import { type ClientContext, isLive, loseHold, notHeldError } from './client-context'
+import { type ClientContext, isLive, loseHold, notHeldError, quote } from './client-context'
 import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
 import { release } from './releasing'
 
@@ -38,6 +39,15 @@ export class RedissonLock implements RLock {
 
   getName(): string {
     return this.protocol.name
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `RLock(${quote(this.getName())})`
+  }
+
+  toJSON(): object {
+    return { name: this.getName() }
   }
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
@@ -94,7 +104,10 @@ export class RedissonLock implements RLock {
     const ambient = ambientThread()
     const caller = this.caller(explicit)
     const scoped = explicit === undefined && ambient ? new ThreadCaller(this.context, ambient) : caller
-    const hold = await this.scopedHold(scoped)
+    // Begun at once where nothing is under way, so that calls take effect in the order in which they are made.
+    const acquiring = this.acquisitionUnderWay(scoped)
+    if (acquiring) await acquiring.catch(() => {})
+    const hold = this.scopedHold(scoped)
     if (hold) return await this.releaseBare(hold, scoped.description)
     if (caller !== nobody) throw this.notHeld(caller)
     const taken = this.unscoped.take(this.isLive)
@@ -164,12 +177,14 @@ export class RedissonLock implements RLock {
     return thread?.isAlive ? new ThreadCaller(this.context, thread) : nobody
   }
 
-  /** The hold that an operation of this caller is about, expired ones included; waits for an acquisition under way. */
-  private async scopedHold(caller: Caller): Promise<Hold | undefined> {
+  private acquisitionUnderWay(caller: Caller): Promise<unknown> | undefined {
+    const place = caller.placeToAcquire(this.protocol.lockId)
+    return place?.table.get(place.key)?.acquiring
+  }
+
+  /** The hold that an operation of this caller is about, expired ones included. */
+  private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.protocol
-    const own = caller.placeToAcquire(lockId)
-    const acquiring = own?.table.get(own.key)?.acquiring
-    if (acquiring) await acquiring.catch(() => {})
     const place = caller.placeOfHold(lockId)
     const hold = place?.table.get(place.key)?.hold
     if (hold) return hold
@@ -178,9 +193,11 @@ export class RedissonLock implements RLock {
   }
 
   private async releaseBare(hold: Hold, who: string): Promise<void> {
-    const level = hold.levels.findLast((each) => !each.byToken)
-    if (!level) throw notHeldError(this.context, this.protocol.lockId, this.getName(), who)
-    await release(this.context, this.protocol, hold, level)
+    await release(this.context, this.protocol, hold, () => {
+      const level = hold.levels.findLast((each) => !each.byToken)
+      if (!level) throw notHeldError(this.context, this.protocol.lockId, this.getName(), who)
+      return level
+    })
   }
 
   private async countOf(caller: Caller): Promise<number> {

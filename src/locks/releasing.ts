@@ -1,27 +1,23 @@
-import { IllegalMonitorStateError } from '../api/errors'
 import type { Hold, Level } from '../ownership/hold'
-import { type ClientContext, isLive, loseHold, lossError, quote, stopKeeping } from './client-context'
+import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
 import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
 
 /**
- * Releases one level of a hold; with the last one the lock. Rejects with LockLostError, and settles the
- * level, where the hold is gone; sends nothing where that is known already.
+ * Releases one level of a hold, the one that `chooseLevel` names (it throws where there is none); with the
+ * last one the lock. Rejects with LockLostError, and settles the level, where the hold is gone; sends nothing
+ * where that is known already.
  */
 export function release(
   context: ClientContext,
   protocol: LockProtocol,
   hold: Hold,
-  level: Level,
+  chooseLevel: () => Level,
 ): Promise<void> {
   return hold.inTurn(async () => {
-    const index = hold.levels.indexOf(level)
-    if (index < 0)
-      throw new IllegalMonitorStateError(
-        `This hold on the lock ${quote(protocol.name)} was released already ` +
-          `(client ${context.clientId}, thread id ${hold.threadId}).`,
-      )
+    // Chosen in turn: of two calls under way at once, each releases a level of its own.
+    const level = chooseLevel()
     const live = isLive(context, hold)
-    hold.levels.splice(index, 1)
+    hold.levels.splice(hold.levels.indexOf(level), 1)
     if (!live) {
       if (hold.levels.length === 0) forget(hold)
       throw lossError(context, hold)

@@ -1,7 +1,7 @@
 import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
 import { classify } from '../connection/failures'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock } from '../runtime/clock'
+import type { Clock, Moment } from '../runtime/clock'
 import type { Reply } from '../scripts/script-runner'
 import { type AcquireRequest, Waiter } from './waiter'
 
@@ -19,8 +19,8 @@ export interface GateSurroundings {
   readonly unavailableAfter: number
   /** An acquisition that no replica acknowledged fails. */
   readonly checkLockSyncedSlaves: boolean
-  /** A waiter sleeps behind the lock; returns how to say that it no longer does. */
-  blocked(): () => void
+  /** A waiter sleeps behind the lock; `waitingSince` tells since when the first is there. Returns how to say that it no longer does. */
+  blocked(waitingSince: () => Moment | undefined): () => void
   /** The queue is empty and nothing is under way. */
   empty(): void
 }
@@ -190,7 +190,7 @@ export class Gate {
     const { clock, longestSleep } = this.around
     let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
     if (!this.around.isConfirmed()) longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
-    const unblocked = this.around.blocked()
+    const unblocked = this.around.blocked(() => this.first()?.joined)
     await new Promise<void>((resolve) => {
       const timer = clock.after(longest, resolve)
       this.endSleep = () => {

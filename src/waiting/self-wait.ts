@@ -1,5 +1,6 @@
+import type { Hold } from '../ownership/hold'
 import type { HoldRegistry } from '../ownership/hold-registry'
-import type { Clock } from '../runtime/clock'
+import type { Clock, Moment, Timer } from '../runtime/clock'
 
 const SUSPICIOUS_AFTER = 5_000
 
@@ -13,22 +14,36 @@ export class SelfWaitWarning {
     private readonly holds: HoldRegistry,
   ) {}
 
-  /** A local caller goes to sleep before this lock; returns how to say that it woke. */
-  watch(lockIds: readonly string[]): () => void {
+  /**
+   * A local caller goes to sleep before this lock; returns how to say that it woke. `waitingSince` tells since
+   * when the first in the queue has been there: many who came and went do not add up to one that hangs.
+   */
+  watch(lockIds: readonly string[], waitingSince: () => Moment | undefined): () => void {
+    const { clock } = this
     const hold = this.holds.first(lockIds)
     if (!hold || hold.warnedOfSelfWait) return () => {}
-    hold.blockedSince ??= this.clock.now()
-    const timer = this.clock.after(SUSPICIOUS_AFTER - this.clock.elapsedSince(hold.blockedSince), () => {
-      if (hold.state !== 'held' || hold.warnedOfSelfWait) return
-      hold.warnedOfSelfWait = true
-      process.emitWarning(
-        `The lock ${JSON.stringify(hold.lockName)} is held by this client (thread id ${hold.threadId}) and has ` +
-          `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
-          'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
-          'withLock(), or with the same threadId option.',
-        { code: 'RLOCK_SELF_WAIT' },
-      )
-    })
-    return () => timer.cancel()
+    hold.blockedSince ??= clock.now()
+    const blockedSince = hold.blockedSince
+    let timer: Timer | undefined
+    const look = () => {
+      const since = waitingSince()
+      if (!since || hold.state !== 'held' || hold.warnedOfSelfWait) return
+      const blocked = Math.min(clock.elapsedSince(blockedSince), clock.elapsedSince(since))
+      if (blocked < SUSPICIOUS_AFTER) timer = clock.after(SUSPICIOUS_AFTER - blocked, look)
+      else this.warn(hold)
+    }
+    look()
+    return () => timer?.cancel()
+  }
+
+  private warn(hold: Hold) {
+    hold.warnedOfSelfWait = true
+    process.emitWarning(
+      `The lock ${JSON.stringify(hold.lockName)} is held by this client (thread id ${hold.threadId}) and has ` +
+        `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
+        'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
+        'withLock(), or with the same threadId option.',
+      { code: 'RLOCK_SELF_WAIT' },
+    )
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../runtime/clock'
+import type { Clock, Moment, Timer } from '../runtime/clock'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { onAbort } from './abort-listeners'
 
@@ -28,7 +28,7 @@ const GRACE = 1_000
 export class Waiter {
   /** The reply that acquired the lock, or undefined when the wait was over. */
   readonly result: Promise<Reply | undefined>
-  readonly joined
+  readonly joined: Moment
   settled = false
   /** The wait is over: the attempt under way is the last. */
   lastTry: boolean

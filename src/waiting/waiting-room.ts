@@ -70,7 +70,7 @@ export class WaitingRoom {
       checkLockSyncedSlaves,
       listen: (wake) => subscriptions.listen(channel, { wake }),
       isConfirmed: () => subscriptions.isConfirmed(channel),
-      blocked: () => this.selfWait.watch(lockIds),
+      blocked: (waitingSince) => this.selfWait.watch(lockIds, waitingSince),
       empty: () => {
         if (gate.isEmpty) this.gates.delete(lockId)
       },

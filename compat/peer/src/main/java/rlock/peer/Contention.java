@@ -3,6 +3,7 @@ package rlock.peer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -56,6 +57,7 @@ final class Contention {
                     lock.unlock();
                 }
                 tally.done(waitMs);
+                stayAway(command.range("pauseMs"));
             } catch (Throwable failure) {
                 tally.failed(failure);
                 pause();
@@ -69,6 +71,10 @@ final class Contention {
         }
         LockOperations.lock(lock, command);
         return true;
+    }
+
+    private static void stayAway(long[] pauseMs) throws InterruptedException {
+        Thread.sleep(ThreadLocalRandom.current().nextLong(pauseMs[0], pauseMs[1] + 1));
     }
 
     /** An unreachable server must not turn the loop into a busy one. */

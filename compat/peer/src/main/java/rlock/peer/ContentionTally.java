@@ -21,7 +21,11 @@ final class ContentionTally {
 
     /** A ticket is the right to try one section; a failed or timed out try gives it back. */
     synchronized boolean takeTicket() {
-        return tickets-- > 0;
+        if (tickets == 0) {
+            return false;
+        }
+        tickets--;
+        return true;
     }
 
     synchronized void done(double waitMs) {

@@ -1,5 +1,6 @@
 package rlock.peer;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.redisson.api.RBucket;
@@ -13,6 +14,7 @@ final class CriticalSection {
     private final String peerName;
     private final String type;
     private final RBucket<String> counter;
+    private final RBucket<String> twin;
     private final RStream<String, String> log;
     private final long[] holdMs;
 
@@ -20,33 +22,63 @@ final class CriticalSection {
         this.peerName = peerName;
         this.type = command.text("type", "lock");
         String counterKey = command.text("counterKey", null);
+        String twinKey = command.text("twinKey", null);
         String logStream = command.text("logStream", null);
         this.counter = counterKey == null ? null : redisson.getBucket(plain(counterKey, config), StringCodec.INSTANCE);
+        this.twin = twinKey == null ? null : redisson.getBucket(plain(twinKey, config), StringCodec.INSTANCE);
         this.log = logStream == null ? null : redisson.getStream(plain(logStream, config), StringCodec.INSTANCE);
         this.holdMs = command.range("holdMs");
     }
 
     void run(double waitMs) throws InterruptedException {
-        record("acquired", waitMs);
-        String before = counter == null ? null : counter.get();
-        Thread.sleep(ThreadLocalRandom.current().nextLong(holdMs[0], holdMs[1] + 1));
-        if (counter != null) {
-            // Not INCR: an update in between must be lost, or the counter could not tell.
-            counter.set(Long.toString(before == null ? 1 : Long.parseLong(before) + 1));
+        record("acquired", waitMs, Map.of());
+        record("released", waitMs, work());
+    }
+
+    /** Answers what a reader found in the two keys of a record. */
+    private Map<String, String> work() throws InterruptedException {
+        if (counter == null) {
+            linger();
+            return Map.of();
         }
-        record("released", waitMs);
+        long before = number(counter);
+        if (twin != null && type.equals("read")) {
+            linger();
+            return Map.of("first", Long.toString(before), "second", Long.toString(number(twin)));
+        }
+        // Not INCR: an update in between must be lost, or the counter could not tell.
+        String raised = Long.toString(before + 1);
+        if (twin != null) {
+            // In two steps with a while between them: whoever reads meanwhile sees half a change.
+            counter.set(raised);
+        }
+        linger();
+        (twin == null ? counter : twin).set(raised);
+        return Map.of();
+    }
+
+    private void linger() throws InterruptedException {
+        Thread.sleep(ThreadLocalRandom.current().nextLong(holdMs[0], holdMs[1] + 1));
+    }
+
+    private static long number(RBucket<String> bucket) {
+        String value = bucket.get();
+        return value == null ? 0 : Long.parseLong(value);
     }
 
     /** The server orders the entries, so that no clock of any process has to be trusted. */
-    private void record(String event, double waitMs) {
-        if (log != null) {
-            log.add(StreamAddArgs.entries(Map.of(
-                "who", peerName,
-                "thread", Thread.currentThread().getName(),
-                "type", type,
-                "event", event,
-                "waitMs", Double.toString(waitMs))));
+    private void record(String event, double waitMs, Map<String, String> seen) {
+        if (log == null) {
+            return;
         }
+        Map<String, String> entry = new HashMap<>(seen);
+        entry.put("who", peerName);
+        entry.put("thread", Thread.currentThread().getName());
+        entry.put("threadId", Long.toString(Thread.currentThread().getId()));
+        entry.put("type", type);
+        entry.put("event", event);
+        entry.put("waitMs", Double.toString(waitMs));
+        log.add(StreamAddArgs.entries(entry));
     }
 
     private static String plain(String name, PeerConfig config) {

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { RedissonLock } from '../src/locks/redisson-lock'
+import { sharedStandalone } from '../test/servers'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../test/support/clients'
+import {
+  describeWithJava,
+  type JavaMethod,
+  type JavaPeer,
+  REDISSON_VERSIONS,
+  startJavaPeer,
+} from './java-peer'
+import { JAVA_METHODS } from './support/java-methods'
+
+const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
+const INTERFACES = [
+  'org.redisson.api.RLock',
+  'org.redisson.api.RLockAsync',
+  'java.util.concurrent.locks.Lock',
+]
+const PARITY = readFileSync(join(__dirname, '..', 'docs', 'parity.md'), 'utf8')
+
+describeWithJava(
+  "every method of Java's lock interfaces",
+  () => {
+    const seen = new Set<string>()
+
+    for (const version of VERSIONS) {
+      it(`of Redisson ${version} has its counterpart here, or is said to have none`, async () => {
+        await using peer = await startJavaPeer({ version, redis: (await sharedStandalone()).url })
+        const signatures = await signaturesOf(peer)
+        // As many as an RLock cannot be without: the question must have been understood.
+        expect(signatures).to.include.members(['lock()', 'tryLock(long, long, TimeUnit)', 'newCondition()'])
+        expect(signatures.filter((signature) => !(signature in JAVA_METHODS))).to.deep.equal([])
+        for (const signature of signatures) seen.add(signature)
+      })
+    }
+
+    it('is in one of them: none is made up', () => {
+      expect(Object.keys(JAVA_METHODS).filter((signature) => !seen.has(signature))).to.deep.equal([])
+    })
+  },
+  VERSIONS,
+)
+
+describe('the counterparts of the methods of Java', () => {
+  afterEach(closeAll)
+
+  it('are methods of the lock that getLock() gives', async () => {
+    const lock = (await createRedisson()).getLock(uniqueName())
+    expect(lock).to.be.instanceOf(RedissonLock)
+    for (const [signature, counterpart] of Object.entries(JAVA_METHODS)) {
+      const name = signature.slice(0, signature.indexOf('(')) as keyof RedissonLock
+      if ('ours' in counterpart) expect(RedissonLock.prototype[counterpart.ours]).to.be.a('function')
+      else expect(RedissonLock.prototype[name], signature).to.equal(undefined)
+    }
+  })
+
+  for (const [signature, counterpart] of Object.entries(JAVA_METHODS)) {
+    if (!('ours' in counterpart)) continue
+    it(`${signature} does here what it says`, async () => {
+      const redisson = await createRedisson()
+      const redis = await openRedis()
+      const lock = redisson.getLock(uniqueName())
+      const { held, call, ours } = counterpart
+      await redisson.run(async () => {
+        if (held) await lock.lock(held === 'threadId' ? { threadId: 7 } : {})
+        const answer = await call(lock, 7)
+        const locks = ours === 'lock' || ours === 'tryLock'
+        expect(await redis.exists(lock.getName())).to.equal(locks ? 1 : 0)
+        expect(answer).to.equal(ANSWERS[ours] ?? (ours === 'getName' ? lock.getName() : undefined))
+        if (locks) await lock.forceUnlock()
+      })
+    })
+  }
+
+  it('stand in docs/parity.md, and so do those without', () => {
+    const missing = Object.keys(JAVA_METHODS).filter((signature) => !PARITY.includes(`\`${signature}\``))
+    expect(missing).to.deep.equal([])
+  })
+})
+
+/** Of each on a lock that is free before, or just released. */
+const ANSWERS: Record<string, unknown> = {
+  tryLock: true,
+  forceUnlock: false,
+  isLocked: false,
+  isHeldByCurrentThread: false,
+  isHeldByThread: false,
+  getHoldCount: 0,
+  remainTimeToLive: -2,
+}
+
+async function signaturesOf(peer: JavaPeer): Promise<string[]> {
+  const methods = await Promise.all(INTERFACES.map((each) => peer.describe(each)))
+  return [...new Set(methods.flat().map(signatureOf))].sort()
+}
+
+function signatureOf({ name, parameters }: JavaMethod): string {
+  return `${name}(${parameters.map((type) => type.slice(type.lastIndexOf('.') + 1)).join(', ')})`
+}

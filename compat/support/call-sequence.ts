@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dumpKeyspace, type KeyDump, type PublishedMessages } from './keyspace'
+import { type LockThread, type Side, type Sides, saysNotHeld, type WaitOptions } from './lock-peer'
+import type { World } from './world'
+
+type Call = Exclude<keyof LockThread, 'getName'>
+
+/** One call by one of two threads. */
+export type Step = readonly [who: Who, call: Call, options?: StepOptions] | readonly ['sleep', ms: number]
+
+interface StepOptions extends WaitOptions {
+  /** Goes on without the answer. */
+  starts?: boolean
+  /** Waits for what was started before: a dump in between would depend on who is faster. */
+  ends?: boolean
+}
+
+type Who = 'a' | 'b'
+
+/** Which side each of the two threads is on. */
+export type Casting = Record<Who, Side>
+
+export interface StepRecord {
+  readonly step: string
+  readonly answer: unknown
+  readonly keys: readonly KeyDump[]
+  readonly published: readonly (readonly [channel: string, message: string])[]
+}
+
+let runs = 0
+
+/** Does the calls on one lock and records after each what it answered, what is in Redis and what was published. */
+export async function perform(
+  world: World,
+  messages: PublishedMessages,
+  lock: string,
+  steps: readonly Step[],
+  casting: Casting,
+): Promise<StepRecord[]> {
+  await world.redis.flushdb()
+  await messages.take()
+  const run = new Run(world, lock, casting)
+  const records: StepRecord[] = []
+  for (const step of steps) {
+    const answer = await run.do(step)
+    records.push({
+      step: step.filter((part) => typeof part !== 'object').join(' '),
+      answer,
+      keys: await dumpKeyspace(world.redis, world),
+      published: await messages.take(),
+    })
+  }
+  return records
+}
+
+class Run {
+  // Threads and lock objects of its own: Java keeps the last lease on the object, ours a lost hold on the thread.
+  private readonly id = `run ${++runs}`
+  private started: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    private readonly sides: Sides,
+    private readonly lock: string,
+    private readonly casting: Casting,
+  ) {}
+
+  async do(step: Step): Promise<unknown> {
+    if (step[0] === 'sleep') return await sleep(step[1])
+    const [who, call, { starts = false, ends = false, ...options } = {}] = step
+    const own = `${this.id} ${who}`
+    const thread: LockThread = this.sides[this.casting[who]].thread(own)
+    const answer = inWords(call, thread[call](this.lock, { ...options, object: own }))
+    if (ends) return await Promise.all([answer, this.started])
+    if (!starts) return await answer
+    this.started = answer
+    // Nothing is lost should it not be in the queue by then; only the subscription would go untested.
+    await sleep(70)
+    return 'started'
+  }
+}
+
+/** The answer as it can be compared: the sides time themselves, name their errors and count their ms differently. */
+async function inWords(call: Call, answering: Promise<unknown>): Promise<unknown> {
+  try {
+    const answer = await answering
+    if (call === 'remainTimeToLive')
+      return (answer as number) < 0 ? answer : Math.round(Number(answer) / 1000)
+    return call === 'lock' || call === 'unlock' ? 'done' : answer
+  } catch (error) {
+    if (saysNotHeld(error)) return 'not held'
+    throw error
+  }
+}

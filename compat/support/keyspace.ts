@@ -1,0 +1,73 @@
+import { Redis } from 'ioredis'
+import type { Sides } from './lock-peer'
+
+export interface KeyDump {
+  readonly key: string
+  readonly type: string
+  readonly value: unknown
+  /** Seconds, rounded: half a second to either side counts as the same. -1: no expiry. */
+  readonly ttl: number
+}
+
+/**
+ * Redisson 3.24.1 and later keep a key for a moment that says "this unlock was done", and delete it after
+ * the answer. It is theirs alone; ours gets the same effect without.
+ */
+const UNLOCK_LATCH = /^redisson_unlock_latch:/
+
+/** Everything in the database but Java's unlock latches, as it looks whoever wrote it: owners have no ids. */
+export async function dumpKeyspace(redis: Redis, sides: Sides): Promise<KeyDump[]> {
+  const keys = (await redis.keys('*')).filter((key) => !UNLOCK_LATCH.test(key)).sort()
+  return await Promise.all(
+    keys.map(async (key) => {
+      const [type, ttl] = await Promise.all([redis.type(key), redis.pttl(key)])
+      const value = withoutIds(type === 'hash' ? await redis.hgetall(key) : await redis.dump(key), sides)
+      return { key: withoutIds(key, sides), type, value, ttl: ttl < 0 ? ttl : Math.round(ttl / 1000) }
+    }),
+  )
+}
+
+/** Ids of the two clients and of their threads give way; any other text stays, and would differ. */
+function withoutIds<T>(value: T, { Java, Node }: Sides): T {
+  const ids = new RegExp(`(${Java.clientId}|${Node.clientId}):[1-9]\\d*`, 'g')
+  return JSON.parse(JSON.stringify(value).replace(ids, '<owner>')) as T
+}
+
+/** Everything that is published while it listens, on any channel. */
+export class PublishedMessages {
+  private readonly seen: [channel: string, message: string][] = []
+  private arrived: (() => void) | undefined
+  private marks = 0
+
+  private constructor(
+    private readonly listener: Redis,
+    private readonly publisher: Redis,
+  ) {
+    listener.on('pmessage', (_, channel: string, message: string) => {
+      if (channel === MARK) this.arrived?.()
+      else this.seen.push([channel, message])
+    })
+  }
+
+  static async listen(url: string): Promise<PublishedMessages> {
+    const listener = new Redis(url)
+    await listener.psubscribe('*')
+    return new PublishedMessages(listener, new Redis(url))
+  }
+
+  /** What came since the last call. The server delivers in order, so a message of our own marks the end. */
+  async take(): Promise<[channel: string, message: string][]> {
+    await new Promise<void>((resolve) => {
+      this.arrived = resolve
+      void this.publisher.publish(MARK, String(++this.marks))
+    })
+    return this.seen.splice(0)
+  }
+
+  close(): void {
+    this.listener.disconnect()
+    this.publisher.disconnect()
+  }
+}
+
+const MARK = 'test:mark'

@@ -1,0 +1,43 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { RedissonOptions } from '../../src/index'
+
+/** What the child is asked to do: hold one lock and do nothing else until it is killed. */
+export interface HolderOrder {
+  readonly options: RedissonOptions
+  readonly lock: string
+}
+
+export interface NodeHolder {
+  readonly clientId: string
+  kill(): Promise<void>
+  pause(): void
+  resume(): void
+  /** Resolves when the child says that its hold is lost. */
+  readonly lost: Promise<string>
+}
+
+/** A Node process of its own that holds a lock under the watchdog: one that can die. */
+export async function startNodeHolder(order: HolderOrder): Promise<NodeHolder> {
+  const child: ChildProcess = fork(join(__dirname, 'node-holder-main.ts'), {
+    execArgv: ['--import', 'tsx'],
+    env: { ...process.env, HOLDER_ORDER: JSON.stringify(order) },
+  })
+  const exited = once(child, 'exit')
+  const messages = (async function* () {
+    for (;;) yield ((await once(child, 'message')) as [{ clientId?: string; lost?: string }])[0]
+  })()
+  const first = (await Promise.race([messages.next(), exited])) as IteratorResult<{ clientId: string }>
+  if (!('value' in first)) throw new Error('the holder ended before it held')
+  return {
+    clientId: first.value.clientId,
+    lost: messages.next().then(({ value }) => value?.lost ?? ''),
+    pause: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
+    async kill() {
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await exited
+    },
+  }
+}

@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import { type Redisson, TimeUnit } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { NobodysErrors } from '../support/observing'
+import { SentScripts } from '../support/sent-scripts'
+
+describe('arguments of the wrong kind', () => {
+  let redisson: Redisson
+  let name: string
+  const sent = new SentScripts()
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redisson = await createRedisson({}, { transport: sent.transport })
+    name = uniqueName('arguments')
+    sent.names.length = 0
+  })
+  afterEach(async () => {
+    await closeAll()
+    await nobodys.expectNone()
+  })
+
+  async function expectTypeErrors(calls: (() => Promise<unknown>)[], message?: RegExp) {
+    for (const call of calls) {
+      const error = await rejection(call())
+      expect(error, String(call)).to.be.instanceOf(TypeError)
+      if (message) expect(error.message, String(call)).to.match(message)
+    }
+    expect(sent.names, 'sent').to.deep.equal([])
+    expect(await (await openRedis()).exists(name)).to.equal(0)
+  }
+
+  it('unknown options are refused, and named, by every call with options', async () => {
+    const lock = redisson.getLock(name)
+    const odd = { leaseTimeout: 5 } as object
+    await expectTypeErrors(
+      [
+        () => lock.lock(odd),
+        () => lock.tryLock(odd),
+        () => lock.acquire(odd),
+        () => lock.tryAcquire(odd),
+        () => lock.withLock(() => {}, odd),
+        () => lock.unlock(odd),
+      ],
+      /leaseTimeout/,
+    )
+    // Options of other calls are as unknown as misspelt ones.
+    await expectTypeErrors([
+      () => lock.lock({ waitTime: 5 } as object),
+      () => lock.acquire({ waitTime: 5 } as object),
+      () => lock.withLock(() => {}, { threadId: 5 } as object),
+      () => lock.withLock(() => {}, { waitTime: 5 } as object),
+      () => lock.unlock({ signal: AbortSignal.abort() } as object),
+    ])
+  })
+
+  const { signal } = new AbortController()
+  for (const [title, value] of [
+    ['null', null],
+    ['an array', []],
+    ['a function', () => {}],
+    ['a string', '5'],
+    ['a bigint', 5n],
+    ['a Date', new Date()],
+    ['a Map', new Map()],
+    // Written by those who take it for the signature of other calls; it would be ignored silently.
+    ['a signal', signal],
+    ['a TimeUnit', TimeUnit.SECONDS],
+  ] as [string, never][])
+    it(`${title} is no options object`, async () => {
+      const lock = redisson.getLock(name)
+      await expectTypeErrors([
+        () => lock.lock(value),
+        () => lock.tryLock(value),
+        () => lock.acquire(value),
+        () => lock.tryAcquire(value),
+        () => lock.withLock(() => {}, value),
+        () => lock.unlock(value),
+      ])
+    })
+
+  it('a number is no options object where only options are taken', async () => {
+    const lock = redisson.getLock(name)
+    await expectTypeErrors([
+      () => lock.acquire(5 as never),
+      () => lock.tryAcquire(5 as never),
+      () => lock.withLock(() => {}, 5 as never),
+      () => lock.unlock(5 as never),
+    ])
+  })
+
+  it('a unit must be a TimeUnit, and must belong to a number', async () => {
+    const lock = redisson.getLock(name) as unknown as Record<
+      'lock' | 'tryLock',
+      (...args: unknown[]) => Promise<unknown>
+    >
+    await expectTypeErrors([
+      () => lock.lock(5, 'SECONDS'),
+      () => lock.lock(5, 1_000),
+      () => lock.lock(5, null),
+      () => lock.tryLock(5, 'SECONDS'),
+      () => lock.tryLock(5, 5, 'SECONDS'),
+      () => lock.tryLock(5, 5, null),
+      () => lock.tryLock(5, { leaseTime: 5 }),
+      // The unit would be ignored silently, and ten seconds be ten milliseconds.
+      () => lock.lock({ leaseTime: 10 }, TimeUnit.SECONDS),
+      () => lock.tryLock({ waitTime: 10 }, TimeUnit.SECONDS),
+      () => lock.tryLock({ waitTime: 10 }, 10, TimeUnit.SECONDS),
+      () => lock.tryLock({ waitTime: 10 }, 10),
+      () => lock.tryLock(5, TimeUnit.SECONDS, 5),
+      () => lock.tryLock(5, TimeUnit.SECONDS, TimeUnit.SECONDS),
+    ])
+  })
+
+  for (const value of [null, 'signal', 5, {}, { aborted: true }, new AbortController()] as never[])
+    it(`${JSON.stringify(value)} is no signal`, async () => {
+      const lock = redisson.getLock(name)
+      await expectTypeErrors(
+        [
+          () => lock.lock({ signal: value }),
+          () => lock.tryLock({ signal: value }),
+          () => lock.acquire({ signal: value }),
+          () => lock.tryAcquire({ signal: value }),
+          () => lock.withLock(() => {}, { signal: value }),
+        ],
+        /signal/,
+      )
+    })
+
+  it('withLock and run take functions', async () => {
+    const lock = redisson.getLock(name)
+    for (const value of [undefined, null, 5, 'fn', {}, Promise.resolve()] as never[])
+      await expectTypeErrors([() => lock.withLock(value), () => redisson.run(value)], /function/)
+    await expectTypeErrors([() => lock.isHeldByThread(undefined as never)])
+  })
+
+  it('getLock takes a name, and says what it got', () => {
+    for (const value of [undefined, null, 5, {}, [], Symbol('name'), Buffer.from('name')] as never[])
+      expect(() => redisson.getLock(value)).to.throw(TypeError, /name must be a string/)
+    expect(() => redisson.getLock('')).to.throw(TypeError, /empty/)
+  })
+
+  it('on() takes a function', () => {
+    expect(() => redisson.on('lockLost', undefined as never)).to.throw(TypeError)
+  })
+
+  it('shutdown() takes known options and a timeout of 0 or more', async () => {
+    for (const timeout of [-1, Number.NaN, '5', null, {}] as never[]) {
+      const error = await rejection(redisson.shutdown({ timeout }))
+      expect(error instanceof RangeError || error instanceof TypeError, String(timeout)).to.equal(true)
+    }
+    await expectTypeErrors([
+      () => redisson.shutdown(null as never),
+      () => redisson.shutdown(5 as never),
+      () => redisson.shutdown({ timeOut: 5 } as never),
+    ])
+    // Refused means: still open.
+    expect(await redisson.getLock(name).isLocked()).to.equal(false)
+  })
+})

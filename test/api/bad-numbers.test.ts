@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import { type Redisson, TimeUnit } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { NobodysErrors } from '../support/observing'
+import { SentScripts } from '../support/sent-scripts'
+
+const BEYOND = 2 ** 53
+
+describe('leases, waits and thread ids that make no sense', () => {
+  let redisson: Redisson
+  let name: string
+  const sent = new SentScripts()
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redisson = await createRedisson({}, { transport: sent.transport })
+    name = uniqueName('numbers')
+    sent.names.length = 0
+  })
+  afterEach(async () => {
+    await closeAll()
+    await nobodys.expectNone()
+  })
+
+  /** Every call is refused with this error before anything is sent. */
+  async function expectRefused(
+    type: typeof RangeError | typeof TypeError,
+    calls: (() => Promise<unknown>)[],
+  ) {
+    for (const call of calls) {
+      const error = await rejection(call())
+      expect(error, String(call)).to.be.instanceOf(type)
+      expect(error.message, String(call)).to.match(/leaseTime|waitTime|threadId|unit/)
+    }
+    expect(sent.names, 'sent').to.deep.equal([])
+    expect(await (await openRedis()).exists(name)).to.equal(0)
+  }
+
+  const withLease = (lease: number) => {
+    const lock = redisson.getLock(name)
+    const leaseTime = lease
+    return [
+      () => lock.lock(lease),
+      () => lock.lock(lease, TimeUnit.MILLISECONDS),
+      () => lock.lock({ leaseTime }),
+      () => lock.tryLock(0, lease),
+      () => lock.tryLock(10, lease),
+      () => lock.tryLock(10, lease, TimeUnit.MILLISECONDS),
+      () => lock.tryLock({ leaseTime }),
+      () => lock.acquire({ leaseTime }),
+      () => lock.tryAcquire({ leaseTime }),
+      () => lock.withLock(() => {}, { leaseTime }),
+      () => lock.lock({ leaseTime, threadId: 1 }),
+    ]
+  }
+
+  for (const lease of [0, -0, -2, -0.5, -BEYOND, Number.NaN, Infinity, -Infinity, BEYOND, Number.MAX_VALUE])
+    it(`a lease of ${Object.is(lease, -0) ? '-0' : lease} is a RangeError in every acquiring call`, async () => {
+      await expectRefused(RangeError, withLease(lease))
+    })
+
+  it('a lease that is too long only in its unit is one too', async () => {
+    const lock = redisson.getLock(name)
+    await expectRefused(RangeError, [
+      () => lock.lock(2 ** 51, TimeUnit.SECONDS),
+      () => lock.tryLock(1, 2 ** 51, TimeUnit.SECONDS),
+      () => lock.tryLock(2 ** 51, TimeUnit.DAYS),
+    ])
+  })
+
+  for (const wait of [Number.NaN, Infinity, -Infinity, BEYOND, Number.MAX_VALUE])
+    it(`a wait of ${wait} is a RangeError in every call that takes one`, async () => {
+      const lock = redisson.getLock(name)
+      await expectRefused(RangeError, [
+        () => lock.tryLock(wait),
+        () => lock.tryLock(wait, TimeUnit.SECONDS),
+        () => lock.tryLock(wait, 1_000),
+        () => lock.tryLock(wait, 1_000, TimeUnit.SECONDS),
+        () => lock.tryLock({ waitTime: wait }),
+        () => lock.tryAcquire({ waitTime: wait }),
+      ])
+    })
+
+  for (const huge of [2 ** 31, 2 ** 31 + 0.5, BEYOND - 1])
+    it(`${huge} is a lease and a wait like any other: set whole, and slept through`, async () => {
+      const redis = await openRedis()
+      const lock = redisson.getLock(name)
+      await lock.lock(huge)
+      // Redis counts ms from 1970 itself, so the last digits of 2^53 are lost in Lua.
+      expect(await redis.pttl(name))
+        .to.be.at.most(Math.ceil(huge))
+        .and.above(Math.ceil(huge) - 60_000)
+      sent.names.length = 0
+      // setTimeout would wrap to "at once" and the waiter spin, or give up.
+      const waiting = redisson.getLock(name).tryLock(huge, huge)
+      const hold = redisson.getLock(name).tryAcquire({ waitTime: huge })
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect(sent.names.length, 'attempts while waiting').to.be.below(4)
+      expect(await lock.isHeldByCurrentThread()).to.equal(true)
+      await lock.unlock()
+      expect(await waiting).to.equal(true)
+      await lock.forceUnlock()
+      await (await hold)!.unlock()
+    })
+
+  for (const id of [0, -1, 1.5, Number.NaN, Infinity, BEYOND])
+    it(`a threadId of ${id} is a RangeError`, async () => {
+      const lock = redisson.getLock(name)
+      await expectRefused(RangeError, [
+        () => lock.lock({ threadId: id }),
+        () => lock.tryLock({ threadId: id }),
+        () => lock.acquire({ threadId: id }),
+        () => lock.tryAcquire({ threadId: id }),
+        () => lock.unlock({ threadId: id }),
+        () => lock.isHeldByThread(id),
+      ])
+    })
+
+  for (const value of ['5', null, 5n, true, Symbol('5'), {}, [], () => 5] as never[])
+    it(`${typeof value === 'symbol' ? 'a symbol' : `${typeof value} ${value}`} is no number: TypeError`, async () => {
+      const lock = redisson.getLock(name)
+      await expectRefused(TypeError, [
+        () => lock.tryLock(1, value),
+        () => lock.lock({ leaseTime: value }),
+        () => lock.tryLock({ waitTime: value }),
+        () => lock.tryLock({ leaseTime: value }),
+        () => lock.acquire({ leaseTime: value }),
+        () => lock.tryAcquire({ waitTime: value }),
+        () => lock.withLock(() => {}, { leaseTime: value }),
+        () => lock.lock({ threadId: value }),
+        () => lock.unlock({ threadId: value }),
+        () => lock.isHeldByThread(value),
+      ])
+    })
+})

@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import {
+  IllegalMonitorStateError,
+  LockLostError,
+  LockNotReplicatedError,
+  type Redisson,
+  RedissonError,
+  RedissonShutdownError,
+  RedisUnavailableError,
+  WrongTypeError,
+} from '../../src/index'
+import { sharedStandalone, startProxy } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { wireThreadId } from '../support/observing'
+
+describe('errors', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('errors')
+  })
+  afterEach(closeAll)
+
+  it('are classes with stable codes and names, and all of one family', () => {
+    const codes = [
+      new IllegalMonitorStateError('m'),
+      new LockLostError('m', 'lock', 5),
+      new RedissonShutdownError('m'),
+      new LockNotReplicatedError('m'),
+      new RedisUnavailableError('m'),
+      new WrongTypeError('m'),
+    ].map((error) => {
+      expect(error).to.be.instanceOf(RedissonError).and.instanceOf(Error)
+      expect(error.message).to.equal('m')
+      return [error.name, error.code]
+    })
+    expect(codes).to.deep.equal([
+      ['IllegalMonitorStateError', 'ILLEGAL_MONITOR_STATE'],
+      ['LockLostError', 'LOCK_LOST'],
+      ['RedissonShutdownError', 'REDISSON_SHUTDOWN'],
+      ['LockNotReplicatedError', 'LOCK_NOT_REPLICATED'],
+      ['RedisUnavailableError', 'REDIS_UNAVAILABLE'],
+      ['WrongTypeError', 'WRONG_TYPE'],
+    ])
+    expect(new LockLostError('m', 'lock', 5)).to.be.instanceOf(IllegalMonitorStateError)
+    expect(new LockLostError('m', 'lock', 5)).to.include({ lockName: 'lock', threadId: 5 })
+    expect(new WrongTypeError('m', { cause: 'why' }).cause).to.equal('why')
+  })
+
+  it('of a loss name the lock, the client, the thread id on the wire and the way out', async () => {
+    const redis = await openRedis()
+    const hold = await redisson.getLock(name).acquire()
+    const threadId = await wireThreadId(redis, name)
+    await redis.del(name)
+    const error = (await rejection(hold.unlock())) as LockLostError
+    expect(error).to.be.instanceOf(LockLostError)
+    expect(error).to.include({ lockName: name, threadId })
+    for (const part of [name, redisson.getId(), `thread id ${threadId}`, 'acquire it anew'])
+      expect(error.message).to.include(part)
+  })
+
+  it('of a lock not held name the lock, the client and who called', async () => {
+    const lock = redisson.getLock(name)
+    for (const [call, who] of [
+      [() => lock.unlock(), /outside any redisson\.run/],
+      [() => redisson.run(() => lock.unlock()), /logical thread/],
+      [() => lock.unlock({ threadId: 77 }), /threadId 77/],
+    ] as const) {
+      const { message } = await rejection(call())
+      expect(message).to.match(who).and.include(name).and.include(redisson.getId())
+      expect(message).to.match(/must release it/)
+    }
+    // With a hold elsewhere, its thread id and what to do.
+    const hold = await lock.acquire()
+    const { message } = await rejection(lock.unlock())
+    expect(message)
+      .to.include(`thread id ${hold.threadId}`)
+      .and.match(/release it where it was acquired/)
+    await hold.unlock()
+  })
+
+  it('after shutdown are RedissonShutdownErrors from every call, naming the client', async () => {
+    const lock = redisson.getLock(name)
+    const hold = await lock.acquire()
+    await redisson.shutdown({ timeout: 0 })
+    expect(hold.signal.reason).to.be.instanceOf(RedissonShutdownError)
+    for (const call of [
+      () => lock.lock(),
+      () => lock.tryLock(5),
+      () => lock.acquire(),
+      () => lock.tryAcquire(),
+      () => lock.withLock(() => {}),
+      () => lock.unlock(),
+      () => hold.unlock(),
+      () => lock.forceUnlock(),
+      () => lock.isLocked(),
+      () => lock.isHeldByCurrentThread(),
+      () => lock.isHeldByThread(1),
+      () => lock.getHoldCount(),
+      () => lock.remainTimeToLive(),
+    ]) {
+      const error = await rejection(call())
+      expect(error, String(call)).to.be.instanceOf(RedissonShutdownError)
+      expect(error.message).to.include(redisson.getId())
+    }
+    await (await openRedis()).del(name)
+  })
+
+  it('of a server that is gone are RedisUnavailableErrors naming the lock', async () => {
+    const proxy = await startProxy(await sharedStandalone())
+    try {
+      const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })
+      const lock = cutOff.getLock(name)
+      proxy.refuse()
+      proxy.cut()
+      for (const call of [() => lock.lock(), () => lock.isLocked(), () => lock.tryLock(100)]) {
+        const error = await rejection(call())
+        expect(error, String(call)).to.be.instanceOf(RedisUnavailableError)
+        expect(error.message).to.include(name)
+      }
+    } finally {
+      await proxy.stop()
+    }
+  })
+})

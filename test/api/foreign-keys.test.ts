@@ -1,0 +1,132 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { IllegalMonitorStateError, type Redisson, WrongTypeError } from '../../src/index'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { NobodysErrors } from '../support/observing'
+
+const FOREIGN: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
+  ['a string', (redis, key) => redis.set(key, 'theirs')],
+  ['a string with an expiry', (redis, key) => redis.set(key, 'theirs', 'PX', 60_000)],
+  ['a list', (redis, key) => redis.rpush(key, 'a', 'b')],
+  ['a set', (redis, key) => redis.sadd(key, 'a')],
+  ['a sorted set', (redis, key) => redis.zadd(key, 1, 'a')],
+  ['a stream', (redis, key) => redis.xadd(key, '*', 'a', 'b')],
+  ["somebody's read lock", (redis, key) => redis.hset(key, 'mode', 'read', 'java:1', 1)],
+  ["somebody's write lock", (redis, key) => redis.hset(key, 'mode', 'write', 'java:1:write', 1)],
+]
+
+describe('a key that holds no plain lock', () => {
+  let redisson: Redisson
+  let redis: Redis
+  let name: string
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redisson = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('foreign')
+  })
+  afterEach(async () => {
+    await redis.del(name)
+    await closeAll()
+    await nobodys.expectNone()
+  })
+
+  /** The value and its expiry, as Redis itself would copy them. */
+  const contents = async () => [await redis.dumpBuffer(name), (await redis.pttl(name)) > 0]
+
+  for (const [title, make] of FOREIGN) {
+    it(`${title}: WrongTypeError from whatever looks at it, and left as it is`, async () => {
+      await make(redis, name)
+      const before = await contents()
+      const lock = redisson.getLock(name)
+      for (const call of [
+        () => lock.lock(),
+        () => lock.lock(1_000),
+        () => lock.lock({ threadId: 1 }),
+        () => lock.tryLock(),
+        () => lock.tryLock(20_000),
+        () => lock.tryLock(20_000, 1_000),
+        () => lock.acquire(),
+        () => lock.tryAcquire({ waitTime: 20_000 }),
+        () => lock.withLock(() => {}),
+        () => redisson.run(() => lock.lock()),
+        () => lock.forceUnlock(),
+        () => lock.isLocked(),
+        () => lock.remainTimeToLive(),
+      ]) {
+        const error = await rejection(call())
+        expect(error, String(call)).to.be.instanceOf(WrongTypeError)
+        expect(error.code).to.equal('WRONG_TYPE')
+        expect(error.message).to.include(name)
+      }
+      expect(await contents()).to.deep.equal(before)
+    })
+
+    it(`${title}: whoever holds nothing is told so without a look`, async () => {
+      await make(redis, name)
+      const before = await contents()
+      const lock = redisson.getLock(name)
+      expect(await lock.isHeldByCurrentThread()).to.equal(false)
+      expect(await lock.isHeldByThread(1)).to.equal(false)
+      expect(await lock.getHoldCount()).to.equal(0)
+      expect(await rejection(lock.unlock())).to.be.instanceOf(IllegalMonitorStateError)
+      expect(await contents()).to.deep.equal(before)
+    })
+
+    it(`${title}, put in place of a lock that is held here, is neither renewed, counted nor deleted`, async () => {
+      const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
+      const lock = brief.getLock(name)
+      const lost = new Promise<unknown>((resolve) => brief.on('lockLost', resolve))
+      await brief.run(async () => {
+        await lock.lock()
+        await redis.del(name)
+        await make(redis, name)
+        const before = await contents()
+        // The next renewal finds it, though other keys in its batch are fine.
+        expect(await lost).to.include({ lockName: name, reason: 'gone' })
+        expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+        expect(await contents()).to.deep.equal(before)
+      })
+    })
+
+    it(`${title}, met by a release or a re-entry before any renewal, is left as it is`, async () => {
+      const lock = redisson.getLock(name)
+      await redisson.run(async () => {
+        await lock.lock()
+        await lock.lock()
+        await redis.del(name)
+        await make(redis, name)
+        const before = await contents()
+        for (const call of [() => lock.lock(), () => lock.unlock(), () => lock.unlock()])
+          expect((await rejection(call())).code, String(call)).to.be.oneOf(['WRONG_TYPE', 'LOCK_LOST'])
+        expect(await contents()).to.deep.equal(before)
+        expect(await rejection(lock.unlock())).to.be.instanceOf(IllegalMonitorStateError)
+      })
+    })
+  }
+
+  it('does not spoil the renewal of the others in its batch', async () => {
+    const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
+    const good = await brief.getLock(uniqueName('foreign')).acquire()
+    const bad = await brief.getLock(name).acquire()
+    await redis.set(name, 'theirs')
+    const { signal } = bad
+    await waitUntil('the renewal finds it', () => signal.aborted)
+    expect(good.isHeld).to.equal(true)
+    await good.unlock()
+  })
+
+  it('does not stand in the way once it is gone', async () => {
+    const lock = redisson.getLock(name)
+    await redis.set(name, 'theirs')
+    await redisson.run(async () => {
+      await rejection(lock.lock())
+      await redis.del(name)
+      await lock.lock()
+      await lock.unlock()
+    })
+  })
+})

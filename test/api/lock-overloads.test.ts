@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { type Redisson, TimeUnit } from '../../src/index'
+import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../support/clients'
+import { ownerOf } from '../support/observing'
+
+describe('lock() and tryLock(), every way of calling them', () => {
+  let redisson: Redisson
+  let redis: Redis
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('overloads')
+  })
+  afterEach(closeAll)
+
+  /** Acquires, reads the lease that was set, releases. */
+  async function leaseOf(acquire: () => Promise<unknown>): Promise<number> {
+    const lock = redisson.getLock(name)
+    expect(await acquire()).to.not.equal(false)
+    const lease = await redis.pttl(name)
+    await lock.forceUnlock()
+    return lease
+  }
+
+  /** At most what was asked for; some of it has passed already, on a slow machine several seconds. */
+  function expectLease(actual: number, asked: number) {
+    expect(actual)
+      .to.be.at.most(asked)
+      .and.at.least(asked - 8_000)
+  }
+
+  it('lock(lease), in ms or a unit', async () => {
+    const lock = redisson.getLock(name)
+    expectLease(await leaseOf(() => lock.lock()), 30_000)
+    expectLease(await leaseOf(() => lock.lock(-1)), 30_000)
+    expectLease(await leaseOf(() => lock.lock(-1, TimeUnit.SECONDS)), 30_000)
+    expectLease(await leaseOf(() => lock.lock(50_000)), 50_000)
+    expectLease(await leaseOf(() => lock.lock(70, TimeUnit.SECONDS)), 70_000)
+    expectLease(await leaseOf(() => lock.lock(2, TimeUnit.MINUTES)), 120_000)
+    expectLease(await leaseOf(() => lock.lock(3, TimeUnit.HOURS)), 10_800_000)
+    expectLease(await leaseOf(() => lock.lock(1, TimeUnit.DAYS)), 86_400_000)
+    expectLease(await leaseOf(() => lock.lock(60_000_000, TimeUnit.MICROSECONDS)), 60_000)
+    expectLease(await leaseOf(() => lock.lock(60_000_000_000, TimeUnit.NANOSECONDS)), 60_000)
+    expectLease(await leaseOf(() => lock.lock(60_000, TimeUnit.MILLISECONDS)), 60_000)
+  })
+
+  it('lock({ leaseTime, threadId, signal })', async () => {
+    const lock = redisson.getLock(name)
+    const { signal } = new AbortController()
+    expectLease(await leaseOf(() => lock.lock({})), 30_000)
+    expectLease(await leaseOf(() => lock.lock({ leaseTime: undefined, threadId: undefined })), 30_000)
+    expectLease(await leaseOf(() => lock.lock({ leaseTime: -1, signal })), 30_000)
+    expectLease(await leaseOf(() => lock.lock({ leaseTime: 50_000, threadId: 4, signal })), 50_000)
+  })
+
+  it('tryLock with a wait and a lease, one unit for both', async () => {
+    const lock = redisson.getLock(name)
+    expectLease(await leaseOf(() => lock.tryLock()), 30_000)
+    expectLease(await leaseOf(() => lock.tryLock(50)), 30_000)
+    expectLease(await leaseOf(() => lock.tryLock(1, TimeUnit.SECONDS)), 30_000)
+    expectLease(await leaseOf(() => lock.tryLock(0, -1)), 30_000)
+    expectLease(await leaseOf(() => lock.tryLock(50, 60_000)), 60_000)
+    expectLease(await leaseOf(() => lock.tryLock(1, 70, TimeUnit.SECONDS)), 70_000)
+    expectLease(await leaseOf(() => lock.tryLock(1, -1, TimeUnit.SECONDS)), 30_000)
+    expectLease(await leaseOf(() => lock.tryLock({})), 30_000)
+    expectLease(await leaseOf(() => lock.tryLock({ waitTime: 5, leaseTime: 60_000, threadId: 4 })), 60_000)
+  })
+
+  it('acquire, tryAcquire and withLock take the same lease', async () => {
+    const lock = redisson.getLock(name)
+    expectLease(await leaseOf(() => lock.acquire()), 30_000)
+    expectLease(await leaseOf(() => lock.acquire({ leaseTime: 50_000 })), 50_000)
+    expectLease(await leaseOf(() => lock.tryAcquire({ leaseTime: 50_000, waitTime: 1 })), 50_000)
+    expectLease(await lock.withLock(() => redis.pttl(name), { leaseTime: 50_000 }), 50_000)
+    expectLease(await lock.withLock(() => redis.pttl(name)), 30_000)
+  })
+
+  it('fractions of a ms are rounded up, so that a tiny lease is one', async () => {
+    const lock = redisson.getLock(name)
+    // 4999.2 would be refused by Redis, were it sent as it is.
+    expectLease(await leaseOf(() => lock.lock(4_999.2)), 5_000)
+    expectLease(await leaseOf(() => lock.lock(4_999_000_001, TimeUnit.NANOSECONDS)), 5_000)
+    const hold = await lock.acquire({ leaseTime: 4_999.2 })
+    expectLease(await redis.pttl(name), 5_000)
+    await hold.unlock()
+    expectLease(await lock.withLock(() => redis.pttl(name), { leaseTime: 4_999.2 }), 5_000)
+  })
+
+  it('waits as long as the unit says, and one try for nothing or less', async () => {
+    const other = await createRedisson()
+    await other.getLock(name).lock()
+    const lock = redisson.getLock(name)
+    for (const wait of [
+      () => lock.tryLock(60),
+      () => lock.tryLock(60_000, TimeUnit.MICROSECONDS),
+      () => lock.tryLock(0.06, 1, TimeUnit.SECONDS),
+      () => lock.tryLock({ waitTime: 60 }),
+      async () => (await lock.tryAcquire({ waitTime: 60 })) !== undefined,
+    ])
+      expect(
+        await timed(async () => {
+          expect(await wait()).to.equal(false)
+        }),
+      ).to.be.within(55, 5_000)
+    for (const wait of [0, -1, -5, -0.5, -(2 ** 53)]) {
+      expect(await lock.tryLock(wait)).to.equal(false)
+      expect(await lock.tryLock(wait, 1_000)).to.equal(false)
+      expect(await lock.tryLock({ waitTime: wait })).to.equal(false)
+      expect(await lock.tryAcquire({ waitTime: wait })).to.equal(undefined)
+    }
+    expect((await ownerOf(redis, name)).field.startsWith(other.getId())).to.equal(true)
+  })
+
+  it('TimeUnits name themselves and convert', () => {
+    expect(TimeUnit.SECONDS.toMillis(2)).to.equal(2_000)
+    expect(TimeUnit.DAYS.toMillis(1)).to.equal(86_400_000)
+    expect(String(TimeUnit.MICROSECONDS)).to.equal('MICROSECONDS')
+    expect(Object.isFrozen(TimeUnit.SECONDS)).to.equal(true)
+  })
+})

@@ -1,0 +1,148 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson } from '../../src/index'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { NobodysErrors, ownerOf } from '../support/observing'
+
+/** PROTOCOL.md: braces in a name are its own, else we add them. */
+const channelOf = (key: string) =>
+  key.includes('{') ? `redisson_lock__channel:${key}` : `redisson_lock__channel:{${key}}`
+
+describe('names of locks', () => {
+  let redisson: Redisson
+  let redis: Redis
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redisson = await createRedisson()
+    redis = await openRedis()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await nobodys.expectNone()
+  })
+
+  async function subscribers(channel: string): Promise<number> {
+    const [, count] = await redis.pubsub('NUMSUB', channel)
+    return Number(count)
+  }
+
+  /** Acquires, waits and is woken, re-enters, fails with the name in the message, and leaves nothing. */
+  async function expectUsable(client: Redisson, name: string, key: string) {
+    const lock = client.getLock(name)
+    expect(lock.getName()).to.equal(name)
+    const hold = await lock.acquire()
+    expect(hold.lockName).to.equal(name)
+    expect((await ownerOf(redis, key)).field).to.equal(`${client.getId()}:${hold.threadId}`)
+    const waiting = client.getLock(name).tryAcquire({ waitTime: 20_000 })
+    await waitUntil('it waits', async () => (await subscribers(channelOf(key))) === 1)
+    await hold.unlock()
+    await (await waiting)!.unlock()
+    await lock.withLock(() => lock.withLock(() => {}))
+    const error = await rejection(lock.unlock())
+    expect(error.code).to.equal('ILLEGAL_MONITOR_STATE')
+    expect(error.message).to.include(JSON.stringify([...name].slice(0, 60).join('')).slice(0, -1))
+    expect(error.message.length).to.be.below(1_000)
+    expect(await redis.exists(key)).to.equal(0)
+  }
+
+  for (const [title, make] of [
+    ['an ordinary name', (unique: string) => unique],
+    ['a name with a hash tag', (unique: string) => `{${unique}}:tail`],
+    ['unbalanced braces', (unique: string) => `${unique}a}b`],
+    ['an opening brace', (unique: string) => `${unique}a{b`],
+    ['empty braces', (unique: string) => `{}${unique}`],
+    ['newlines, NUL and quotes', (unique: string) => `${unique}\r\n$3\r\nx\0"'\\`],
+    ['emoji and other scripts', (unique: string) => `${unique}🔒👩‍👩‍👧 замок 錠`],
+    ['blanks', (unique: string) => ` ${unique} `],
+    ['10 kB', (unique: string) => unique + 'x'.repeat(10_240)],
+    ['10 kB of emoji', (unique: string) => unique + '🔒'.repeat(2_560)],
+    ['what JavaScript keeps in every object', (unique: string) => `__proto__${unique}`],
+  ] as const)
+    it(`may be ${title}`, async () => {
+      const name = make(uniqueName('names'))
+      await expectUsable(redisson, name, name)
+    })
+
+  it('leave no channel behind', async () => {
+    const names = [uniqueName('names'), `{${uniqueName('names')}}x`, `${uniqueName('names')}a}b`]
+    await Promise.all(names.map((name) => expectUsable(redisson, name, name)))
+    for (const name of names)
+      await waitUntil('the channel is left', async () => (await subscribers(channelOf(name))) === 0)
+  })
+
+  it('may be those of properties that every object has', async () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const hold = await redisson.getLock(name).acquire({ leaseTime: 20_000 })
+      expect(await redisson.getLock(name).tryLock()).to.equal(false)
+      await hold.unlock()
+    }
+  })
+
+  it('are told apart, however alike', async () => {
+    const unique = uniqueName('names')
+    const names = [unique, `${unique} `, unique.toUpperCase(), `{${unique}}`, `${unique}\0`]
+    const holds = await Promise.all(names.map((name) => redisson.getLock(name).acquire()))
+    for (const hold of holds) await hold.unlock()
+  })
+
+  it('atlas C11: are mapped once, for keys and channels alike, and shown unmapped', async () => {
+    const asked: string[] = []
+    const mapped = await createRedisson({
+      nameMapper: {
+        map(name) {
+          asked.push(name)
+          return `prod:${name}`
+        },
+      },
+    })
+    const name = uniqueName('names')
+    await expectUsable(mapped, name, `prod:${name}`)
+    expect(await redis.exists(name, `prod:prod:${name}`)).to.equal(0)
+    // Whatever was mapped was a name of the user's.
+    expect(new Set(asked)).to.deep.equal(new Set([name]))
+  })
+
+  it('atlas C11: with a mapper, a client and one without meet in the mapped name', async () => {
+    const name = uniqueName('names')
+    const mapped = await createRedisson({ nameMapper: { map: (each) => `${each}:mapped`, unmap: String } })
+    const hold = await redisson.getLock(`${name}:mapped`).acquire()
+    const waiting = mapped.getLock(name).tryAcquire({ waitTime: 20_000 })
+    await waitUntil('it waits', async () => (await subscribers(channelOf(`${name}:mapped`))) === 1)
+    await hold.unlock()
+    const woken = (await waiting)!
+    expect(woken.lockName).to.equal(name)
+    expect(await redisson.getLock(name).tryLock()).to.equal(true)
+    await woken.unlock()
+  })
+
+  it('that map to one key are one lock, also for the counts of a thread', async () => {
+    const key = uniqueName('names')
+    const mapped = await createRedisson({ nameMapper: { map: () => key } })
+    await mapped.run(async () => {
+      await mapped.getLock('a').lock()
+      await mapped.getLock('b').lock()
+      expect((await ownerOf(redis, key)).count).to.equal(2)
+      await mapped.getLock('a').unlock()
+      await mapped.getLock('a').unlock()
+    })
+    expect(await redis.exists(key)).to.equal(0)
+  })
+
+  it('must be mapped to names: a mapper that fails or gives none is an error of getLock', async () => {
+    for (const map of [() => '', () => undefined, () => 5] as never[]) {
+      const client = await createRedisson({ nameMapper: { map } })
+      expect(() => client.getLock('x')).to.throw(TypeError, /nameMapper/)
+    }
+    const failing = await createRedisson({
+      nameMapper: {
+        map() {
+          throw new Error('no such tenant')
+        },
+      },
+    })
+    expect(() => failing.getLock('x')).to.throw('no such tenant')
+  })
+})

@@ -1,0 +1,110 @@
+import { inspect } from 'node:util'
+import { expect } from 'chai'
+import { Redisson, RedisUnavailableError } from '../../src/index'
+import { type Standalone, startStandalone, waitUntil, withClient } from '../servers'
+import { closeAll, createRedisson, rejection, uniqueName } from '../support/clients'
+
+const PASSWORD = 's3cret/p:ss word'
+const WRONG = 'wr0ng-p@ssword'
+
+/** Everything a logger could make of a value. */
+function shown(value: unknown): string {
+  const { message, stack, cause } = (value ?? {}) as Error
+  return [
+    inspect(value, { depth: 20, showHidden: true, getters: false }),
+    String(value),
+    message,
+    stack,
+    inspect(cause, { depth: 20 }),
+  ].join('\n')
+}
+
+function expectNoSecret(text: string, what: string) {
+  for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), WRONG, encodeURIComponent(WRONG)])
+    expect(text.includes(secret), `${what} shows a password`).to.equal(false)
+}
+
+describe('atlas D7: a password or URL appears in no error, event, warning or log', () => {
+  let server: Standalone
+  let printed: string[]
+  const originals = { out: process.stdout.write, err: process.stderr.write }
+  const note = (warning: Error) => printed.push(shown(warning))
+
+  before(async () => {
+    server = await startStandalone({ requirepass: PASSWORD })
+  })
+  after(() => server.stop())
+  beforeEach(() => {
+    printed = []
+    process.on('warning', note)
+    for (const stream of [process.stdout, process.stderr]) {
+      const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
+      stream.write = ((chunk: unknown, ...rest: unknown[]) => {
+        printed.push(String(chunk))
+        return write(chunk, ...rest)
+      }) as typeof stream.write
+    }
+  })
+  afterEach(async () => {
+    await closeAll()
+    process.off('warning', note)
+    process.stdout.write = originals.out
+    process.stderr.write = originals.err
+    expectNoSecret(printed.join('\n'), 'what was printed')
+  })
+
+  const url = (password: string, port = server.port) =>
+    `redis://:${encodeURIComponent(password)}@${server.host}:${port}`
+
+  it('not when it is wrong, in whatever form it is given', async () => {
+    const { host, port } = server
+    for (const redis of [url(WRONG), { host, port, password: WRONG }, `${url(WRONG)}/3`]) {
+      const error = await rejection(Redisson.create({ redis }))
+      expect(error).to.be.instanceOf(RedisUnavailableError)
+      expect(error.message).to.include(`${host}:${port}`)
+      expectNoSecret(shown(error), 'the error')
+    }
+  })
+
+  it('not when nobody listens, or the URL makes no sense', async () => {
+    for (const redis of [url(WRONG, 1), `redis//:${WRONG}@host`, `http://:${WRONG}@host`, `${WRONG}`]) {
+      const error = await rejection(Redisson.create({ redis }))
+      expectNoSecret(shown(error), 'the error')
+    }
+  })
+
+  it('not when it is revoked while we are connected', async () => {
+    const redisson = await createRedisson({ redis: url(PASSWORD) }, { unavailableAfter: 500 })
+    const events: unknown[] = []
+    for (const event of ['error', 'lockLost', 'renewalFailed'] as const)
+      redisson.on(event, (payload: unknown) => events.push(payload))
+    const lock = redisson.getLock(uniqueName('secrets'))
+    await lock.lock()
+    await withClient(server, async (client) => {
+      await client.auth(PASSWORD)
+      await client.config('SET', 'requirepass', 'another one')
+      await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    })
+    try {
+      await waitUntil('an error is told', () => events.length > 0)
+      const errors = [await rejection(lock.unlock()), await rejection(lock.tryLock())]
+      expectNoSecret(shown([...events, ...errors]), 'an event or error')
+    } finally {
+      await withClient(server, async (client) => {
+        await client.auth('another one')
+        await client.config('SET', 'requirepass', PASSWORD)
+      })
+    }
+  })
+
+  it('not when our objects themselves are logged', async () => {
+    const redisson = await createRedisson({ redis: url(PASSWORD) })
+    const lock = redisson.getLock(uniqueName('secrets'))
+    const hold = await lock.acquire()
+    for (const [what, value] of Object.entries({ redisson, lock, hold })) {
+      expectNoSecret(inspect(value, { depth: 20 }), what)
+      expectNoSecret(JSON.stringify(value), `${what} as JSON`)
+    }
+    await hold.unlock()
+  })
+})

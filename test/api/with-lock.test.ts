@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { LockLostError, type Redisson } from '../../src/index'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { wireThreadId } from '../support/observing'
+
+describe('withLock', () => {
+  let redisson: Redisson
+  let redis: Redis
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('with-lock')
+  })
+  afterEach(closeAll)
+
+  it('resolves with what the function gives, having released', async () => {
+    const lock = redisson.getLock(name)
+    const result = await lock.withLock(async (hold) => {
+      expect(hold.lockName).to.equal(name)
+      expect(hold.threadId).to.equal(await wireThreadId(redis, name))
+      return { answer: 42 }
+    })
+    expect(result).to.deep.equal({ answer: 42 })
+    expect(await redis.exists(name)).to.equal(0)
+    expect(await lock.withLock(() => 'synchronous')).to.equal('synchronous')
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it("rejects with the function's own error, having released", async () => {
+    const failure = new Error('failed inside')
+    const lock = redisson.getLock(name)
+    expect(await rejection(lock.withLock(() => Promise.reject(failure)))).to.equal(failure)
+    const thrown = lock.withLock(() => {
+      throw failure
+    })
+    expect(await rejection(thrown)).to.equal(failure)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('waits for the function even when the hold is lost, and its error goes before the loss', async () => {
+    const failure = new Error('failed inside')
+    let finished = false
+    const rejected = redisson.getLock(name).withLock(async () => {
+      await redis.del(name)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      finished = true
+      throw failure
+    })
+    expect(await rejection(rejected)).to.equal(failure)
+    expect(finished).to.equal(true)
+  })
+
+  it('rejects with LockLostError carrying the result when the hold was lost meanwhile', async () => {
+    const lost = (await rejection(
+      redisson.getLock(name).withLock(async () => {
+        await redis.del(name)
+        return 'computed'
+      }),
+    )) as LockLostError
+    expect(lost).to.be.instanceOf(LockLostError)
+    expect(lost.result).to.equal('computed')
+    expect(lost.lockName).to.equal(name)
+  })
+
+  it('does the same when its lease ran out: the signal told meanwhile', async () => {
+    const lost = (await rejection(
+      redisson.getLock(name).withLock(
+        async ({ signal }) => {
+          await waitUntil('the signal aborts', () => signal.aborted)
+          return 7
+        },
+        { leaseTime: 60 },
+      ),
+    )) as LockLostError
+    expect(lost).to.be.instanceOf(LockLostError)
+    expect(lost.result).to.equal(7)
+  })
+
+  it('leaves it alone when the function itself released the hold', async () => {
+    const result = await redisson.getLock(name).withLock(async (hold) => {
+      await hold.unlock()
+      expect(await redis.exists(name)).to.equal(0)
+      return 'early'
+    })
+    expect(result).to.equal('early')
+  })
+
+  it('does not call the function when its signal aborts before the lock is free', async () => {
+    const other = await createRedisson()
+    const held = await other.getLock(name).acquire()
+    const controller = new AbortController()
+    let called = false
+    const waiting = redisson.getLock(name).withLock(
+      () => {
+        called = true
+      },
+      { signal: controller.signal },
+    )
+    controller.abort(new Error('enough'))
+    expect((await rejection(waiting)).message).to.equal('enough')
+    await held.unlock()
+    expect(called).to.equal(false)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('passes an abort that comes once it is inside: the function decides', async () => {
+    const controller = new AbortController()
+    const result = await redisson.getLock(name).withLock(
+      () => {
+        controller.abort()
+        return 'went on'
+      },
+      { signal: controller.signal },
+    )
+    expect(result).to.equal('went on')
+  })
+})

@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, type Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { ownerOf, wireThreadId } from '../support/observing'
+
+describe('an explicit threadId', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('explicit')
+  })
+  afterEach(closeAll)
+
+  it('re-enters through every acquiring call and every object of the name', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await lock.lock({ threadId: 7 })
+    expect(await redisson.getLock(name).tryLock({ threadId: 7 })).to.equal(true)
+    const hold = await redisson.getLock(name).acquire({ threadId: 7 })
+    expect((await ownerOf(redis, name)).count).to.equal(3)
+    await hold.unlock()
+    await lock.unlock({ threadId: 7 })
+    await redisson.getLock(name).unlock({ threadId: 7 })
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('excludes other ids, and code without one', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock({ threadId: 7 })
+    expect(await lock.tryLock({ threadId: 8 })).to.equal(false)
+    expect(await lock.tryLock()).to.equal(false)
+    expect(await rejection(lock.unlock({ threadId: 8 }))).to.be.instanceOf(IllegalMonitorStateError)
+    expect(await rejection(lock.unlock())).to.be.instanceOf(IllegalMonitorStateError)
+    await lock.unlock({ threadId: 7 })
+  })
+
+  it('goes before the logical thread', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock({ threadId: 7 })
+      expect(await lock.isHeldByCurrentThread()).to.equal(false)
+      expect(await lock.tryLock()).to.equal(false)
+      expect(await rejection(lock.unlock())).to.be.instanceOf(IllegalMonitorStateError)
+    })
+    // It does not end with the thread in which it was used.
+    expect(await lock.tryLock({ threadId: 7 })).to.equal(true)
+    expect(await lock.isHeldByThread(7)).to.equal(true)
+    await lock.unlock({ threadId: 7 })
+    await lock.unlock({ threadId: 7 })
+  })
+
+  it('is local to its client', async () => {
+    const other = await createRedisson()
+    await redisson.getLock(name).lock({ threadId: 7 })
+    expect(await other.getLock(name).tryLock({ threadId: 7 })).to.equal(false)
+    expect(await rejection(other.getLock(name).unlock({ threadId: 7 }))).to.be.instanceOf(
+      IllegalMonitorStateError,
+    )
+    expect(await other.getLock(name).isHeldByThread(7)).to.equal(false)
+  })
+
+  it('never reaches the wire, so it cannot meet an id of ours', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await lock.lock({ threadId: 7 })
+    const first = await wireThreadId(redis, name)
+    await lock.unlock({ threadId: 7 })
+    // The id that the next hold without a threadId would have used had we not kept them apart.
+    const next = first + 1
+    await lock.lock({ threadId: next })
+    const unscoped = redisson.getLock(uniqueName('explicit'))
+    await unscoped.lock()
+    const ids = [await wireThreadId(redis, name), await wireThreadId(redis, unscoped.getName())]
+    expect(new Set([first, ...ids])).to.have.property('size', 3)
+    await unscoped.unlock()
+    await lock.unlock({ threadId: next })
+  })
+
+  it('counts a lock by itself', async () => {
+    const other = redisson.getLock(uniqueName('explicit'))
+    await redisson.getLock(name).lock({ threadId: 7 })
+    expect(await other.isHeldByThread(7)).to.equal(false)
+    await other.lock({ threadId: 7 })
+    await redisson.getLock(name).unlock({ threadId: 7 })
+    expect(await other.isHeldByThread(7)).to.equal(true)
+    await other.unlock({ threadId: 7 })
+  })
+})

@@ -1,0 +1,164 @@
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
+import { deferred } from '../support/observing'
+
+// A thread's identity that leaks is two requests inside one lock: each of these code paths outlives the
+// call that set it up, and must not carry the caller's identity to whoever comes next.
+describe('a logical thread does not leak', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('leak')
+  })
+  afterEach(closeAll)
+
+  it('to the code after it, nor to the one who awaited it', async () => {
+    const lock = redisson.getLock(name)
+    const running = redisson.run(() => lock.lock())
+    expect(await lock.tryLock()).to.equal(false)
+    await running
+    expect(await lock.tryLock()).to.equal(false)
+    expect(await lock.getHoldCount()).to.equal(0)
+  })
+
+  it('to later messages on a socket whose handler opened it', async () => {
+    const lock = redisson.getLock(name)
+    const answers: boolean[] = []
+    const never = deferred()
+    const server = createServer((socket) => {
+      socket.on('data', async () => {
+        // The first message's thread stays alive with its hold while the second message is handled.
+        answers.push(await lock.tryLock())
+        socket.write('.')
+        void redisson.run(() => never.promise)
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    try {
+      for (let message = 0; message < 4; message++) {
+        client.write('x')
+        await once(client, 'data')
+      }
+      expect(answers).to.deep.equal([true, false, false, false])
+    } finally {
+      never.resolve()
+      client.destroy()
+      server.close()
+    }
+    await lock.unlock()
+  })
+
+  it('to the next turn of an interval whose callback opened it', async () => {
+    const lock = redisson.getLock(name)
+    const done = deferred()
+    const never = deferred()
+    const answers: boolean[] = []
+    let busy = false
+    const interval = setInterval(async () => {
+      if (busy) return
+      busy = true
+      const own = redisson.run(async () => {
+        answers.push(await lock.tryLock())
+        busy = false
+        if (answers.length === 3) done.resolve()
+        await never.promise
+      })
+      // Outside: the handler itself must be nobody, even with its thread alive.
+      expect(await lock.isHeldByCurrentThread()).to.equal(false)
+      await own
+    }, 5)
+    await done.promise
+    clearInterval(interval)
+    never.resolve()
+    expect(answers.slice(0, 3)).to.deep.equal([true, false, false])
+  })
+
+  it('through an emitter to the listeners of another thread', async () => {
+    const lock = redisson.getLock(name)
+    const emitter = new EventEmitter()
+    const seen: Promise<number>[] = []
+    await redisson.run(async () => {
+      await lock.lock()
+      emitter.on('work', () => seen.push(lock.getHoldCount()))
+    })
+    await redisson.run(async () => {
+      emitter.emit('work')
+    })
+    emitter.emit('work')
+    expect(await Promise.all(seen)).to.deep.equal([0, 0])
+  })
+
+  it('to listeners of the client, whoever added them and whoever made the event happen', async () => {
+    const lock = redisson.getLock(name)
+    const other = redisson.getLock(uniqueName('leak'))
+    const counts = deferred<number>()
+    await redisson.run(async () => {
+      await lock.lock()
+      redisson.on('lockLost', () => counts.resolve(lock.getHoldCount()))
+      await other.lock()
+      await other.forceUnlock()
+      expect(await counts.promise, 'what the listener holds').to.equal(0)
+      expect(await lock.getHoldCount()).to.equal(1)
+    })
+  })
+
+  it('to listeners of a signal of ours that aborts', async () => {
+    const lock = redisson.getLock(name)
+    const other = redisson.getLock(uniqueName('leak'))
+    const counts = deferred<number>()
+    await redisson.run(async () => {
+      await lock.lock()
+      const hold = await other.acquire()
+      hold.signal.addEventListener('abort', () => counts.resolve(lock.getHoldCount()))
+      await other.forceUnlock()
+      expect(await counts.promise).to.equal(0)
+    })
+  })
+
+  it('to whoever waits behind it: a waiter wakes as itself', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      const unscoped = deferred<number>()
+      const waiter = redisson.run(async () => {
+        await lock.lock()
+        unscoped.resolve(await lock.getHoldCount())
+        await lock.unlock()
+      })
+      await lock.unlock()
+      expect(await unscoped.promise).to.equal(1)
+      expect(await lock.getHoldCount()).to.equal(0)
+      await waiter
+    })
+  })
+
+  it('into the renewals and sockets of a client created within it', async () => {
+    const redis = await openRedis()
+    const held = redisson.getLock(name)
+    const never = deferred()
+    const counts = deferred<number>()
+    const created = deferred()
+    const running = redisson.run(async () => {
+      await held.lock()
+      const inner = await createRedisson({ lockWatchdogTimeout: 300 })
+      inner.on('lockLost', () => counts.resolve(held.getHoldCount()))
+      const lost = uniqueName('leak')
+      await inner.getLock(lost).lock()
+      // Found by the next renewal, of which nobody asked for.
+      await redis.del(lost)
+      created.resolve()
+      await never.promise
+    })
+    await created.promise
+    expect(await counts.promise).to.equal(0)
+    never.resolve()
+    await running
+  })
+})

@@ -1,0 +1,180 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, type Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { deferred, ownerOf, stillPending } from '../support/observing'
+
+describe('a logical thread (redisson.run)', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('run')
+  })
+  afterEach(closeAll)
+
+  it('re-enters a lock through any object of that name and keeps one count for all of them', async () => {
+    const redis = await openRedis()
+    const objects = [redisson.getLock(name), redisson.getLock(name), redisson.getLock(name)]
+    await redisson.run(async () => {
+      for (const lock of objects) await lock.lock()
+      for (const lock of objects) expect(await lock.getHoldCount()).to.equal(3)
+      expect((await ownerOf(redis, name)).count).to.equal(3)
+      expect(await objects[2]!.tryLock()).to.equal(true)
+      // Released in another order than acquired, all through one object.
+      for (const left of [3, 2, 1]) {
+        await objects[1]!.unlock()
+        expect((await ownerOf(redis, name)).count).to.equal(left)
+      }
+      await objects[1]!.unlock()
+    })
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('is itself however deep its code goes', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await new Promise((resolve) => setImmediate(resolve))
+      await Promise.all([1].map(async () => await redisson.getLock(name).lock()))
+      const inTimer = deferred<boolean>()
+      setTimeout(async () => inTimer.resolve(await lock.isHeldByCurrentThread()), 1)
+      expect(await inTimer.promise).to.equal(true)
+      expect(await lock.getHoldCount()).to.equal(2)
+    })
+  })
+
+  it('excludes another thread and code outside any', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(() => lock.lock())
+    expect(await redisson.run(() => lock.tryLock())).to.equal(false)
+    expect(await lock.tryLock()).to.equal(false)
+    expect(await redisson.run(() => lock.isHeldByCurrentThread())).to.equal(false)
+    expect(await rejection(redisson.run(() => lock.unlock()))).to.be.instanceOf(IllegalMonitorStateError)
+  })
+
+  it('is another one in a nested run, which neither re-enters nor releases what the outer holds', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await redisson.run(async () => {
+        expect(await lock.tryLock()).to.equal(false)
+        expect(await lock.getHoldCount()).to.equal(0)
+        const error = await rejection(lock.unlock())
+        expect(error).to.be.instanceOf(IllegalMonitorStateError)
+        expect(error.message).to.match(/this client does hold it/i)
+      })
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('waits for the outer thread in a nested run until that one releases', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      const inner = redisson.run(async () => {
+        await lock.lock()
+        await lock.unlock()
+        return 'had it'
+      })
+      expect(await stillPending(inner)).to.equal(true)
+      await lock.unlock()
+      expect(await inner).to.equal('had it')
+    })
+  })
+
+  it('ends when its function resolves: what a timer does afterwards is unscoped', async () => {
+    const lock = redisson.getLock(name)
+    const go = deferred()
+    let left!: Promise<void>
+    await redisson.run(async () => {
+      left = go.promise.then(async () => {
+        expect(await lock.isHeldByCurrentThread()).to.equal(false)
+        expect(await lock.tryLock()).to.equal(false)
+      })
+      await lock.lock()
+    })
+    go.resolve()
+    await left
+  })
+
+  it('ends when its function rejects, too', async () => {
+    const lock = redisson.getLock(name)
+    const go = deferred()
+    let left!: Promise<boolean>
+    const failure = await rejection(
+      redisson.run(async () => {
+        left = go.promise.then(() => lock.tryLock())
+        await lock.lock()
+        throw new Error('failed inside')
+      }),
+    )
+    expect(failure.message).to.equal('failed inside')
+    go.resolve()
+    expect(await left).to.equal(false)
+  })
+
+  it('may still be unlocked by what it left behind', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    const go = deferred()
+    let left!: Promise<Error>
+    await redisson.run(async () => {
+      left = go.promise.then(async () => {
+        await redisson.getLock(name).unlock()
+        return await rejection(lock.unlock())
+      })
+      await lock.lock()
+    })
+    expect(await redis.exists(name)).to.equal(1)
+    go.resolve()
+    expect(await left).to.be.instanceOf(IllegalMonitorStateError)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('that has ended prefers its own hold to an unscoped one of the same object', async () => {
+    const other = uniqueName('run')
+    const go = deferred()
+    let left!: Promise<void>
+    const lock = redisson.getLock(name)
+    const unscoped = redisson.getLock(other)
+    await redisson.run(async () => {
+      left = go.promise.then(async () => {
+        // Taken after the end, so by nobody: its own object remembers it.
+        await unscoped.lock()
+        expect(await unscoped.isHeldByCurrentThread()).to.equal(true)
+        await unscoped.unlock()
+        await lock.unlock()
+      })
+      await lock.lock()
+    })
+    go.resolve()
+    await left
+    expect(await lock.isLocked()).to.equal(false)
+    expect(await unscoped.isLocked()).to.equal(false)
+  })
+
+  it('passes on what its function returns, synchronous or not', async () => {
+    expect(await redisson.run(() => 5)).to.equal(5)
+    expect(await redisson.run(async () => 'later')).to.equal('later')
+    const thrown = await rejection(
+      redisson.run(() => {
+        throw new RangeError('at once')
+      }),
+    )
+    expect(thrown).to.be.instanceOf(RangeError)
+  })
+
+  it('is a different owner to every client', async () => {
+    const other = await createRedisson()
+    await redisson.run(async () => {
+      await redisson.getLock(name).lock()
+      expect(await other.getLock(name).tryLock()).to.equal(false)
+      // One thread, though: run() of either client opens it for both.
+      const second = uniqueName('run')
+      await other.getLock(second).lock()
+      expect(await other.getLock(second).tryLock()).to.equal(true)
+    })
+  })
+})

@@ -1,0 +1,182 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { blockEventLoop, ownerOf, stillPending } from '../support/observing'
+
+describe('one caller does one thing at a time on one lock', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('one-thing')
+  })
+  afterEach(closeAll)
+
+  it('rejects a second acquisition at once, in a thread and under a threadId, and says what to do', async () => {
+    const other = await createRedisson()
+    const held = await other.getLock(name).acquire()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      const first = lock.lock()
+      for (const second of [
+        () => lock.lock(),
+        () => redisson.getLock(name).tryLock(),
+        () => lock.acquire(),
+        () => lock.tryAcquire({ waitTime: 5 }),
+      ]) {
+        const error = await rejection(second())
+        expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
+        expect(error.message).to.match(/redisson\.run\(\)/)
+        expect(error.message).to.include(name).and.include(redisson.getId())
+      }
+      const explicit = lock.lock({ threadId: 3 })
+      expect(await rejection(lock.tryLock({ threadId: 3 }))).to.be.instanceOf(IllegalMonitorStateError)
+      expect(await stillPending(first), 'the first waits on').to.equal(true)
+      await held.unlock()
+      await first
+      await lock.unlock()
+      await explicit
+      await lock.unlock({ threadId: 3 })
+    })
+    expect(await lock.isLocked()).to.equal(false)
+  })
+
+  it('rejects a second re-entry too, and counts only the first', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      const [first, second] = await Promise.allSettled([lock.lock(), lock.lock()])
+      expect(first.status).to.equal('fulfilled')
+      expect(second).to.have.property('reason').instanceOf(IllegalMonitorStateError)
+      expect((await ownerOf(redis, name)).count).to.equal(2)
+      await lock.unlock()
+      await lock.unlock()
+    })
+  })
+
+  it('rejects it also right after the lease of the former hold ran out unnoticed', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock(50)
+      // No timer can tell of the end of the lease before the calls below look themselves.
+      blockEventLoop(80)
+      const first = lock.lock()
+      const second = lock.tryLock()
+      expect(await rejection(second)).to.be.instanceOf(IllegalMonitorStateError)
+      await first
+      await lock.unlock()
+    })
+  })
+
+  it('allows other locks, other threads and branches of their own meanwhile', async () => {
+    const other = await createRedisson()
+    const held = await other.getLock(name).acquire()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      const first = lock.lock()
+      expect(await redisson.getLock(uniqueName('one-thing')).tryLock()).to.equal(true)
+      expect(await redisson.run(() => lock.tryLock())).to.equal(false)
+      const branch = lock.withLock(() => 'branch')
+      await held.unlock()
+      await first
+      await lock.unlock()
+      expect(await branch).to.equal('branch')
+    })
+  })
+
+  it('is free again after an acquisition that failed, timed out or was aborted', async () => {
+    const other = await createRedisson()
+    const held = await other.getLock(name).acquire()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      expect(await lock.tryLock(20)).to.equal(false)
+      const controller = new AbortController()
+      const aborted = rejection(lock.lock({ signal: controller.signal }))
+      controller.abort(new Error('enough'))
+      expect((await aborted).message).to.equal('enough')
+      await rejection(lock.lock(0))
+      await held.unlock()
+      expect(await lock.tryLock(5_000)).to.equal(true)
+      await lock.unlock()
+    })
+  })
+
+  it('makes a second unlock() wait its turn', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock()
+      await Promise.all([lock.unlock(), redisson.getLock(name).unlock()])
+      expect(await redis.exists(name)).to.equal(0)
+      await lock.lock()
+      const [first, second] = await Promise.allSettled([lock.unlock(), lock.unlock()])
+      expect(first.status).to.equal('fulfilled')
+      expect(second).to.have.property('reason').instanceOf(IllegalMonitorStateError)
+    })
+  })
+
+  it('makes an unlock() wait for the acquisition under way', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await Promise.all([lock.lock(), lock.unlock()])
+      expect(await redis.exists(name)).to.equal(0)
+      await lock.lock()
+      await Promise.all([lock.lock(), lock.unlock()])
+      expect((await ownerOf(redis, name)).count).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('makes an acquisition wait for the unlock() under way', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await Promise.all([lock.unlock(), lock.lock()])
+      expect((await ownerOf(redis, name)).count).to.equal(1)
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('releases a level for each of many unlock() calls made at once', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      for (let level = 0; level < 4; level++) await lock.lock()
+      await Promise.all([lock.unlock(), lock.unlock(), lock.unlock(), lock.unlock()])
+      expect(await redis.exists(name)).to.equal(0)
+    })
+  })
+
+  it('acquires anew where the unlock() calls before it, still under way, release the last level', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock()
+      const before = await ownerOf(redis, name)
+      await Promise.all([lock.unlock(), lock.unlock(), lock.lock()])
+      const after = await ownerOf(redis, name)
+      expect(after.count).to.equal(1)
+      expect(after.field).to.not.equal(before.field)
+      await lock.unlock()
+    })
+  })
+
+  it('takes calls in the order in which they are made: a released level is the older one', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await Promise.all([lock.unlock(), lock.lock(2_000)])
+      // Were the new level released in place of the old, the lease would be the watchdog's 30 s.
+      expect(await redis.pttl(name)).to.be.within(1, 2_000)
+      await lock.unlock()
+    })
+  })
+})

@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, uniqueName } from '../support/clients'
+
+describe('the RLOCK_SELF_WAIT warning', () => {
+  let redisson: Redisson
+  let name: string
+  let warnings: (Error & { code?: string })[]
+  const note = (warning: Error & { code?: string }) => {
+    if (warning.code === 'RLOCK_SELF_WAIT' && warning.message.includes(name)) warnings.push(warning)
+  }
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('self-wait')
+    warnings = []
+    process.on('warning', note)
+  })
+  afterEach(async () => {
+    process.off('warning', note)
+    await closeAll()
+  })
+
+  it('comes once, after 5 s, when a hold of this client keeps a local caller waiting', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    const started = performance.now()
+    // The classic: a nested call outside any scope.
+    const nested = [redisson.getLock(name).tryLock(8_000), lock.tryLock(8_000)]
+    await waitUntil('the warning comes', () => warnings.length > 0)
+    expect(performance.now() - started).to.be.greaterThan(4_900)
+    expect(await Promise.all(nested)).to.deep.equal([false, false])
+    expect(warnings).to.have.length(1)
+    const { message } = warnings[0]!
+    for (const word of ['redisson.run()', 'withLock()', 'threadId']) expect(message).to.include(word)
+    // Its story has been told.
+    expect(await lock.tryLock(300)).to.equal(false)
+    expect(warnings).to.have.length(1)
+    await lock.unlock()
+  })
+
+  it('does not come for callers who each waited briefly for a lock that is held long', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    const started = performance.now()
+    while (performance.now() - started < 5_600) {
+      expect(await lock.tryLock(100)).to.equal(false)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(warnings).to.deep.equal([])
+    await lock.unlock()
+  })
+
+  it('does not come for one who waits for another client', async () => {
+    const other = await createRedisson()
+    const hold = await other.getLock(name).acquire()
+    expect(await redisson.getLock(name).tryLock(5_600)).to.equal(false)
+    expect(warnings).to.deep.equal([])
+    await hold.unlock()
+  })
+})

@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { ownerOf } from '../support/observing'
+
+// Whoever got a LockHold, or runs within withLock, relies on that level to the end: a stray unlock() in a
+// helper must not release it early. Its token alone does.
+describe('bare unlock() never releases the level of a token', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('token')
+  })
+  afterEach(closeAll)
+
+  async function expectRefused(unlocking: Promise<void>) {
+    const error = await rejection(unlocking)
+    expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
+    expect(error.message).to.match(/LockHold or withLock\(\)/)
+  }
+
+  it('neither of a LockHold in a thread', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      const hold = await lock.acquire()
+      await expectRefused(lock.unlock())
+      expect(hold.isHeld).to.equal(true)
+      expect(await lock.getHoldCount()).to.equal(1)
+      await hold.unlock()
+    })
+  })
+
+  it('nor of one under a threadId', async () => {
+    const lock = redisson.getLock(name)
+    const hold = await lock.acquire({ threadId: 5 })
+    await expectRefused(lock.unlock({ threadId: 5 }))
+    expect(await lock.isHeldByThread(5)).to.equal(true)
+    await hold.unlock()
+  })
+
+  it('nor of one outside any scope', async () => {
+    const lock = redisson.getLock(name)
+    const hold = (await lock.tryAcquire())!
+    await expectRefused(lock.unlock())
+    expect(hold.isHeld).to.equal(true)
+    await hold.unlock()
+  })
+
+  it('nor of withLock, within it or beside it', async () => {
+    const lock = redisson.getLock(name)
+    await lock.withLock(async (hold) => {
+      await expectRefused(lock.unlock())
+      expect(hold.isHeld).to.equal(true)
+      expect(await lock.isLocked()).to.equal(true)
+    })
+    expect(await lock.isLocked()).to.equal(false)
+  })
+
+  it('but the bare level beside it, whichever of the two is the inner one', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      const hold = await lock.acquire()
+      await lock.unlock()
+      expect((await ownerOf(redis, name)).count).to.equal(1)
+      expect(hold.isHeld).to.equal(true)
+      await expectRefused(lock.unlock())
+      await lock.lock()
+      await hold.unlock()
+      expect(hold.isHeld).to.equal(false)
+      expect((await ownerOf(redis, name)).count).to.equal(1)
+      await lock.unlock()
+    })
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('nor the other way round: a token never releases a bare level', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.withLock(async () => {
+        expect((await ownerOf(redis, name)).count).to.equal(2)
+      })
+      const hold = await lock.acquire()
+      await hold.unlock()
+      expect(await rejection(hold.unlock())).to.be.instanceOf(IllegalMonitorStateError)
+      expect((await ownerOf(redis, name)).count).to.equal(1)
+      await lock.unlock()
+    })
+  })
+})

@@ -1,0 +1,165 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { ownerOf, stillPending } from '../support/observing'
+import { SentScripts } from '../support/sent-scripts'
+
+describe('code outside any scope', () => {
+  let redisson: Redisson
+  let name: string
+  const sent = new SentScripts()
+
+  beforeEach(async () => {
+    redisson = await createRedisson({}, { transport: sent.transport })
+    name = uniqueName('unscoped')
+  })
+  afterEach(closeAll)
+
+  for (const [title, second] of [
+    ['one object', false],
+    ['two objects', true],
+  ] as const)
+    it(`excludes itself through ${title}: every acquisition is an owner of its own`, async () => {
+      const lock = redisson.getLock(name)
+      const again = second ? redisson.getLock(name) : lock
+      await lock.lock()
+      expect(await again.tryLock()).to.equal(false)
+      expect(await again.tryLock(30)).to.equal(false)
+      const waiting = again.lock()
+      expect(await stillPending(waiting)).to.equal(true)
+      await lock.unlock()
+      await waiting
+      expect(await lock.tryLock()).to.equal(false)
+      await again.unlock()
+    })
+
+  it('lets in one of many requests that share an object', async () => {
+    const lock = redisson.getLock(name)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => lock.tryLock()))
+    expect(answers.filter((acquired) => acquired)).to.have.length(1)
+    await lock.unlock()
+  })
+
+  it('counts the hold that unlock() would release, and answers nothing for other objects', async () => {
+    const lock = redisson.getLock(name)
+    const other = redisson.getLock(name)
+    expect(await lock.getHoldCount()).to.equal(0)
+    await lock.lock()
+    expect(await lock.isHeldByCurrentThread()).to.equal(true)
+    expect(await lock.getHoldCount()).to.equal(1)
+    expect(await other.isHeldByCurrentThread()).to.equal(false)
+    expect(await other.getHoldCount()).to.equal(0)
+    await lock.unlock()
+    expect(await lock.isHeldByCurrentThread()).to.equal(false)
+  })
+
+  it('cannot unlock through another object, and is told where the lock is', async () => {
+    const redis = await openRedis()
+    await redisson.getLock(name).lock()
+    sent.names.length = 0
+    const error = await rejection(redisson.getLock(name).unlock())
+    expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
+    expect(error.message).to.match(/this client does hold it.*another lock object, another scope/i)
+    expect(error.message).to.include(name).and.include(redisson.getId())
+    expect(sent.names).to.deep.equal([])
+    expect(await redis.exists(name)).to.equal(1)
+  })
+
+  it('cannot unlock what nobody here holds, and hears no such hint', async () => {
+    const other = await createRedisson()
+    await other.getLock(name).lock()
+    const error = await rejection(redisson.getLock(name).unlock())
+    expect(error).to.be.instanceOf(IllegalMonitorStateError)
+    expect(error.message).to.include(name).and.include(redisson.getId())
+    expect(error.message).to.not.match(/does hold it/)
+    expect(await redisson.getLock(name).isLocked()).to.equal(true)
+  })
+
+  it('atlas C3: settles an expired hold first, so that its late finisher frees no successor', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await lock.lock(60)
+    // The successor shares the object, and waits until the lease has run out.
+    await lock.lock()
+    const successor = await ownerOf(redis, name)
+    expect(await lock.getHoldCount(), 'the next unlock() releases nothing').to.equal(0)
+    sent.names.length = 0
+    const error = await rejection(lock.unlock())
+    expect(error).to.be.instanceOf(LockLostError)
+    expect(sent.names, 'sent').to.deep.equal([])
+    expect(await ownerOf(redis, name)).to.deep.equal(successor)
+    expect(await lock.isHeldByCurrentThread()).to.equal(true)
+    await lock.unlock()
+    expect(sent.names.filter((script) => script === 'lock/release')).to.have.length(1)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('atlas C3: settles a hold lost by force first, however many came after it', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    await lock.forceUnlock()
+    await lock.lock()
+    await lock.forceUnlock()
+    await lock.lock()
+    sent.names.length = 0
+    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
+    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
+    expect(sent.names).to.deep.equal([])
+    await lock.unlock()
+    const error = await rejection(lock.unlock())
+    expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
+    expect(await lock.isLocked()).to.equal(false)
+  })
+
+  it('atlas C3: a hold that expired is not released though another client holds the lock now', async () => {
+    const redis = await openRedis()
+    const other = await createRedisson()
+    const lock = redisson.getLock(name)
+    await lock.lock(60)
+    await other.getLock(name).lock()
+    const theirs = await ownerOf(redis, name)
+    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
+    expect(await ownerOf(redis, name)).to.deep.equal(theirs)
+    await other.getLock(name).forceUnlock()
+  })
+
+  it('learns of a loss that only the server knew, and leaves the new holder alone', async () => {
+    const redis = await openRedis()
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    // As after a restart without data: gone, and taken by a Java peer.
+    await redis.del(name)
+    await redis.hset(name, 'java:1', 1)
+    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
+    expect(await redis.hgetall(name)).to.deep.equal({ 'java:1': '1' })
+    await redis.del(name)
+  })
+
+  it('remembers that holds were lost, not every one of them, and forgets none', async () => {
+    const lock = redisson.getLock(name)
+    for (let round = 0; round < 105; round++) {
+      await lock.lock()
+      await lock.forceUnlock()
+    }
+    await lock.lock()
+    for (let round = 0; round < 105; round++) {
+      const error = await rejection(lock.unlock())
+      expect(error, `unlock ${round}`).to.be.instanceOf(LockLostError)
+    }
+    expect(await lock.isLocked()).to.equal(true)
+    await lock.unlock()
+    expect(await lock.isLocked()).to.equal(false)
+  })
+
+  it('keeps its holds apart from those of a scope on the same object', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    await redisson.run(async () => {
+      expect(await lock.getHoldCount()).to.equal(0)
+      expect(await rejection(lock.unlock())).to.be.instanceOf(IllegalMonitorStateError)
+    })
+    await lock.unlock()
+    await waitUntil('the lock is free', async () => !(await lock.isLocked()))
+  })
+})

@@ -1,0 +1,146 @@
+import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { deferred, ownerOf } from '../support/observing'
+
+describe('the thread that withLock opens', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('with-lock')
+  })
+  afterEach(closeAll)
+
+  it('re-enters its own hold, outside and inside a run, by every call and object', async () => {
+    const redis = await openRedis()
+    const nested = () =>
+      redisson.getLock(name).withLock(async () => {
+        const lock = redisson.getLock(name)
+        await lock.lock()
+        expect(await lock.tryLock()).to.equal(true)
+        const hold = await lock.acquire()
+        await lock.withLock(async () => {
+          expect((await ownerOf(redis, name)).count).to.equal(5)
+          expect(await lock.getHoldCount()).to.equal(5)
+        })
+        await hold.unlock()
+        await lock.unlock()
+        await lock.unlock()
+        expect(await lock.getHoldCount()).to.equal(1)
+      })
+    await nested()
+    await redisson.run(nested)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('re-enters what its ancestors hold', async () => {
+    const lock = redisson.getLock(name)
+    const between = redisson.getLock(uniqueName('with-lock'))
+    await redisson.run(async () => {
+      await lock.lock()
+      await between.withLock(() =>
+        redisson.getLock(uniqueName('with-lock')).withLock(async () => {
+          expect(await lock.tryLock()).to.equal(true)
+          expect(await between.tryLock()).to.equal(true)
+          await between.unlock()
+          await lock.unlock()
+        }),
+      )
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('excludes its siblings, who wait, inside one run as outside', async () => {
+    const lock = redisson.getLock(name)
+    let inside = 0
+    const work = () =>
+      lock.withLock(async () => {
+        expect(++inside).to.equal(1)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        inside--
+        return 'done'
+      })
+    const three = () => Promise.all([work(), work(), work()])
+    expect(await three()).to.deep.equal(['done', 'done', 'done'])
+    expect(await redisson.run(three)).to.deep.equal(['done', 'done', 'done'])
+  })
+
+  it('holds what it takes apart from its parent, who waits for it', async () => {
+    const lock = redisson.getLock(name)
+    const other = redisson.getLock(uniqueName('with-lock'))
+    await redisson.run(async () => {
+      await other.withLock(async () => {
+        await lock.lock()
+      })
+      // The child ended without releasing; Java's thread would hold it, ours is gone.
+      expect(await lock.tryLock()).to.equal(false)
+    })
+  })
+
+  it('is not the parent of code beside it', async () => {
+    const lock = redisson.getLock(name)
+    const entered = deferred()
+    const leave = deferred()
+    const inside = lock.withLock(async () => {
+      entered.resolve()
+      await leave.promise
+    })
+    await entered.promise
+    expect(await lock.tryLock()).to.equal(false)
+    expect(await redisson.getLock(name).isHeldByCurrentThread()).to.equal(false)
+    leave.resolve()
+    await inside
+  })
+
+  it('ends with its function: what that leaves behind no longer re-enters', async () => {
+    const lock = redisson.getLock(name)
+    const outer = redisson.getLock(uniqueName('with-lock'))
+    const go = deferred()
+    await redisson.run(async () => {
+      await outer.lock()
+      let left!: Promise<unknown[]>
+      await lock.withLock(() => {
+        left = go.promise.then(async () => [
+          await outer.tryLock(),
+          await outer.isHeldByCurrentThread(),
+          (await rejection(outer.unlock())).code,
+        ])
+      })
+      go.resolve()
+      // Its parent lives on, but it was part of the child, and that has ended.
+      expect(await left).to.deep.equal([false, false, 'ILLEGAL_MONITOR_STATE'])
+      expect(await outer.getHoldCount()).to.equal(1)
+      await outer.unlock()
+    })
+  })
+
+  it('outlives its parent without what that never released', async () => {
+    const lock = redisson.getLock(name)
+    const go = deferred()
+    let left!: Promise<unknown[]>
+    await redisson.run(async () => {
+      await lock.lock()
+      left = redisson.getLock(uniqueName('with-lock')).withLock(async () => {
+        await go.promise
+        return [await lock.tryLock(), (await rejection(lock.unlock())).code]
+      })
+    })
+    go.resolve()
+    expect(await left).to.deep.equal([false, 'ILLEGAL_MONITOR_STATE'])
+  })
+
+  it('opened by code that a finished thread left behind has no ancestors', async () => {
+    const lock = redisson.getLock(name)
+    const go = deferred()
+    let left!: Promise<boolean>
+    await redisson.run(async () => {
+      await lock.lock()
+      left = go.promise.then(() => redisson.getLock(uniqueName('with-lock')).withLock(() => lock.tryLock()))
+    })
+    go.resolve()
+    expect(await left).to.equal(false)
+  })
+})

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import calculateSlot from 'cluster-key-slot'
+import type { Redisson } from '../../src/index'
+import { sharedCluster, waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
+
+/** Redisson's own tests of RLock with many threads, clients or nodes; see redisson-lock.test.ts. */
+describe("Redisson's tests of many on a lock", () => {
+  afterEach(closeAll)
+
+  it('RedissonLockTest.testSubscriptionsPerConnection: tasks over five names leave no subscription behind', async () => {
+    const redisson = await createRedisson()
+    const prefix = uniqueName('lock')
+    let left = 1_000
+    const flow = async () => {
+      while (left-- > 0) {
+        const lock = redisson.getLock(`${prefix}-${Math.floor(Math.random() * 5)}`)
+        await redisson.run(async () => {
+          await lock.lock()
+          await sleep(Math.random() * 4)
+          await lock.unlock()
+        })
+      }
+    }
+    await Promise.all(Array.from({ length: 32 }, flow))
+    const redis = await openRedis()
+    const channels = () => redis.pubsub('CHANNELS', `*${prefix}*`)
+    await waitUntil('nothing is subscribed', async () => (await channels()).length === 0, 3_000)
+  })
+
+  it('RedissonLockTest.testSinglePubSub: many locks share one subscriber connection', async () => {
+    const redisson = await createRedisson()
+    const prefix = uniqueName('Lock')
+    for (let i = 0; i < 2; i++) {
+      const names = [1, 1, 2, 2].map((n) => `${prefix}${n}_${i}`)
+      const held = names.map((name) =>
+        redisson.run(async () => {
+          const lock = redisson.getLock(name)
+          const locked = await lock.tryLock(100, -1)
+          if (locked) await lock.unlock()
+          return locked
+        }),
+      )
+      expect(await Promise.all(held)).to.deep.equal([true, true, true, true])
+    }
+  })
+
+  it('RedissonLockTest.testInCluster: locked and free again, three times', async () => {
+    const redisson = await inCluster()
+    const name = uniqueName()
+    await redisson.run(async () => {
+      for (let i = 0; i < 3; i++) {
+        const lock = redisson.getLock(name)
+        await lock.lock()
+        expect(await lock.isLocked()).to.equal(true)
+        await lock.unlock()
+        expect(await lock.isLocked()).to.equal(false)
+      }
+    })
+  })
+
+  // There the name says more than the test does; here the slot moves to another node half-way.
+  it('RedissonLockTest.testLockFailoverInCluster: thirty tries in a cluster while the slot moves', async () => {
+    const redisson = await inCluster()
+    const cluster = await sharedCluster()
+    const name = uniqueName()
+    const slot = calculateSlot(name)
+    const owner = cluster.nodes.indexOf(await cluster.ownerOf(slot))
+    let moving: Promise<void> | undefined
+    await redisson.run(async () => {
+      for (let i = 0; i < 30; i++) {
+        if (i === 10) moving = cluster.migrateSlot(slot, (owner + 1) % 3)
+        const lock = redisson.getLock(name)
+        expect(await lock.tryLock(2_000)).to.equal(true)
+        await lock.unlock()
+      }
+    })
+    await moving
+    await cluster.migrateSlot(slot, owner)
+    expect(await redisson.getLock(name).isLocked()).to.equal(false)
+  })
+
+  // There it looks into the renewal's map; here a hold that the watchdog overlooked would be gone.
+  it('RedissonLockTest.testConcurrencyTryLockUnLock: a hold taken amid the tries of others is renewed', async () => {
+    const redisson = await createRedisson({ lockWatchdogTimeout: 300 })
+    const lock = redisson.getLock(uniqueName())
+    let held = 0
+    let kept = 0
+    const flow = () =>
+      redisson.run(async () => {
+        for (let i = 0; i < 300; i++) {
+          if (!(await lock.tryLock())) continue
+          if (++held % 200 === 0) {
+            await sleep(450)
+            kept++
+          }
+          await lock.unlock()
+        }
+      })
+    // Those who are waited for keep trying meanwhile, and run out of tries; so some come later.
+    for (let wave = 0; wave < 4; wave++) await Promise.all(Array.from({ length: 16 }, flow))
+    expect(kept).to.be.greaterThan(0)
+    expect(await lock.isLocked()).to.equal(false)
+  })
+
+  it('RedissonLockTest.testConcurrency_SingleInstance: fifteen threads of one client each get their turn', async () => {
+    const redisson = await createRedisson()
+    const name = uniqueName()
+    let counter = 0
+    const thread = () => redisson.run(() => oneSection(redisson, name, async () => void counter++))
+    await Promise.all(Array.from({ length: 15 }, thread))
+    expect(counter).to.equal(15)
+  })
+
+  it('RedissonLockTest.testConcurrencyLoop_MultiInstance: sixteen clients in a loop', async () => {
+    const name = uniqueName()
+    let [counter, inside] = [0, 0]
+    const loop = async (redisson: Redisson) => {
+      for (let i = 0; i < 15; i++) {
+        await oneSection(redisson, name, async () => {
+          expect(++inside).to.equal(1)
+          await sleep(5)
+          inside--
+          counter++
+        })
+      }
+    }
+    await withClients(16, loop)
+    expect(counter).to.equal(16 * 15)
+  })
+
+  it('RedissonLockTest.testConcurrency_MultiInstance: a hundred clients each get their turn', async () => {
+    const name = uniqueName()
+    let counter = 0
+    await withClients(100, (redisson) => oneSection(redisson, name, async () => void counter++))
+    expect(counter).to.equal(100)
+  })
+})
+
+async function oneSection(redisson: Redisson, name: string, work: () => Promise<void>): Promise<void> {
+  await redisson.run(async () => {
+    await redisson.getLock(name).lock()
+    try {
+      await work()
+    } finally {
+      await redisson.getLock(name).unlock()
+    }
+  })
+}
+
+async function withClients(count: number, use: (redisson: Redisson) => Promise<void>): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: count }, () => createRedisson()))
+  await Promise.all(clients.map(use))
+}
+
+async function inCluster(): Promise<Redisson> {
+  const { nodes } = await sharedCluster()
+  return await createRedisson({ redis: { nodes: nodes.map(({ host, port }) => ({ host, port })) } })
+}

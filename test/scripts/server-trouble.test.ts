@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { type Standalone, startStandalone, waitUntil, withClient } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { ForeignLock } from '../support/foreign-lock'
+
+describe('a server that declines for a moment', () => {
+  let server: Standalone
+  let redis: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+
+  after(() => server.stop())
+
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+  })
+
+  afterEach(closeAll)
+
+  it('atlas D1: forgets its scripts between any two commands of a lock', async () => {
+    const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 900 })
+    const lock = redisson.getLock(uniqueName())
+    const forget = () => redis.script('FLUSH')
+    await redisson.run(async () => {
+      await forget()
+      await lock.lock()
+      await forget()
+      await lock.lock()
+      await forget()
+      expect(await lock.getHoldCount()).to.equal(2)
+      await forget()
+      // Long enough for renewals that find no script.
+      await sleep(1_200)
+      await forget()
+      await lock.unlock()
+      await forget()
+      await lock.unlock()
+      expect(await lock.isLocked()).to.equal(false)
+      await lock.lock()
+      await forget()
+      expect(await lock.forceUnlock()).to.equal(true)
+    })
+  })
+
+  it('atlas D1: a waiter wakes and acquires though the scripts are forgotten', async () => {
+    const foreign = new ForeignLock(redis, uniqueName())
+    await foreign.take(60_000)
+    const redisson = await createRedisson({ redis: server.url })
+    const waiting = redisson.getLock(foreign.name).acquire()
+    await waitUntil('it waits', async () => (await foreign.listeners()) === 1)
+    await redis.script('FLUSH')
+    await foreign.release()
+    await (await waiting).unlock()
+  })
+
+  it('atlas D6: that is paused answers within the wait', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const lock = redisson.getLock(uniqueName())
+    await redis.client('PAUSE', 500, 'WRITE')
+    expect(await lock.tryLock(10_000)).to.equal(true)
+    await lock.unlock()
+  })
+
+  it('atlas D6: that lacks replicas (NOREPLICAS) is asked again within the wait', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const lock = redisson.getLock(uniqueName())
+    await redis.config('SET', 'min-replicas-to-write', 1)
+    try {
+      const trying = lock.tryLock(10_000)
+      await sleep(300)
+      await redis.config('SET', 'min-replicas-to-write', 0)
+      expect(await trying).to.equal(true)
+      // So is a release.
+      await redis.config('SET', 'min-replicas-to-write', 1)
+      const unlocking = lock.unlock()
+      await sleep(300)
+      await redis.config('SET', 'min-replicas-to-write', 0)
+      await unlocking
+    } finally {
+      await redis.config('SET', 'min-replicas-to-write', 0)
+    }
+  })
+
+  it('atlas D6: that goes on lacking replicas fails nothing before the wait is over', async () => {
+    const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 400 })
+    await redis.config('SET', 'min-replicas-to-write', 1)
+    try {
+      expect(await timed(() => redisson.getLock(uniqueName()).tryLock(1_000))).to.be.within(999, 5_000)
+    } finally {
+      await redis.config('SET', 'min-replicas-to-write', 0)
+    }
+  })
+
+  it('atlas D6: that is a replica for a moment (READONLY) is asked again within the wait', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const lock = redisson.getLock(uniqueName())
+    await redis.call('REPLICAOF', '127.0.0.1', '1')
+    try {
+      const trying = lock.tryLock(10_000)
+      await sleep(300)
+      await redis.call('REPLICAOF', 'NO', 'ONE')
+      expect(await trying).to.equal(true)
+      await lock.unlock()
+    } finally {
+      await redis.call('REPLICAOF', 'NO', 'ONE')
+    }
+  })
+
+  it('atlas D6: that is busy with a script (BUSY) is asked again within the wait', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const lock = redisson.getLock(uniqueName())
+    await redis.config('SET', 'busy-reply-threshold', 50)
+    const endless = rejection((await openRedis(server.url)).eval('while true do end', 0))
+    await sleep(200)
+    const trying = lock.tryLock(10_000)
+    await sleep(300)
+    await redis.script('KILL')
+    expect(await trying).to.equal(true)
+    await lock.unlock()
+    expect((await endless).message).to.match(/killed/i)
+  })
+
+  it('guarantee 8: an error that does not pass is told at once', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const name = uniqueName()
+    await redis.set(name, 'no lock at all')
+    expect((await rejection(redisson.getLock(name).lock())).code).to.equal('WRONG_TYPE')
+  })
+})
+
+describe('a server that loads its data', () => {
+  let server: Standalone
+
+  before(async () => {
+    // Loading takes a moment for each key, and commands are looked at in between.
+    server = await startStandalone({
+      appendonly: true,
+      config: ['key-load-delay 300', 'loading-process-events-interval-bytes 1024'],
+    })
+  })
+
+  after(() => server.stop())
+  afterEach(closeAll)
+
+  it('atlas D6: (LOADING) is asked again within the wait, and locks survive', async () => {
+    const redis = await openRedis(server.url)
+    await redis.eval("for i = 1, 4000 do redis.call('set', 'key' .. i, 'x') end", 0)
+    const redisson = await createRedisson({ redis: server.url })
+    const held = await redisson.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
+    redis.disconnect()
+    const restarting = server.restart()
+    await waitUntil('the server is loading', async () => {
+      const refusal = await rejection(withClient(server, (client) => client.get('key1')))
+      return refusal.message.startsWith('LOADING')
+    })
+    const lock = redisson.getLock(uniqueName())
+    expect(await lock.tryLock(20_000)).to.equal(true)
+    await restarting
+    await lock.unlock()
+    expect(held.isHeld).to.equal(true)
+    await held.unlock()
+  })
+})

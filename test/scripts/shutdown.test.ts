@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { RedissonShutdownError } from '../../src/index'
+import { sharedStandalone, waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { ForeignLock } from '../support/foreign-lock'
+import { killPrograms, Program } from '../support/program'
+import { latch, tapped } from '../support/tapped-transport'
+
+describe('shutdown()', () => {
+  let redis: Redis
+
+  beforeEach(async () => {
+    redis = await openRedis()
+  })
+
+  afterEach(async () => {
+    await killPrograms()
+    await closeAll()
+  })
+
+  it('guarantee 9: rejects waiters, and every call from then on', async () => {
+    const foreign = new ForeignLock(redis, uniqueName())
+    await foreign.take(60_000)
+    const redisson = await createRedisson()
+    const lock = redisson.getLock(foreign.name)
+    const waiting = Array.from({ length: 20 }, () => rejection(lock.lock()))
+    await waitUntil('they wait', async () => (await foreign.listeners()) === 1)
+    const down = redisson.shutdown()
+    expect(await rejection(lock.lock())).to.be.instanceOf(RedissonShutdownError)
+    for (const error of await Promise.all(waiting)) expect(error).to.be.instanceOf(RedissonShutdownError)
+    await down
+    const calls = [
+      () => lock.tryLock(),
+      () => lock.acquire(),
+      () => lock.unlock(),
+      () => lock.isLocked(),
+      () => lock.forceUnlock(),
+      () => lock.withLock(() => {}),
+    ]
+    for (const call of calls) expect((await rejection(call())).code).to.equal('REDISSON_SHUTDOWN')
+    await foreign.release()
+    await sleep(200)
+    expect(await redis.exists(foreign.name)).to.equal(0)
+  })
+
+  it('guarantee 9: lets unlock() work meanwhile, and ends with the last one', async () => {
+    const redisson = await createRedisson()
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    const { signal } = hold
+    const down = redisson.shutdown({ timeout: 20_000 })
+    await sleep(200)
+    expect(signal.aborted).to.equal(false)
+    expect(hold.isHeld).to.equal(true)
+    await hold.unlock()
+    expect(await timed(() => down)).to.be.lessThan(10_000)
+    expect(await redis.exists(hold.lockName)).to.equal(0)
+    expect(signal.aborted).to.equal(false)
+  })
+
+  it('guarantee 9: goes on renewing while it waits for the last unlock()', async () => {
+    const redisson = await createRedisson({ lockWatchdogTimeout: 600 })
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    const down = redisson.shutdown({ timeout: 20_000 })
+    await sleep(1_200)
+    expect(hold.isHeld).to.equal(true)
+    await hold.unlock()
+    await down
+  })
+
+  it('guarantee 9: leaves what is still held to its lease, and says so by its signal', async () => {
+    const redisson = await createRedisson()
+    const lost: unknown[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
+    const { signal } = hold
+    const down = redisson.shutdown({ timeout: 200 })
+    // The same one, whoever asks again.
+    expect(redisson.shutdown()).to.equal(down)
+    await down
+    expect(signal.reason).to.be.instanceOf(RedissonShutdownError)
+    expect(await redis.pttl(hold.lockName)).to.be.greaterThan(50_000)
+    expect((await rejection(hold.unlock())).code).to.equal('REDISSON_SHUTDOWN')
+    expect(lost).to.deep.equal([])
+    await redisson.shutdown()
+  })
+
+  it('guarantee 9: settles acquisitions under way, so that they hold nothing', async () => {
+    const sent = latch()
+    const transport = tapped(async (script) => {
+      const answer = await script.pass()
+      if (script.name === 'lock/acquire') {
+        sent.open()
+        await sleep(300)
+      }
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    const lock = redisson.getLock(uniqueName())
+    const acquiring = rejection(lock.lock(60_000))
+    await sent.opened
+    await redisson.shutdown()
+    expect(await acquiring).to.be.instanceOf(RedissonShutdownError)
+    expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
+  it('guarantee 9: closes the connections it opened and none of the caller', async () => {
+    const own = await openRedis()
+    const id = `rlock-shutdown-${process.pid}`
+    const named = async () =>
+      ((await redis.client('LIST')) as string).split('\n').filter((line) => line.includes(id))
+    const url = new URL((await sharedStandalone()).url)
+    const redisson = await createRedisson({
+      redis: { host: url.hostname, port: Number(url.port), connectionName: id },
+    })
+    expect(await named()).to.have.length(2)
+    await redisson.shutdown()
+    await waitUntil('they are closed', async () => (await named()).length === 0)
+    const borrowing = await createRedisson({ redis: own })
+    await borrowing.shutdown()
+    expect(await own.ping()).to.equal('PONG')
+  })
+
+  it('guarantee 9: lets the process end, though it held a lock', async () => {
+    const name = uniqueName()
+    const port = String(redis.options.port)
+    const program = new Program('hold.ts', port, name, '30000')
+    expect(await program.line()).to.equal('held')
+    program.say('shut down')
+    expect(await program.line()).to.equal('shut down')
+    expect(await Promise.race([program.exit, sleep(10_000, 'still running')])).to.equal(0)
+    expect(await redis.exists(name)).to.equal(1)
+  })
+
+  it('guarantee 6: the watchdog alone keeps no process alive', async () => {
+    const name = uniqueName()
+    const program = new Program('unref.ts', String(redis.options.port), name)
+    expect(await program.line()).to.equal('held')
+    expect(await Promise.race([program.exit, sleep(10_000, 'still running')])).to.equal(0)
+    expect(await redis.exists(name)).to.equal(1)
+  })
+})

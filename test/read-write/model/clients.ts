@@ -1,5 +1,5 @@
 import { Redisson, type RLock } from '../../../src/index'
-import { tapped } from '../tapped'
+import { tapped } from '../../support/tapped-transport'
 import type { Answer, Side } from './reference'
 import type { VirtualClock } from './virtual-clock'
 

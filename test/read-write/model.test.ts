@@ -26,18 +26,27 @@ describe('read-write lock: against a model', () => {
   it(`does the same in ${SEQUENCES} random sequences`, async function () {
     this.timeout(600_000)
     const first = seed()
-    await Promise.all(
+    // All lanes end before the server does, also when one of them has found something.
+    const ended = await Promise.allSettled(
       Array.from({ length: LANES }, async (_, i) => {
         const lane = new Lane(server.url, await openRedis(server.url))
-        await fc.assert(
-          fc.asyncProperty(actions({ kill: true, time: true }), (sequence) => lane.run(sequence)),
-          { numRuns: Math.ceil(SEQUENCES / LANES), seed: first + i },
-        )
-        await lane.close()
+        try {
+          await fc.assert(
+            fc.asyncProperty(actions({ kill: true, time: true }), (sequence) => lane.run(sequence)),
+            { numRuns: Math.ceil(SEQUENCES / LANES), seed: first + i },
+          )
+        } finally {
+          await lane.close()
+        }
       }),
     )
+    for (const each of ended) if (each.status === 'rejected') throw withSeed(each.reason, first)
   })
 })
+
+function withSeed(error: Error, first: number): Error {
+  return new Error(`again with RLOCK_SEED=${first}: ${error.message}`, { cause: error })
+}
 
 /** Three clients that go through one sequence after the other. */
 class Lane {

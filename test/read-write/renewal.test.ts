@@ -4,8 +4,9 @@ import type { Redis } from 'ioredis'
 import type { LockLostEvent, Redisson, RLock } from '../../src/index'
 import { waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { tapped } from '../support/tapped-transport'
 import { clockKey, expectNothingLeft, ForeignSide, look, shape } from './looking'
-import { ScriptLog, tapped } from './tapped'
+import { ScriptLog } from './script-log'
 
 const WATCHDOG = 900
 /** What renewing a hold of this side is called on the way. */

@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
 import { type Standalone, startProxy, startStandalone, type TcpProxy } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { type ScriptSent, tapped } from '../support/tapped-transport'
 import { expectNothingLeft, shape } from './looking'
-import { type Sent, tapped } from './tapped'
 
 /** Commands whose answers were lost are sent again: twice applied must be once. */
 describe('read-write lock: commands applied twice', () => {
@@ -105,7 +105,7 @@ describe('read-write lock: commands applied twice', () => {
   })
 
   it('late copies of old commands touch no newer hold', async () => {
-    const old: Sent[] = []
+    const old: ScriptSent[] = []
     const noting = tapped((sent) => {
       if (/release|reenter|renew/.test(sent.name)) old.push(sent)
       return sent.pass()

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { expectNothingLeft, ForeignSide, look, messagesOf, shape } from './looking'
+import { expectNothingLeft, look, messagesOf, shape } from './looking'
 
 /** The tables of the protocol, row by row: what each operation leaves in Redis and tells. */
 describe('read-write lock: transitions', () => {
@@ -270,54 +270,6 @@ describe('read-write lock: transitions', () => {
       await read(1)
       await unwrite(1)
       expect(await locked()).to.deep.equal([true, false])
-    })
-  })
-
-  describe('force release', () => {
-    it('of a free lock, or of the side that is not locked: false, nothing changed', async () => {
-      expect(await rw.readLock().forceUnlock()).to.equal(false)
-      expect(await rw.writeLock().forceUnlock()).to.equal(false)
-      await read(1)
-      expect(await rw.writeLock().forceUnlock()).to.equal(false)
-      expect((await shape(redis, name)).readers).to.deep.equal([1])
-      await unread(1)
-      await write(1)
-      expect(await rw.readLock().forceUnlock()).to.equal(false)
-      expect((await shape(redis, name)).writers).to.deep.equal([1])
-    })
-
-    it('of readers, ours and others: hash and clocks go, 0 is told', async () => {
-      await read(1)
-      await read(1)
-      await read(2)
-      await new ForeignSide(redis, name).read(7, 30_000, 30_000)
-      expect(await rw.readLock().forceUnlock()).to.equal(true)
-      await expectNothingLeft(redis, name)
-      expect(await told()).to.deep.equal(['0'])
-    })
-
-    it('of a writer: hash and the clocks of what it reads go, 1 is told', async () => {
-      await write(1)
-      await read(1)
-      await read(1)
-      expect(await rw.writeLock().forceUnlock()).to.equal(true)
-      await expectNothingLeft(redis, name)
-      expect(await told()).to.deep.equal(['1'])
-    })
-
-    it('of what a writer reads: its read holds end, its write hold stays', async () => {
-      await write(1)
-      await read(1)
-      expect(await rw.readLock().forceUnlock()).to.equal(true)
-      expect(await shape(redis, name)).to.deep.equal({
-        mode: 'write',
-        readers: [],
-        writers: [1],
-        clocks: 0,
-      })
-      expect((await rejection(unread(1))).name).to.equal('LockLostError')
-      await unwrite(1)
-      await expectNothingLeft(redis, name)
     })
   })
 })

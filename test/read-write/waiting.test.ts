@@ -3,8 +3,9 @@ import type { Redis } from 'ioredis'
 import type { Redisson, RLock } from '../../src/index'
 import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { type ScriptSent, tapped } from '../support/tapped-transport'
 import { expectNothingLeft, ForeignSide, listeners, look, shape } from './looking'
-import { ScriptLog, type Sent, tapped } from './tapped'
+import { ScriptLog } from './script-log'
 
 /** No test waits for this one: whoever sleeps through a wake-up is noticed. */
 const LONG = 60_000
@@ -23,7 +24,7 @@ for (const side of ['read', 'write'] as const) {
     }
     const ACQUIRE = `${side}-lock/acquire`
     /** The n-th attempt of a client, counted from 1, is in the hands of `bend`. */
-    const bending = (n: number, bend: (sent: Sent) => Promise<unknown>) => {
+    const bending = (n: number, bend: (sent: ScriptSent) => Promise<unknown>) => {
       let attempts = 0
       return tapped((sent) => (sent.name === ACQUIRE && ++attempts === n ? bend(sent) : sent.pass()))
     }

@@ -1,5 +1,5 @@
 import { Redisson, type RLock } from '../../../src/index'
-import { tapped } from '../tapped'
+import { tapped } from '../../support/tapped-transport'
 import type { Answer, Side } from './reference'
 import type { VirtualClock } from './virtual-clock'
 
@@ -12,6 +12,8 @@ export interface ModelClient {
   isLocked(name: string, side: Side): Promise<boolean>
   /** As precisely as this client can say it. */
   holds(name: string, caller: number, side: Side): Promise<number | boolean>
+  /** The field of a hold, where a caller always has the same. */
+  fieldOf?(caller: number, side: Side): string
   /** Resolves when nothing is under way. */
   quiet(): Promise<void>
   /** Ends the client without releasing anything. */

@@ -12,6 +12,7 @@ export type Answer = boolean | 'done' | 'LockLostError' | 'IllegalMonitorStateEr
 export interface Field {
   readonly side: Side
   readonly client: number
+  readonly caller: number
   count: number
   /** When the clock of each level runs out; a read hold's only. */
   clocks: number[]
@@ -63,7 +64,8 @@ export class Reference {
     if (!mayEnter) return false
 
     const needed = lease ?? this.watchdog
-    const field: Field = { side, client, count: 1, clocks: side === 'read' ? [this.now + needed] : [] }
+    const clocks = side === 'read' ? [this.now + needed] : []
+    const field: Field = { side, client, caller, count: 1, clocks }
     this.fields.push(field)
     this.mode ??= side
     this.expires = Math.max(free ? 0 : this.expires, this.now + needed)

@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import type { FlowsReport } from '../test/read-write/flows'
+import { flowsSpec, LEASE_MS, LONG, runMixed } from '../test/read-write/mixed'
+import { startStandalone } from '../test/servers'
+import { closeAll, openRedis, uniqueName } from '../test/support/clients'
+import { killPrograms } from '../test/support/program'
+import { describeWithJava, type JavaPeer, startJavaPeer } from './java-peer'
+
+describeWithJava('a read-write lock among three Node processes and a Java one', () => {
+  let server: Awaited<ReturnType<typeof startStandalone>>
+  let peer: JavaPeer
+
+  before(async () => {
+    server = await startStandalone()
+    peer = await startJavaPeer({ redis: server.url, settings: { lockWatchdogTimeout: LEASE_MS } })
+  })
+  after(async () => {
+    await peer.shutdown()
+    await server.stop()
+  })
+  afterEach(async () => {
+    await killPrograms()
+    await closeAll()
+  })
+
+  it('no writer ever has company, no read is torn, nobody waits a lease', async () => {
+    const spec = flowsSpec(uniqueName('mixed'), LONG ? 30_000 : 6_000)
+    const java = async (): Promise<FlowsReport[]> => {
+      const { durationMs, holdMs, counterKey, twinKey, logStream } = spec
+      const common = { durationMs, holdMs, counterKey, twinKey, logStream }
+      const [reads, writes] = await Promise.all([
+        peer.contend(spec.lock, {
+          ...common,
+          type: 'read',
+          threads: spec.readers,
+          pauseMs: spec.readerPauseMs,
+        }),
+        peer.contend(spec.lock, {
+          ...common,
+          type: 'write',
+          threads: spec.writers,
+          pauseMs: spec.writerPauseMs,
+        }),
+      ])
+      expect([...reads.errors, ...writes.errors]).to.deep.equal([])
+      return [
+        {
+          reads: reads.sections,
+          writes: writes.sections,
+          longestReadWaitMs: reads.max,
+          longestWriteWaitMs: writes.max,
+        },
+      ]
+    }
+    const said = await runMixed(server.url, await openRedis(server.url), 3, spec, java)
+    console.log(`        ${said}`)
+  })
+})

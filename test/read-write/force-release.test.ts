@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson, RReadWriteLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { expectNothingLeft, ForeignSide, messagesOf, shape } from './looking'
+
+/** Frees a side whoever holds it, and leaves nothing of it behind. */
+describe('read-write lock: force release', () => {
+  let redisson: Redisson
+  let redis: Redis
+  let name: string
+  let rw: RReadWriteLock
+  let messages: string[]
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    redis = await openRedis()
+    name = uniqueName('rw')
+    rw = redisson.getReadWriteLock(name)
+    messages = await messagesOf(await openRedis(), name)
+  })
+  afterEach(closeAll)
+
+  const read = (threadId: number, leaseTime?: number) => rw.readLock().tryLock({ threadId, leaseTime })
+  const write = (threadId: number, leaseTime?: number) => rw.writeLock().tryLock({ threadId, leaseTime })
+  const unread = (threadId: number) => rw.readLock().unlock({ threadId })
+  const unwrite = (threadId: number) => rw.writeLock().unlock({ threadId })
+  /** Messages are ordered with our own commands on the server, but arrive by another connection. */
+  const told = async () => {
+    await redis.publish(`redisson_rwlock:{${name}}`, 'end')
+    while (!messages.includes('end')) await new Promise((resolve) => setImmediate(resolve))
+    return messages.splice(0).filter((each) => each !== 'end')
+  }
+
+  it('of a free lock, or of the side that is not locked: false, nothing changed', async () => {
+    expect(await rw.readLock().forceUnlock()).to.equal(false)
+    expect(await rw.writeLock().forceUnlock()).to.equal(false)
+    await read(1)
+    expect(await rw.writeLock().forceUnlock()).to.equal(false)
+    expect((await shape(redis, name)).readers).to.deep.equal([1])
+    await unread(1)
+    await write(1)
+    expect(await rw.readLock().forceUnlock()).to.equal(false)
+    expect((await shape(redis, name)).writers).to.deep.equal([1])
+  })
+
+  it('of readers, ours and others: hash and clocks go, 0 is told', async () => {
+    await read(1)
+    await read(1)
+    await read(2)
+    await new ForeignSide(redis, name).read(7, 30_000, 30_000)
+    expect(await rw.readLock().forceUnlock()).to.equal(true)
+    await expectNothingLeft(redis, name)
+    expect(await told()).to.deep.equal(['0'])
+  })
+
+  it('of a writer: hash and the clocks of what it reads go, 1 is told', async () => {
+    await write(1)
+    await read(1)
+    await read(1)
+    expect(await rw.writeLock().forceUnlock()).to.equal(true)
+    await expectNothingLeft(redis, name)
+    expect(await told()).to.deep.equal(['1'])
+  })
+
+  it('of what a writer reads: its read holds end, its write hold stays', async () => {
+    await write(1)
+    await read(1)
+    expect(await rw.readLock().forceUnlock()).to.equal(true)
+    expect(await shape(redis, name)).to.deep.equal({
+      mode: 'write',
+      readers: [],
+      writers: [1],
+      clocks: 0,
+    })
+    expect((await rejection(unread(1))).name).to.equal('LockLostError')
+    await unwrite(1)
+    await expectNothingLeft(redis, name)
+  })
+})

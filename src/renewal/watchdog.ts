@@ -53,8 +53,12 @@ export class Watchdog {
     this.retryDelay = Math.min(options.lockWatchdogTimeout / 20, 500)
   }
 
-  /** Starts renewing a hold whose lease was just set, or starts its interval anew. */
+  /**
+   * Starts renewing a hold whose lease was just set. One that is renewed already keeps its turn: put behind the
+   * others at each re-entry, it might never have one.
+   */
   add(hold: Hold, renewal: Renewal): void {
+    if (this.stages.some((stage) => stage.has(hold))) return
     this.restUntil(this.now() + this.interval - hold.sinceGranted(), hold, renewal)
   }
 

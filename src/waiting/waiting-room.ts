@@ -53,6 +53,7 @@ export class WaitingRoom {
       (!lockIds.some((id) => this.gates.has(id)) || this.options.subscriptions.isConfirmed(channel))
     )
       return
+    this.options.subscriptions.wake(channel)
     for (const id of lockIds) this.gates.get(id)?.wake()
   }
 

@@ -21,8 +21,9 @@ describe('a lease belongs to a hold and to a level of it', () => {
   afterEach(closeAll)
 
   async function expectLease(lease: number) {
+    // A re-entry keeps its lease's end a few ms apart from that of a level released just before.
     expect(await redis.pttl(name))
-      .to.be.at.most(lease)
+      .to.be.at.most(lease + 5)
       .and.above(lease - WATCHDOG + 1_000)
   }
 

@@ -20,20 +20,22 @@ export interface RedissonOptions {
    */
   redis: RedisSource
   /** The lease of a lock acquired without one, in ms, renewed at every third of it. Default 30000. */
-  lockWatchdogTimeout?: number
+  lockWatchdogTimeout?: number | undefined
   /** How many locks one renewal call renews at most. Default 100. */
-  lockWatchdogBatchSize?: number
+  lockWatchdogBatchSize?: number | undefined
   /** With Sentinel or a cluster: an acquisition that no replica acknowledged fails. Default true. */
-  checkLockSyncedSlaves?: boolean
+  checkLockSyncedSlaves?: boolean | undefined
   /** How long to wait for that acknowledgement, in ms. Default 1000. */
-  slavesSyncTimeout?: number
+  slavesSyncTimeout?: number | undefined
   /** Default 'AUTO', as with Redisson: sharded where the cluster can do it. Both sides must use the same. */
-  shardedSubscriptionMode?: ShardedSubscriptionMode
+  shardedSubscriptionMode?: ShardedSubscriptionMode | undefined
   /** Maps names, once, for keys and channels alike. */
-  nameMapper?: NameMapper
+  nameMapper?: NameMapper | undefined
 }
 
-export type ResolvedOptions = Required<Omit<RedissonOptions, 'nameMapper'>> & {
+export type ResolvedOptions = {
+  [K in keyof Omit<RedissonOptions, 'nameMapper'>]-?: Exclude<RedissonOptions[K], undefined>
+} & {
   mapName(name: string): string
 }
 

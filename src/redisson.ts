@@ -20,7 +20,9 @@ const SHUTDOWN_TIMEOUT = 2_000
 export class Redisson {
   private ending: Promise<void> | undefined
 
-  private constructor(private readonly client: Client) {}
+  private constructor(private readonly client: Client) {
+    if (!(client instanceof Client)) throw new TypeError('use await Redisson.create(options)')
+  }
 
   /**
    * Connects and resolves with a client. Rejects with RedisUnavailableError, naming host and port, when the

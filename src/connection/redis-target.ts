@@ -1,13 +1,20 @@
 import { type Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 
+/** An ioredis Redis or Cluster of any version: told by what it can do, so that types of versions need not agree. */
+export interface RedisInstance {
+  readonly status: string
+  readonly options: object
+  disconnect(): void
+  duplicate(...args: never[]): unknown
+}
+
 /** What `Redisson.create({ redis })` takes. */
 export type RedisSource =
   | string
   | URL
   | RedisOptions
   | { nodes: ClusterNode[]; options?: ClusterOptions }
-  | Redis
-  | Cluster
+  | RedisInstance
 
 /** Where the server is and how to get in, whatever form the caller gave it in. */
 export type RedisTarget = {
@@ -98,7 +105,7 @@ function parseUrl(text: string): RedisOptions {
     throw new TypeError('redis is not a URL; expected redis://[user:password@]host:port[/db]')
   }
   if (url.protocol !== 'redis:' && url.protocol !== 'rediss:')
-    throw new TypeError(`redis must be a redis:// or rediss:// URL, not ${url.protocol}//`)
+    throw new TypeError('redis must be a URL that begins with redis:// or rediss://')
   // A password cut short by a bare '/', '?' or '#' would show up as a part of the address.
   if (`${url.pathname}${url.search}${url.hash}`.includes('@'))
     throw new TypeError('redis is not a valid URL: percent-encode the special characters of its password')

@@ -57,14 +57,14 @@ export function stopKeeping(context: ClientContext, hold: Hold): void {
 }
 
 const EXPLANATIONS: Record<LossReason, string> = {
-  lease: 'its lease ran out',
+  lease: 'its lease ran out (of {lease} ms, less a margin)',
   gone: 'the server no longer knows it',
   forced: 'it was released by force',
 }
 
 export function lossError(context: ClientContext, hold: Hold): LockLostError {
   return new LockLostError(
-    `The lock ${quote(hold.lockName)} was lost: ${EXPLANATIONS[hold.lossReason ?? 'lease']} ` +
+    `The lock ${quote(hold.lockName)} was lost: ${EXPLANATIONS[hold.lossReason ?? 'lease'].replace('{lease}', String(hold.lease))} ` +
       `(client ${context.clientId}, thread id ${hold.threadId}). Somebody else may hold it now: ` +
       'stop working under it, and acquire it anew where needed.',
     hold.lockName,

@@ -101,7 +101,7 @@ describe('a cluster, given as', () => {
     const instance = new Cluster5(addresses(), { redisOptions: { commandTimeout: 50 } })
     opened.push(instance)
     await instance.get('connected')
-    await provesLocking(await createRedisson({ redis: instance as unknown as Cluster }), await plain(), look)
+    await provesLocking(await createRedisson({ redis: instance }), await plain(), look)
   })
 
   it('an ioredis Cluster, which is left as it was', async () => {

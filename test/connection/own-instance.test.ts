@@ -118,7 +118,7 @@ describe("a caller's own ioredis instance", () => {
     const instance = new Redis5(`${server.url}/6`, { maxRetriesPerRequest: 1, commandTimeout: 50 })
     opened.push(instance)
     await instance.ping()
-    const holder = await createRedisson({ redis: instance as unknown as Redis })
+    const holder = await createRedisson({ redis: instance })
     await provesLocking(
       holder,
       await createRedisson({ redis: `${server.url}/6` }),

@@ -215,12 +215,16 @@ export class Client implements ClientContext {
       slavesSyncTimeout: this.options.slavesSyncTimeout,
       onNoWait: () =>
         this.events.error(
-          new Error('The server has no WAIT: locks are not acknowledged by replicas before they are used'),
+          new Error(
+            'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
+          ),
         ),
     })
   }
 
   private async letGo(): Promise<void> {
+    // An acquisition granted in this very turn is about to become a hold, or to be given back.
+    await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await this.holds.empty()
     // The last hold leaves the registry when its release is sent: only now is that to be waited for.
     await this.runner.idle()

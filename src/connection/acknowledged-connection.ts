@@ -40,6 +40,11 @@ export class AcknowledgedConnection {
     }
   }
 
+  /** Cuts the connections that went silent. */
+  probe(): void {
+    for (const sender of this.senders.values()) sender.probe()
+  }
+
   close(): void {
     for (const sender of this.senders.values()) sender.close()
     this.senders.clear()

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../runtime/clock'
+import { cutIfSilent } from './command-connection'
 
 /** One command and how to answer it. */
 interface Order {
@@ -19,12 +20,14 @@ export interface AcknowledgedSenderOptions {
   readonly clock: Clock
   /** How long to wait for a replica, in ms. */
   readonly slavesSyncTimeout: number
-  /** The server has no WAIT: told once. */
+  /** The server has no WAIT, or this user may not use it or INFO: told once. */
   onNoWait(): void
 }
 
 /** The number of replicas is asked for again after this long. */
 const REPLICAS_KNOWN_FOR = 1_000
+/** Without an answer for this much longer than WAIT may take, the connection has gone silent. */
+const SILENT_FOR = 2_000
 
 type Result = [error: Error | null, value: unknown]
 
@@ -41,6 +44,8 @@ export class AcknowledgedSender {
   private replicas = 0
   private counted: Moment | undefined
   private hasWait = true
+  /** When the batch under way was handed over. */
+  private sent: Moment | undefined
 
   constructor(
     readonly redis: Redis,
@@ -59,6 +64,14 @@ export class AcknowledgedSender {
     })
   }
 
+  /** Cuts the connection when its batch is unanswered for longer than any WAIT of ours takes. */
+  probe(): void {
+    const { clock, slavesSyncTimeout } = this.options
+    if (this.redis.status === 'connect') cutIfSilent(this.redis, clock)
+    else if (this.sent !== undefined && clock.elapsedSince(this.sent) > slavesSyncTimeout + SILENT_FOR)
+      this.redis.disconnect(true)
+  }
+
   close(): void {
     this.redis.disconnect()
   }
@@ -70,19 +83,22 @@ export class AcknowledgedSender {
     while (this.queue.length > 0) {
       const batch = this.queue
       this.queue = []
+      this.sent = this.options.clock.now()
       try {
         await this.sendBatch(batch)
       } catch (error) {
         for (const order of batch) order.reject(error)
       }
     }
+    this.sent = undefined
     this.busy = false
   }
 
   private async sendBatch(batch: readonly Order[]) {
-    if (this.counted === undefined) await this.countReplicas()
+    // Before and not along with the batch: an old count must not decide that nobody need acknowledge it.
+    if (this.counted === undefined || this.options.clock.elapsedSince(this.counted) > REPLICAS_KNOWN_FOR)
+      await this.countReplicas()
     const waits = this.hasWait && this.replicas > 0
-    const recount = this.options.clock.elapsedSince(this.counted!) > REPLICAS_KNOWN_FOR
     const pipeline = this.redis.pipeline()
     for (const { command, asking } of batch) {
       if (asking) pipeline.asking()
@@ -90,9 +106,7 @@ export class AcknowledgedSender {
       pipeline.call(String(name), ...args)
     }
     if (waits) pipeline.wait(1, this.options.slavesSyncTimeout)
-    if (recount) pipeline.info('replication')
     const results = (await pipeline.exec()) as Result[]
-    if (recount) this.readReplicas(results.pop()!)
     const acknowledged = !waits || this.readWait(results.pop()!)
     let index = 0
     for (const order of batch) {
@@ -104,20 +118,30 @@ export class AcknowledgedSender {
   }
 
   private async countReplicas() {
-    this.readReplicas([null, await this.redis.info('replication')])
-  }
-
-  private readReplicas([error, info]: Result) {
-    if (error) throw error
+    try {
+      const info = await this.redis.info('replication')
+      this.replicas = Number(/^connected_slaves:(\d+)/m.exec(info)?.[1] ?? 0)
+    } catch (error) {
+      if (!isRefused(error)) throw error
+      this.giveUpWaiting()
+    }
     this.counted = this.options.clock.now()
-    this.replicas = Number(/^connected_slaves:(\d+)/m.exec(String(info))?.[1] ?? 0)
   }
 
   private readWait([error, count]: Result): boolean {
     if (!error) return Number(count) > 0
-    if (!/unknown command/i.test(error.message)) throw error
-    this.hasWait = false
-    this.options.onNoWait()
+    if (!isRefused(error)) throw error
+    this.giveUpWaiting()
     return true
   }
+
+  private giveUpWaiting() {
+    if (this.hasWait) this.options.onNoWait()
+    this.hasWait = false
+  }
+}
+
+/** The server does not know the command, or this user may not use it. */
+function isRefused(error: unknown): boolean {
+  return /unknown command|NOPERM/i.test((error as Error).message)
 }

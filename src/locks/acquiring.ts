@@ -9,6 +9,7 @@ import type { WaitingFor } from '../waiting/waiting-room'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import { type LockProtocol, NOT_HELD } from './lock-protocol'
+import { release } from './releasing'
 
 export interface AcquireOptions {
   /** ms, or undefined: the watchdog renews while the level lasts. */
@@ -26,6 +27,8 @@ export interface Acquired {
 }
 
 const TRIES_TO_OUTRUN_LEASE = 10
+/** How long past its wait a re-entry still takes an answer: one slow round trip. */
+const REENTRY_GRACE = 1_000
 
 /** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
 export async function acquire(
@@ -65,8 +68,37 @@ async function acquireScoped(
 ): Promise<Acquired | undefined> {
   const held = caller.placeOfHold(protocol.lockId)
   const hold = held?.table.get(held.key)?.hold
-  const reentered = hold && (await hold.inTurn(() => reenter(context, protocol, hold, options)))
+  const reentered = hold && (await reenterInTime(context, protocol, hold, options))
   return reentered ?? (await acquireAnew(context, protocol, caller, place, options))
+}
+
+/** Re-enters in turn; a caller that gave up meanwhile, by its signal or its wait, gets no level after all. */
+async function reenterInTime(
+  context: ClientContext,
+  protocol: LockProtocol,
+  hold: Hold,
+  options: AcquireOptions,
+): Promise<Acquired | undefined> {
+  const work = hold.inTurn(() => reenter(context, protocol, hold, options))
+  let limit = { cancel() {} }
+  const waitIsOver = new Promise<never>((_, reject) => {
+    if (options.waitTime === undefined) return
+    limit = context.clock.after(Math.max(options.waitTime, 0) + REENTRY_GRACE, () =>
+      reject(
+        new RedisUnavailableError(
+          `Redis did not answer the re-entry of the lock ${quote(protocol.name)} in its wait`,
+        ),
+      ),
+    )
+  })
+  try {
+    return await unlessAborted(Promise.race([work, waitIsOver]), options.signal)
+  } catch (error) {
+    work.then((late) => late && release(context, protocol, late.hold, () => late.level)).catch(() => {})
+    throw error
+  } finally {
+    limit.cancel()
+  }
 }
 
 /** Adds a level; undefined where the hold was released or ran out before its turn came: its caller starts afresh. */
@@ -76,11 +108,17 @@ async function reenter(
   hold: Hold,
   options: AcquireOptions,
 ): Promise<Acquired | undefined> {
+  context.assertOpen()
+  options.signal?.throwIfAborted()
   if (!isLive(context, hold)) {
     if (hold.state === 'lost') throw lossError(context, hold)
     return undefined
   }
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
+  // Given up, it may still be applied; and nested leases of a writer add up. The key may then outlive what is
+  // known here, so a hold that ends without a release gives it back.
+  const longest = lease + hold.lease
+  hold.giveBackRest = () => context.givingBack.hold(protocol, hold.ownerField, longest, context.clock.now())
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
   // The count is absolute: if this is given up, the next operation of the hold sets it right.
   const { value, sent } = await unlessAborted(answerToHolder(call), options.signal)
@@ -110,6 +148,7 @@ async function acquireAnew(
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   for (let tries = 1; ; tries++) {
     context.assertOpen()
+    options.signal?.throwIfAborted()
     const waitTime =
       options.waitTime === undefined ? undefined : options.waitTime - context.clock.elapsedSince(started)
     // Those who wait here were first; asking Redis past them would be barging.
@@ -119,7 +158,15 @@ async function acquireAnew(
     const owner = protocol.ownerField(threadId)
     const reply = await waitFor(context, protocol, queue, owner, beside, lease, waitTime, options.signal)
     if (!reply) return undefined
+    try {
+      // Granted in the very turn in which the client began to shut down.
+      context.assertOpen()
+    } catch (error) {
+      context.givingBack.hold(protocol, owner, lease, reply.sent)
+      throw error
+    }
     const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
+    hold.lateCopyPossible = reply.connectionBroke
     const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken: options.byToken }
     if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(protocol, hold)
@@ -174,8 +221,8 @@ function waitFor(
     start: () => protocol.acquire(owner, lease, beside),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
-    unavailable: (attempt) => {
-      if (!context.isServerAway() && !attempt?.lastError) return undefined
+    unavailable: (attempt, isLate) => {
+      if (!isLate && !context.isServerAway() && !attempt?.lastError) return undefined
       const why = attempt?.lastError ? `: ${attempt.lastError.message}` : ''
       return new RedisUnavailableError(
         `Redis could not be asked when the wait for the lock ${quote(protocol.name)} was over${why}`,

@@ -42,9 +42,11 @@ export function loseHold(context: ClientContext, hold: Hold, reason: LossReason)
   if (reason === 'lease' && !hold.needsWatchdog && hold.levels.length > 0) {
     hold.end('expired', error)
     hold.place?.table.retire(hold.place.key, hold)
+    hold.giveBackRest?.()
     return
   }
   hold.end('lost', error)
+  hold.giveBackRest?.()
   // The server told nobody; whoever waits here may enter now.
   if (reason === 'gone') context.waiting.freed(hold, false)
   context.lockLost(hold, reason, error)

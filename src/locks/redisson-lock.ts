@@ -122,11 +122,14 @@ export class RedissonLock implements RLock {
     for (;;) {
       const { holders } = await this.protocol.inspect('')
       if (holders.length === 0) return false
+      const before = this.protocol.lockIds.flatMap((id) => [...this.context.holds.on(id)])
       const { value, connectionBroke } = await this.protocol.forceRelease(holders).answer
       // Held by somebody else meanwhile: that one is as much to be freed as the first.
       if (value === NOT_HELD && !connectionBroke) continue
-      for (const hold of this.context.holds.on(this.protocol.lockId))
-        if (holders.includes(hold.ownerField)) loseHold(this.context, hold, 'forced')
+      // A writer forced out takes along what it was reading: nobody else read beside it.
+      const all = !this.protocol.shared && value !== NOT_HELD
+      for (const hold of before)
+        if (all || holders.includes(hold.ownerField)) loseHold(this.context, hold, 'forced')
       this.context.waiting.freed(this.protocol, value !== FREED_UNTOLD)
       return true
     }

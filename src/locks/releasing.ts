@@ -26,8 +26,13 @@ export function release(
       if (hold.levels.length === 0) forget(hold)
       throw lossError(context, hold)
     }
-    if (hold.levels.length > 0) await releaseLevel(context, protocol, hold)
-    else await releaseLast(context, protocol, hold)
+    if (hold.levels.length === 0) return await releaseLast(context, protocol, hold)
+    try {
+      await releaseLevel(context, protocol, hold)
+    } finally {
+      // Also where the server could not be told: what remains decides whether the watchdog goes on.
+      if (hold.state === 'held') context.leases.keep(hold, protocol.renewal)
+    }
   })
 }
 
@@ -52,7 +57,6 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
     if (answer !== OTHER_LEASE) hold.reset(sent, lease)
     break
   }
-  context.leases.keep(hold, protocol.renewal)
 }
 
 async function releaseLast(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
@@ -64,10 +68,10 @@ async function releaseLast(context: ClientContext, protocol: LockProtocol, hold:
   try {
     reply = await answerToHolder(protocol.release(hold.ownerField, 0, 0, 0))
   } catch (error) {
-    if ((error as { code?: string }).code === 'REDIS_UNAVAILABLE')
-      context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)
+    context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)
     throw error
   }
+  if (hold.lateCopyPossible) context.givingBack.lateCopy(protocol, hold.ownerField, hold.lease)
   // Gone, but the connection broke on the way: an earlier copy of this very release did it.
   if (reply.value === NOT_HELD && !reply.connectionBroke) {
     loseHold(context, hold, 'gone')

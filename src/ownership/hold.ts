@@ -53,6 +53,10 @@ export class Hold {
   warnedOfSelfWait = false
   /** Since when a local caller waits behind it. */
   blockedSince: Moment | undefined
+  /** An earlier copy of its acquisition may still arrive, and take the lock after its release. */
+  lateCopyPossible = false
+  /** Gives back what the server may keep of it beyond the end that is known here. */
+  giveBackRest: (() => void) | undefined
   /** Why it ended without a release. */
   lossReason: LossReason | undefined
   private granted: Moment

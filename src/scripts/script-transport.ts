@@ -61,5 +61,6 @@ export class RedisScriptTransport implements ScriptTransport {
 
   probe(): void {
     this.connection.probe()
+    this.acknowledged?.probe()
   }
 }

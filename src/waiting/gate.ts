@@ -1,4 +1,4 @@
-import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
+import { LockNotReplicatedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { classify } from '../connection/failures'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Moment } from '../runtime/clock'
@@ -163,7 +163,8 @@ export class Gate {
   private attemptFailed(waiter: Waiter, error: unknown): Outcome {
     waiter.onLeft = undefined
     if (!(error instanceof RedisUnavailableError)) {
-      waiter.endAttempt(false)
+      // Refused after it was applied, perhaps: by a WAIT behind it, for instance.
+      waiter.endAttempt(!(error instanceof WrongTypeError))
       waiter.fail(error)
       return { kind: 'left' }
     }

@@ -1,0 +1,69 @@
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { AcknowledgedSender } from '../../src/connection/acknowledged-sender'
+import { systemClock } from '../../src/runtime/clock'
+import { type Standalone, startStandalone, waitUntil } from '../servers'
+
+describe('acknowledgement by replicas', () => {
+  let primary: Standalone
+  let replica: Standalone
+  let admin: Redis
+  let redis: Redis | undefined
+
+  beforeEach(async () => {
+    primary = await startStandalone({
+      config: ['repl-diskless-sync-delay 0', 'user limited on >pw ~* &* +@all -wait'],
+    })
+    replica = await startStandalone()
+    admin = new Redis(primary.url)
+  })
+  afterEach(async () => {
+    redis?.disconnect()
+    admin.disconnect()
+    await replica.stop()
+    await primary.stop()
+  })
+
+  const waits = async () =>
+    Number(/cmdstat_wait:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
+  const attach = async () => {
+    const control = new Redis(replica.url)
+    await control.replicaof(primary.host, primary.port)
+    control.disconnect()
+    await waitUntil('the replica is online', async () =>
+      /slave0:.*state=online/.test(await admin.info('replication')),
+    )
+  }
+  const sender = (url: string, told: string[]) => {
+    redis = new Redis(url, { maxRetriesPerRequest: 0 })
+    return new AcknowledgedSender(redis, {
+      clock: systemClock,
+      slavesSyncTimeout: 500,
+      onNoWait: () => told.push('no WAIT'),
+    })
+  }
+
+  it('atlas D4: an old count of replicas does not decide that nobody need acknowledge', async () => {
+    const told: string[] = []
+    const sending = sender(primary.url, told)
+    expect(await sending.send(['set', 'a', '1'])).to.deep.equal({ value: 'OK', acknowledged: true })
+    expect(await waits()).to.equal(0)
+    await attach()
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect((await sending.send(['set', 'a', '2'])).acknowledged).to.equal(true)
+    expect(await waits()).to.equal(1)
+    replica.pause()
+    expect((await sending.send(['set', 'a', '3'])).acknowledged).to.equal(false)
+    replica.resume()
+    expect(told).to.deep.equal([])
+  })
+
+  it('atlas D5: a user who may not WAIT locks all the same, and it is told once', async () => {
+    await attach()
+    const told: string[] = []
+    const sending = sender(`redis://limited:pw@${primary.host}:${primary.port}`, told)
+    for (const value of ['1', '2'])
+      expect(await sending.send(['set', 'a', value])).to.deep.equal({ value: 'OK', acknowledged: true })
+    expect(told).to.deep.equal(['no WAIT'])
+  })
+})

@@ -1,0 +1,130 @@
+import { expect } from 'chai'
+import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { latch, tapped } from '../support/tapped-transport'
+
+describe('what is given up half-way', () => {
+  let proxy: TcpProxy | undefined
+  afterEach(closeAll)
+  afterEach(async () => {
+    await proxy?.stop()
+    proxy = undefined
+  })
+
+  it('atlas A8: an acquisition aborted while it waits its turn behind an unlock() takes nothing', async () => {
+    const released = latch()
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'lock/release') await released.opened
+      return await sent.pass()
+    })
+    const redisson = await createRedisson({}, { transport })
+    const redis = await openRedis()
+    const lock = redisson.getLock(uniqueName())
+    const abort = new AbortController()
+    await redisson.run(async () => {
+      await lock.lock()
+      const unlocking = lock.unlock()
+      const again = rejection(lock.lock({ signal: abort.signal }))
+      abort.abort(new Error('enough'))
+      expect((await again).message).to.equal('enough')
+      released.open()
+      await unlocking
+    })
+    expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
+  it('atlas A8: a re-entry aborted and applied all the same keeps the key no longer than the hold', async () => {
+    const applied = latch()
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'lock/reenter') await applied.opened
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    const redis = await openRedis()
+    const lock = redisson.getLock(uniqueName())
+    const abort = new AbortController()
+    await redisson.run(async () => {
+      await lock.lock(1_000)
+      const inner = rejection(lock.lock({ leaseTime: 3_600_000, signal: abort.signal }))
+      await waitUntil('it is applied', async () => (await redis.pttl(lock.getName())) > 10_000)
+      abort.abort(new Error('enough'))
+      expect((await inner).message).to.equal('enough')
+      applied.open()
+      await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
+    })
+  })
+
+  it('atlas A8: nested leases of a writer, which add up, keep the key no longer than the hold', async () => {
+    const redisson = await createRedisson()
+    const redis = await openRedis()
+    const name = uniqueName()
+    const lock = redisson.getReadWriteLock(name).writeLock()
+    await redisson.run(async () => {
+      for (let times = 0; times < 10; times++) await lock.lock(2_000)
+      expect(await redis.pttl(name)).to.be.greaterThan(10_000)
+      await waitUntil('the key is gone', async () => (await redis.exists(name)) === 0)
+    })
+  })
+
+  it('atlas B2: a partial unlock() that could not be told leaves no watchdog on an explicit lease', async () => {
+    proxy = await startProxy(await sharedStandalone())
+    const redisson = await createRedisson(
+      { redis: proxy.url, lockWatchdogTimeout: 3_000 },
+      { unavailableAfter: 400 },
+    )
+    const redis = await openRedis()
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock(1_500)
+      await lock.lock()
+      proxy?.stall()
+      expect((await rejection(lock.unlock())).code).to.equal('REDIS_UNAVAILABLE')
+      proxy?.resume()
+      await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
+    })
+  })
+
+  it('atlas A7: a re-entry keeps to its wait while the server is silent', async () => {
+    proxy = await startProxy(await sharedStandalone())
+    const redisson = await createRedisson({ redis: proxy.url })
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      proxy?.stall()
+      const took = await timed(() => rejection(lock.tryLock(100)))
+      expect(took).to.be.lessThan(5_000)
+      proxy?.resume()
+      await lock.unlock()
+    })
+  })
+
+  it('guarantee 9: an acquisition granted as shutdown() begins is released or given back', async () => {
+    const redis = await openRedis()
+    for (let turns = 0; turns < 12; turns++) {
+      let granted = () => {}
+      const transport = tapped(async (sent) => {
+        const answer = await sent.pass()
+        if (sent.name === 'lock/acquire') granted()
+        return answer
+      })
+      const redisson = await createRedisson({}, { transport })
+      const lock = redisson.getLock(uniqueName())
+      const down = new Promise<void>((resolve) => {
+        granted = () => {
+          void (async () => {
+            for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+            await redisson.shutdown()
+            resolve()
+          })()
+        }
+      })
+      await lock
+        .acquire()
+        .then((hold) => hold.unlock())
+        .catch((error) => expect(error.code).to.equal('REDISSON_SHUTDOWN'))
+      await down
+      expect(await redis.exists(lock.getName()), `${turns} turns after`).to.equal(0)
+    }
+  })
+})

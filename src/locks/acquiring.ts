@@ -115,13 +115,17 @@ async function reenter(
     return undefined
   }
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  // Given up, it may still be applied; and nested leases of a writer add up. The key may then outlive what is
-  // known here, so a hold that ends without a release gives it back.
-  const longest = lease + hold.lease
-  hold.giveBackRest = () => context.givingBack.hold(protocol, hold.ownerField, longest, context.clock.now())
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
-  // The count is absolute: if this is given up, the next operation of the hold sets it right.
-  const { value, sent } = await unlessAborted(answerToHolder(call), options.signal)
+  let reply: Reply
+  try {
+    reply = await unlessAborted(answerToHolder(call), options.signal)
+  } catch (error) {
+    // Given up, it may still be applied. The count is absolute, so the next operation of the hold sets it right;
+    // a hold that ends without one gives back what the key was granted beyond what is known here.
+    hold.giveBackRest = () => context.givingBack.hold(protocol, hold.ownerField, lease, context.clock.now())
+    throw error
+  }
+  const { value, sent } = reply
   if (value === NOT_HELD) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
@@ -221,8 +225,8 @@ function waitFor(
     start: () => protocol.acquire(owner, lease, beside),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
-    unavailable: (attempt, isLate) => {
-      if (!isLate && !context.isServerAway() && !attempt?.lastError) return undefined
+    unavailable: (attempt) => {
+      if (!context.isServerAway() && !attempt?.lastError) return undefined
       const why = attempt?.lastError ? `: ${attempt.lastError.message}` : ''
       return new RedisUnavailableError(
         `Redis could not be asked when the wait for the lock ${quote(protocol.name)} was over${why}`,

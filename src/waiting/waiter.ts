@@ -18,7 +18,7 @@ export interface AcquireRequest {
   /** An earlier copy of an answered attempt may still be applied: see that it is given back if so. */
   giveBackLateCopy(): void
   /** What to reject with when the wait is over and the server out of reach or declining; undefined: answer "not acquired". */
-  unavailable(attempt: ScriptCall | undefined, isLate: boolean): Error | undefined
+  unavailable(attempt: ScriptCall | undefined): Error | undefined
 }
 
 /** How long past its wait a call still takes the answer to an attempt under way: one slow round trip. */
@@ -86,9 +86,7 @@ export class Waiter {
   }
 
   private readonly waitIsOver = () => {
-    // An attempt unanswered even after the grace says nothing about the lock.
-    const isLate = this.lastTry && this.attempt !== undefined
-    const error = this.request.unavailable(this.attempt, isLate)
+    const error = this.request.unavailable(this.attempt)
     if (!error && this.attempt?.isUnderWay && !this.lastTry) {
       // Whoever asked for less than a round trip still gets the one try under way.
       this.lastTry = true

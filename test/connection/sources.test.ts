@@ -92,7 +92,7 @@ describe('where Redis is, given as', () => {
   it('nonsense, which is refused with a reason and without the password', async () => {
     const refused: [unknown, RegExp][] = [
       ['not a url s3cret', /is not a URL/],
-      ['http://alice:s3cret@host', /must be a redis:\/\/ or rediss:\/\/ URL, not http:/],
+      ['http://alice:s3cret@host', /begins with redis:\/\//],
       ['redis://alice:4/s3cret@host:6379', /percent-encode/],
       ['redis://alice:4#s3cret@host:6379', /percent-encode/],
       ['redis://alice:s3cret%zz@host:6379', /not a valid URL/],

@@ -44,8 +44,7 @@ describe('names in a cluster', () => {
     await Promise.all((await Promise.all(waiting)).map((hold) => hold.unlock()))
   })
 
-  // Atlas B7.
-  it('of many slots are renewed together, each call within one slot', async () => {
+  it('atlas B7: of many slots are renewed together, each call within one slot', async () => {
     const lockWatchdogTimeout = 3_000
     const redisson = await createRedisson({ redis: source(), lockWatchdogTimeout, lockWatchdogBatchSize: 5 })
     const troubles: unknown[] = []

@@ -7,9 +7,9 @@ import { SOON, subscribersOn } from './support'
 
 type Command = 'publish' | 'spublish'
 
-// Atlas D2: both sides must use the same of the two, or they shout into different rooms. A cluster of its
+// Both sides must use the same of the two, or they shout into different rooms. A cluster of its
 // own, for the counts of commands are those of whole nodes.
-describe('in a cluster', () => {
+describe('atlas D2: in a cluster', () => {
   let setup: ClusterSetup
 
   before(async () => {

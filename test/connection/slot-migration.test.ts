@@ -26,8 +26,8 @@ describe('when a slot moves', () => {
   const subscribedAt = (node: number, name: string) =>
     subscribersOn([setup.nodes[node]!], 'SHARDNUMSUB', lockChannel(name))
 
-  // Atlas D3. The holder releases only once the new node knows the waiter, so only its message can wake it.
-  it('waiters subscribe at its new node and are woken there', async () => {
+  // The holder releases only once the new node knows the waiter, so only its message can wake it.
+  it('atlas D3: waiters subscribe at its new node and are woken there', async () => {
     const holder = await createRedisson({ redis: source() })
     const other = await createRedisson({ redis: source() })
     const name = uniqueName('{moves}')

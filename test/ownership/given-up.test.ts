@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
@@ -89,7 +90,7 @@ describe('what is given up half-way', () => {
 
   it('guarantee 9: an acquisition granted as shutdown() begins is released or given back', async () => {
     const redis = await openRedis()
-    for (let turns = 0; turns < 12; turns++) {
+    for (let turns = 0; turns < 40; turns++) {
       let granted = () => {}
       const transport = tapped(async (sent) => {
         const answer = await sent.pass()
@@ -109,7 +110,8 @@ describe('what is given up half-way', () => {
       })
       await lock
         .acquire()
-        .then((hold) => hold.unlock())
+        // Held for a moment: a shutdown that overlooked the hold has closed everything by then.
+        .then((hold) => sleep(5).then(() => hold.unlock()))
         .catch((error) => expect(error.code).to.equal('REDISSON_SHUTDOWN'))
       await down
       expect(await redis.exists(lock.getName()), `${turns} turns after`).to.equal(0)

@@ -54,6 +54,17 @@ describe('read-write lock: force release', () => {
     expect(await told()).to.deep.equal(['0'])
   })
 
+  it('of a writer: what its client read beside it is lost too, and told so at once', async () => {
+    await redisson.run(async () => {
+      await rw.writeLock().lock()
+      const reading = await rw.readLock().acquire()
+      expect(await rw.writeLock().forceUnlock()).to.equal(true)
+      expect(reading.isHeld).to.equal(false)
+      expect(reading.signal.aborted).to.equal(true)
+    })
+    await expectNothingLeft(redis, name)
+  })
+
   it('of a writer: hash and the clocks of what it reads go, 1 is told', async () => {
     await write(1)
     await read(1)

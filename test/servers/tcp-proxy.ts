@@ -13,6 +13,11 @@ export interface TcpProxy extends Address {
   readonly connections: number
   /** Closes every present connection, on both sides. */
   cut(): void
+  /**
+   * Ends each present connection in one direction only, as a peer does that has sent its last byte: the
+   * `client` reads the end and the server does not, or the other way about.
+   */
+  halfClose(end: 'client' | 'server'): void
   /** New connections are refused from now on, as by a host on which nothing listens. */
   refuse(): void
   accept(): Promise<void>
@@ -64,6 +69,10 @@ class ListeningProxy implements TcpProxy {
 
   cut(): void {
     for (const connection of this.open) connection.destroy()
+  }
+
+  halfClose(end: 'client' | 'server'): void {
+    for (const connection of this.open) connection.halfClose(end)
   }
 
   refuse(): void {
@@ -145,9 +154,13 @@ class ProxiedConnection {
     this.server.destroy()
   }
 
+  halfClose(end: 'client' | 'server'): void {
+    this[end].end()
+  }
+
   private command(frame: Buffer): void {
     this.counter.onCommand(frame)
-    if (!this.server.destroyed) this.server.write(frame)
+    if (!this.server.destroyed && !this.server.writableEnded) this.server.write(frame)
   }
 
   private reply(frame: Buffer): void {

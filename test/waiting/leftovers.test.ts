@@ -1,46 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Redisson } from '../../src/index'
 import { type Standalone, startStandalone, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { leftIn } from '../support/left-in'
 import { killPrograms, Program } from '../support/program'
-
-/** Nothing of this is public; here it is reached into, for a leak shows nowhere else. */
-interface Insides {
-  client: {
-    waiting: { gates: Map<unknown, unknown> }
-    holds: { holds: Map<unknown, unknown> }
-    explicitCallers: { table: { slots: Map<unknown, unknown>; expired: Map<unknown, unknown> } }
-    givingBack: { underWay: Set<unknown> }
-    subscriptions: {
-      channels: Map<unknown, unknown>
-      source: { channels: Map<unknown, unknown>; dirty: Set<unknown> }
-      sweeper: unknown
-      pinger: unknown
-    }
-    runner: { pending: Set<unknown>; supervisor: unknown }
-    leases: { expiries: Map<unknown, unknown>; watchdog: { stages: Map<unknown, unknown>[]; timer: unknown } }
-  }
-}
-
-function leftIn(redisson: Redisson): Record<string, number> {
-  const { client } = redisson as unknown as Insides
-  const { subscriptions, leases, runner } = client
-  const timers = [subscriptions.sweeper, subscriptions.pinger, runner.supervisor, leases.watchdog.timer]
-  const sizes = {
-    gates: client.waiting.gates.size,
-    holds: client.holds.holds.size,
-    slots: client.explicitCallers.table.slots.size,
-    givingBack: client.givingBack.underWay.size,
-    channels:
-      subscriptions.channels.size + subscriptions.source.channels.size + subscriptions.source.dirty.size,
-    pending: runner.pending.size,
-    leases: leases.expiries.size,
-    watched: leases.watchdog.stages.reduce((sum, stage) => sum + stage.size, 0),
-    timers: timers.filter((timer) => timer !== undefined).length,
-  }
-  return Object.fromEntries(Object.entries(sizes).filter(([, size]) => size > 0))
-}
 
 describe('what is left when the last waiter and hold have gone', () => {
   let server: Standalone

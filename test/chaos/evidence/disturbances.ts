@@ -1,0 +1,53 @@
+import { type FaultKind, SPECS } from '../plan/catalogue'
+
+/** A fault while it lasts and as long as its traces may. Times in µs. */
+export interface Disturbance {
+  readonly kind: FaultKind
+  /** The worker it was done to, or undefined when all were. */
+  readonly worker: string | undefined
+  readonly from: number
+  /** Infinity while it lasts. */
+  to: number
+  /** Whether it was done after all, rather than found impossible at this moment. */
+  done: boolean
+}
+
+const traces = ({ kind, to }: Disturbance): number => to + SPECS[kind].recovery * 1000
+
+/** What was broken when, in order. */
+export class Disturbances {
+  readonly all: Disturbance[] = []
+
+  begin(kind: FaultKind, worker: string | undefined, at: number): Disturbance {
+    const disturbance = { kind, worker, from: at, to: Number.POSITIVE_INFINITY, done: false }
+    this.all.push(disturbance)
+    return disturbance
+  }
+
+  /** Those whose time, traces included, touches the span and which concern the worker. */
+  touching(worker: string | undefined, from: number, to: number): Disturbance[] {
+    return this.all.filter(
+      (each) =>
+        each.from <= to &&
+        traces(each) >= from &&
+        (each.worker === undefined || worker === undefined || each.worker === worker),
+    )
+  }
+
+  /** How much of the span no fault excuses, for this worker. */
+  quiet(worker: string, from: number, to: number): number {
+    let quiet = 0
+    let at = from
+    for (const each of this.touching(worker, from, to)) {
+      if (each.from > at) quiet += each.from - at
+      at = Math.max(at, traces(each))
+    }
+    return quiet + Math.max(0, to - at)
+  }
+
+  /** The last to begin before that moment: what is most likely to blame. */
+  latestBefore(at: number, worker?: string): Disturbance | undefined {
+    const candidates = this.touching(worker, at, at)
+    return candidates.at(-1) ?? this.all.filter((each) => each.from <= at).at(-1)
+  }
+}

@@ -1,0 +1,244 @@
+import { Disturbances } from './disturbances'
+import { judge, type Overlap, type OverlapVerdict, pauseOver } from './overlaps'
+import type { EvidenceRecord } from './records'
+import { isJava, keyOf, LockState, type Section, together } from './sections'
+import { Tally } from './tally'
+import type { Violation, ViolationKind } from './violations'
+
+/** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. Noise included. */
+const ASLEEP_AFTER = 1_500_000
+/** A waiter that others pass for this long, with nothing broken around it, is stuck. */
+const STUCK_AFTER = 45_000_000
+const PASSED_BY = 10
+
+/** Judges a run from the records of its workers, in the evidence server's order, and from what was broken when. */
+export class Judge {
+  readonly disturbances = new Disturbances()
+  readonly tally = new Tally(this.disturbances)
+  readonly violations: Violation[] = []
+  readonly locks = new Map<string, LockState>()
+  private first: number | undefined
+  private readonly killed = new Map<string, number>()
+  private undecided: Overlap[] = []
+  /** Sections that took part in an overlap which is excused: what they overwrote is excused with it. */
+  private readonly excused = new Set<Section>()
+  private readonly lostUpdates: { section: Section; at: number; what: string }[] = []
+  private readonly stuck = new Set<string>()
+
+  record(record: EvidenceRecord): void {
+    this.first ??= record.at
+    const lock = this.lock(record.lock)
+    switch (record.event) {
+      case 'want':
+        if (this.killed.has(record.worker)) break
+        lock.waiting.set(keyOf(record), begun(record))
+        this.stuck.delete(keyOf(record))
+        break
+      case 'quit':
+        lock.waiting.delete(keyOf(record))
+        break
+      case 'in':
+        this.entered(lock, record)
+        break
+      case 'lost':
+        this.lost(lock, record)
+        break
+      case 'out':
+        this.left(lock, record)
+        break
+      case 'free':
+        this.freed(lock, record)
+        break
+    }
+  }
+
+  workerKilled(worker: string, at: number): void {
+    this.killed.set(worker, at)
+    for (const lock of this.locks.values()) {
+      for (const [key, section] of lock.inside)
+        if (section.worker === worker) this.endKilled(lock, key, section, at)
+      for (const [key, { worker: waiting }] of lock.waiting) if (waiting === worker) lock.waiting.delete(key)
+    }
+  }
+
+  /** The lock's key did not exist from one moment to another, and still does not. */
+  keyAbsent(name: string, from: number, to: number): void {
+    const lock = this.lock(name)
+    for (const waiter of lock.waiting.values()) {
+      const since = Math.max(from, waiter.wantAt)
+      const asleep = this.disturbances.quiet(waiter.worker, since, to)
+      if (isJava(waiter.worker) || asleep < ASLEEP_AFTER || this.stuck.has(keyOf(waiter))) continue
+      this.stuck.add(keyOf(waiter))
+      this.violation(
+        'asleep',
+        to,
+        `${who(waiter)} sleeps though ${name} is free for ${ms(to - since)}`,
+        waiter.worker,
+      )
+    }
+  }
+
+  /** The lock's key has had the same owners from one moment to another, longer than any lease of it. */
+  keyHeld(name: string, owners: string, from: number, to: number): void {
+    const lock = this.lock(name)
+    const inside = [...lock.inside.values()]
+    const key = `${name}|${owners}`
+    if (this.stuck.has(key) || inside.some(({ inAt, killedAt }) => killedAt === undefined && inAt <= to))
+      return
+    if (lock.lastSectionAt > from) return
+    this.stuck.add(key)
+    this.violation('held-by-nobody', to, `${name} has been kept for nobody for ${ms(to - from)} by ${owners}`)
+  }
+
+  /** Looks at what only time can tell; to be called every now and then. */
+  look(now: number): void {
+    this.decide()
+    for (const lock of this.locks.values())
+      for (const [key, waiter] of lock.waiting) {
+        const waited = now - waiter.wantAt
+        if (waited < STUCK_AFTER || this.stuck.has(key) || isJava(waiter.worker)) continue
+        if (lock.grants - this.grantsAt(waiter) < PASSED_BY) continue
+        if (this.disturbances.quiet(waiter.worker, waiter.wantAt, now) < STUCK_AFTER / 3) continue
+        this.stuck.add(key)
+        this.violation(
+          'stuck',
+          now,
+          `${who(waiter)} has waited for ${lock.name} for ${ms(waited)}`,
+          waiter.worker,
+        )
+      }
+  }
+
+  violation(kind: ViolationKind, at: number, what: string, worker?: string): void {
+    const fault = this.disturbances.latestBefore(at, worker)
+    this.violations.push({ kind, what, fault: fault?.kind, afterMs: (at - (this.first ?? at)) / 1000 })
+    this.tally.violated(fault)
+  }
+
+  /** All records are in. */
+  finish(): void {
+    this.decide()
+    for (const overlap of this.undecided) {
+      const { first, second } = overlap
+      // Its last word is missing: it was inside to the very end.
+      first.outAt ??= second.inAt
+    }
+    this.decide()
+    for (const { section, at, what } of this.lostUpdates) {
+      if (this.excused.has(section)) this.tally.excusedLostUpdates++
+      else this.violation('lost-update', at, what, section.worker)
+    }
+  }
+
+  private readonly grantsSeen = new WeakMap<Section, number>()
+
+  private grantsAt(waiter: Section): number {
+    return this.grantsSeen.get(waiter) ?? 0
+  }
+
+  private lock(name: string): LockState {
+    let lock = this.locks.get(name)
+    if (!lock) {
+      lock = new LockState(name)
+      this.locks.set(name, lock)
+    }
+    return lock
+  }
+
+  private entered(lock: LockState, record: EvidenceRecord) {
+    const key = keyOf(record)
+    const section = lock.waiting.get(key) ?? begun(record)
+    lock.waiting.delete(key)
+    section.inAt = record.at
+    lock.lastSectionAt = record.at
+    lock.grants++
+    for (const waiter of lock.waiting.values())
+      if (!this.grantsSeen.has(waiter)) this.grantsSeen.set(waiter, lock.grants)
+    this.tally.entered(section)
+    for (const other of lock.inside.values()) {
+      // Whoever is about to release has nothing more to do inside.
+      if (together(other.side, section.side) || other.outAt !== undefined) continue
+      this.undecided.push({ first: other, second: section })
+    }
+    if (lock.freeSince !== undefined) this.tally.woken(lock, section)
+    lock.freeSince = undefined
+    lock.inside.set(key, section)
+    const killedAt = this.killed.get(record.worker)
+    if (killedAt !== undefined) this.endKilled(lock, key, section, killedAt)
+  }
+
+  private lost(lock: LockState, record: EvidenceRecord) {
+    const section = lock.inside.get(keyOf(record))
+    if (!section || section.lostAt !== undefined) return
+    section.lostAt = record.at
+    this.tally.lost(section)
+    if (isJava(section.worker) || section.lease !== undefined) return
+    if (this.disturbances.touching(section.worker, section.inAt - 1_000_000, record.at).length > 0) return
+    this.violation(
+      'unexplained-loss',
+      record.at,
+      `${who(section)} lost ${lock.name} though nothing was broken`,
+    )
+  }
+
+  private left(lock: LockState, record: EvidenceRecord) {
+    const section = lock.inside.get(keyOf(record))
+    if (!section) return
+    section.outAt = record.at
+    if (record.value === undefined) return
+    section.wrote = true
+    if (record.value !== lock.counter + 1)
+      this.lostUpdates.push({
+        section,
+        at: record.at,
+        what: `${who(section)} wrote ${record.value} to ${lock.name} where ${lock.counter} was`,
+      })
+    lock.counter = record.value
+  }
+
+  private freed(lock: LockState, record: EvidenceRecord) {
+    lock.lastSectionAt = record.at
+    lock.inside.delete(keyOf(record))
+    lock.freeSince = record.ok && !lock.isInside() && lock.waiting.size > 0 ? record.at : undefined
+  }
+
+  private endKilled(lock: LockState, key: string, section: Section, at: number) {
+    section.killedAt = at
+    lock.inside.delete(key)
+  }
+
+  private decide() {
+    const open: Overlap[] = []
+    for (const overlap of this.undecided) {
+      const verdict = judge(overlap, this.disturbances)
+      if (verdict === 'open') open.push(overlap)
+      else this.decided(overlap, verdict)
+    }
+    this.undecided = open
+  }
+
+  private decided({ first, second }: Overlap, verdict: Exclude<OverlapVerdict, 'open'>) {
+    const causes = this.disturbances.touching(first.worker, first.inAt, second.inAt)
+    this.tally.overlapped({ first, second }, verdict, pauseOver({ first, second }, causes))
+    if (verdict !== 'violation') {
+      if (verdict === 'told') return
+      this.excused.add(first)
+      this.excused.add(second)
+      return
+    }
+    const what = `${who(second)} came into ${first.lock} ${ms(second.inAt - first.inAt)} after ${who(first)}, who was ${
+      first.lostAt === undefined ? 'never told' : `told ${ms(first.lostAt - second.inAt)} later`
+    }${first.wrote ? ' and wrote' : ''}`
+    this.violation('overlap', second.inAt, what, first.worker)
+  }
+}
+
+function begun({ worker, flow, lock, side, lease, at }: EvidenceRecord): Section {
+  return {
+    ...{ worker, flow, lock, side, lease, wantAt: at, inAt: at },
+    ...{ lostAt: undefined, outAt: undefined, wrote: false, killedAt: undefined },
+  }
+}
+
+const who = ({ worker, flow, side }: Section): string => `${worker} ${flow} (${side})`
+const ms = (micros: number): string => `${Math.round(micros / 1000)} ms`

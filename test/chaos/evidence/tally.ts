@@ -1,0 +1,106 @@
+import type { FaultKind } from '../plan/catalogue'
+import type { Disturbance, Disturbances } from './disturbances'
+import { type Overlap, type OverlapVerdict, PAUSES } from './overlaps'
+import type { LockState, Section } from './sections'
+
+/** What is counted for one kind of fault. Times in ms. */
+export interface FaultTally {
+  injected: number
+  /** Sections begun after it and before the next. */
+  sections: number
+  violations: number
+  /** Holds that were lost, and told so. */
+  losses: number
+  /** From a release to the next waiter inside, at worst. */
+  worstWakeUp: number
+  /** From being told of a loss to the next one inside, at best: how much time there was. */
+  shortestLead: number | undefined
+  /** From the end of a pause to being told, at worst. */
+  worstNoticeAfterWaking: number | undefined
+  /** Overlaps that no lock on Redis can prevent or tell of, by their reason. */
+  excused: Partial<Record<OverlapVerdict, number>>
+}
+
+export const emptyTally = (): FaultTally => ({
+  ...{ injected: 0, sections: 0, violations: 0, losses: 0, worstWakeUp: 0 },
+  ...{ shortestLead: undefined, worstNoticeAfterWaking: undefined, excused: {} },
+})
+
+export type TalliedKind = FaultKind | 'none'
+
+/** Keeps the figures of a run, fault by fault. */
+export class Tally {
+  readonly byFault = new Map<TalliedKind, FaultTally>()
+  sections = 0
+  sectionsByJava = 0
+  excusedLostUpdates = 0
+  private readonly lastLoss = new Map<string, Section>()
+
+  constructor(private readonly disturbances: Disturbances) {}
+
+  injected(kind: FaultKind): void {
+    this.of(kind).injected++
+  }
+
+  entered(section: Section): void {
+    this.sections++
+    if (section.worker.startsWith('java')) this.sectionsByJava++
+    const last = this.disturbances.all.at(-1)
+    this.of(last && last.from <= section.inAt ? last.kind : 'none').sections++
+    const loss = this.lastLoss.get(section.lock)
+    if (!loss || loss.lostAt === undefined) return
+    this.lastLoss.delete(section.lock)
+    const lead = (section.inAt - loss.lostAt) / 1000
+    const tally = this.of(this.blame(loss.lostAt, loss.worker))
+    tally.shortestLead = Math.min(tally.shortestLead ?? Number.POSITIVE_INFINITY, lead)
+  }
+
+  lost(section: Section): void {
+    const lostAt = section.lostAt!
+    this.of(this.blame(lostAt, section.worker)).losses++
+    const pause = this.pauseBefore(lostAt, section.worker)
+    if (pause) {
+      const tally = this.of(pause.kind)
+      tally.worstNoticeAfterWaking = Math.max(tally.worstNoticeAfterWaking ?? 0, (lostAt - pause.to) / 1000)
+    }
+    if (section.lease === undefined && !section.worker.startsWith('java'))
+      this.lastLoss.set(section.lock, section)
+  }
+
+  woken(lock: LockState, by: Section): void {
+    const took = (by.inAt - Math.max(lock.freeSince!, by.wantAt)) / 1000
+    const tally = this.of(this.blame(by.inAt))
+    tally.worstWakeUp = Math.max(tally.worstWakeUp, took)
+  }
+
+  overlapped({ first }: Overlap, verdict: OverlapVerdict, pause: Disturbance | undefined): void {
+    if (verdict === 'told') return
+    const tally = this.of(pause?.kind ?? this.blame(first.lostAt ?? first.outAt ?? first.inAt, first.worker))
+    tally.excused[verdict] = (tally.excused[verdict] ?? 0) + 1
+  }
+
+  violated(by: Disturbance | undefined): void {
+    this.of(by?.kind ?? 'none').violations++
+  }
+
+  /** The pause of a process that ended just before it was told of a loss. */
+  private pauseBefore(at: number, worker: string): Disturbance | undefined {
+    return this.disturbances.all.findLast(
+      (each) =>
+        PAUSES.includes(each.kind) && each.worker === worker && each.to <= at && at - each.to < 2_000_000,
+    )
+  }
+
+  private blame(at: number, worker?: string): TalliedKind {
+    return this.disturbances.latestBefore(at, worker)?.kind ?? 'none'
+  }
+
+  private of(kind: TalliedKind): FaultTally {
+    let tally = this.byFault.get(kind)
+    if (!tally) {
+      tally = emptyTally()
+      this.byFault.set(kind, tally)
+    }
+    return tally
+  }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withClient } from '../../servers'
+import type { FaultKind } from '../plan/catalogue'
+import type { PlannedFault } from '../plan/schedule'
+import type { LockPlan } from '../worker/messages'
+import type { Topology } from '../world/topology'
+import type { Workforce } from '../world/workforce'
+
+export interface World {
+  readonly topology: Topology
+  readonly workforce: Workforce
+  readonly locks: readonly LockPlan[]
+}
+
+/** Does it, and resolves when it is over: what it stopped runs again, what it killed has a successor. */
+type Injection = (world: World, fault: PlannedFault) => Promise<unknown> | unknown
+
+const INJECTIONS: Readonly<Record<FaultKind, Injection>> = {
+  cut: (world, fault) => network(world, fault).cut(),
+  'cut-all': ({ workforce }) => {
+    for (const each of workforce.networks()) each.cut()
+  },
+  'half-close-server': (world, fault) => network(world, fault).halfClose('server'),
+  'half-close-worker': (world, fault) => network(world, fault).halfClose('client'),
+  stall: (world, fault) => forAWhile(network(world, fault), fault, (each) => each.stall()),
+  'stall-replies': (world, fault) => forAWhile(network(world, fault), fault, (each) => each.stallReplies()),
+  delay: async (world, fault) => {
+    const slow = network(world, fault)
+    slow.delay(20 + fault.dice)
+    await sleep(fault.lasts)
+    slow.delay(0)
+  },
+  refuse: async (world, fault) => {
+    const away = network(world, fault)
+    away.refuse()
+    away.cut()
+    await sleep(fault.lasts)
+    await away.accept()
+  },
+  'lose-replies': (world, fault) => {
+    const lossy = network(world, fault)
+    for (let i = 0; i < 1 + (fault.dice % 3); i++)
+      lossy.dropNextReply(([name]) => /^evalsha$/i.test(name ?? ''))
+  },
+  'kill-commands': (world) => onEveryServer(world, 'CLIENT', 'KILL', 'TYPE', 'normal'),
+  'kill-subscribers': (world) => onEveryServer(world, 'CLIENT', 'KILL', 'TYPE', 'pubsub'),
+  'script-flush': (world) => onEveryServer(world, 'SCRIPT', 'FLUSH'),
+  'config-timeout': async (world, { lasts }) => {
+    await onEveryServer(world, 'CONFIG', 'SET', 'timeout', '1')
+    await sleep(lasts)
+    await onEveryServer(world, 'CONFIG', 'SET', 'timeout', '0')
+  },
+  'pause-clients': async (world, { lasts, dice }) => {
+    await onEveryServer(world, 'CLIENT', 'PAUSE', String(lasts), dice > 50 ? 'ALL' : 'WRITE')
+    await sleep(lasts)
+  },
+  'kill-worker': ({ workforce }, { worker }) => workforce.replaceNode(worker),
+  'stop-worker': async ({ workforce }, { worker, lasts }) => {
+    const stopped = workforce.node[worker]!
+    stopped.signal('SIGSTOP')
+    await sleep(lasts)
+    stopped.signal('SIGCONT')
+  },
+  'kill-java': ({ workforce }) => workforce.replaceJava(),
+  'stop-java': async ({ workforce }, { lasts }) => {
+    workforce.java!.pause()
+    await sleep(lasts)
+    workforce.java!.resume()
+  },
+  'block-loop': ({ workforce }, { worker, lasts }) => workforce.node[worker]!.block(lasts),
+  'clock-forward': ({ workforce, ...world }, { worker, dice }) =>
+    workforce.node[worker]!.send({ do: 'jump', ms: world.topology.lockWatchdogTimeout * (1 + dice / 20) }),
+  'clock-back': ({ workforce, ...world }, { worker, dice }) =>
+    workforce.node[worker]!.send({ do: 'jump', ms: -world.topology.lockWatchdogTimeout * (1 + dice / 20) }),
+  'join-1000': async ({ workforce, locks }, { worker, lock, lasts }) => {
+    const plain = locks.filter(({ kind }) => kind === 'lock')
+    await workforce.node[worker]!.join(plain[lock % plain.length]!.name, 1_000, lasts)
+  },
+  'stop-server': async ({ topology, locks }, { lock, lasts }) => {
+    const server = await topology.primaryOf(locks[lock]!.name)
+    await server.pause()
+    await sleep(lasts)
+    await server.resume()
+  },
+  'restart-with-data': ({ topology }) => topology.restart!(true),
+  'restart-empty': ({ topology }) => topology.restart!(false),
+  failover: ({ topology, locks }, { lock }) => topology.failover!(locks[lock]!.name),
+  'kill-primary': ({ topology, locks }, { lock }) => topology.killPrimary!(locks[lock]!.name),
+  'move-slot': ({ topology, locks }, { lock }) => topology.moveSlot!(locks[lock]!.name),
+}
+
+export async function inject(world: World, fault: PlannedFault): Promise<void> {
+  await INJECTIONS[fault.kind](world, fault)
+}
+
+function network({ workforce }: World, { worker }: PlannedFault) {
+  return workforce.networkOf(worker)!.network
+}
+
+async function forAWhile<T extends { resume(): void }>(
+  on: T,
+  { lasts }: PlannedFault,
+  begin: (on: T) => void,
+) {
+  begin(on)
+  await sleep(lasts)
+  on.resume()
+}
+
+async function onEveryServer({ topology }: World, name: string, ...args: string[]): Promise<void> {
+  await Promise.all(topology.nodes.map((node) => withClient(node, (client) => client.call(name, ...args))))
+}

@@ -1,0 +1,36 @@
+import type { FaultTally, TalliedKind } from '../evidence/tally'
+import type { Violation } from '../evidence/violations'
+import type { TopologyName } from '../plan/catalogue'
+import type { RunResult } from '../run'
+
+/** What is kept of a run. */
+export interface Figures {
+  readonly topology: TopologyName
+  readonly seed: number
+  readonly minutes: number
+  readonly mutant: string | undefined
+  readonly faults: number
+  readonly sections: number
+  readonly sectionsByJava: number
+  readonly byFault: Readonly<Record<string, FaultTally>>
+  readonly violations: readonly Violation[]
+  readonly excusedLostUpdates: number
+  readonly tookMs: number
+}
+
+export function figuresOf({ options, judge, injected, tookMs }: RunResult): Figures {
+  const { tally, violations } = judge
+  return {
+    topology: options.topology,
+    seed: options.seed,
+    minutes: options.lastsMs / 60_000,
+    mutant: options.mutant,
+    faults: injected,
+    sections: tally.sections,
+    sectionsByJava: tally.sectionsByJava,
+    byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
+    violations,
+    excusedLostUpdates: tally.excusedLostUpdates,
+    tookMs,
+  }
+}

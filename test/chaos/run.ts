@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { startStandalone } from '../servers'
+import { Judge } from './evidence/judge'
+import { micros, RecordReader } from './evidence/records'
+import { inject, type World } from './faults/inject'
+import type { TopologyName } from './plan/catalogue'
+import { SPECS } from './plan/catalogue'
+import { type PlannedFault, schedule } from './plan/schedule'
+import type { LockPlan } from './worker/messages'
+import type { MutantName } from './worker/mutants'
+import { KeyWatch } from './world/key-watch'
+import { checkLeftovers } from './world/leftovers'
+import { openTopology } from './world/open-topology'
+import { Workforce } from './world/workforce'
+
+export interface RunOptions {
+  readonly topology: TopologyName
+  readonly seed: number
+  readonly lastsMs: number
+  readonly java: boolean
+  readonly nodeWorkers: number
+  readonly mutant: MutantName | undefined
+  readonly stopAtFirst: boolean
+}
+
+/** What a run shows while it lasts. */
+export interface RunProgress {
+  readonly judge: Judge
+  readonly planned: number
+  injected: number
+  readonly begun: number
+  present: string
+}
+
+export interface RunResult {
+  readonly options: RunOptions
+  readonly judge: Judge
+  readonly injected: number
+  readonly tookMs: number
+}
+
+const LOCKS: readonly LockPlan[] = [
+  { name: 'chaos:plain', kind: 'lock', writers: 3, readers: 0 },
+  // Whoever misses a message here sleeps for long, and that shows.
+  { name: 'chaos:long-lease', kind: 'lock', lease: 20_000, writers: 2, readers: 0 },
+  { name: 'chaos:records', kind: 'readWrite', writers: 1, readers: 2 },
+  { name: 'chaos:accounts', kind: 'readWrite', writers: 2, readers: 1 },
+]
+const LONGEST_LEASE = 20_000
+/** Every turn that is under way ends within this: a dead holder's lease, and then the queue. */
+const ENDS_WITHIN = 90_000
+
+/** One run over one topology: starts everything, breaks what the schedule says, judges, ends everything. */
+export async function run(
+  options: RunOptions,
+  onProgress: (progress: RunProgress) => void,
+): Promise<RunResult> {
+  const begun = micros()
+  const evidence = await startStandalone()
+  const topology = await openTopology(options.topology)
+  const judge = new Judge()
+  const redis = new Redis(evidence.url)
+  const reader = new RecordReader(redis, (record) => judge.record(record))
+  const workforce = await Workforce.hire({
+    ...options,
+    ...{ topology, judge, locks: LOCKS, evidenceUrl: evidence.url },
+  })
+  const watch = new KeyWatch(
+    topology,
+    LOCKS.map(({ name }) => ({ name, longestLease: LONGEST_LEASE })),
+    judge,
+  )
+  const looking = setInterval(() => judge.look(micros()), 1_000)
+  const faults = schedule({
+    ...options,
+    lockWatchdogTimeout: topology.lockWatchdogTimeout,
+    locks: LOCKS.length,
+  })
+  const progress: RunProgress = { judge, planned: faults.length, injected: 0, begun: micros(), present: '' }
+  onProgress(progress)
+  try {
+    reader.start()
+    workforce.start()
+    watch.start()
+    await breakThings({ topology, workforce, locks: LOCKS }, faults, options, progress)
+    if (!options.stopAtFirst || judge.violations.length === 0) {
+      progress.present = 'quiet: everybody comes to an end'
+      await checkLeftovers({ topology, workforce, judge, locks: LOCKS, endsWithinMs: ENDS_WITHIN, watch })
+    }
+    watch.stop()
+    await reader.stop()
+    judge.finish()
+  } finally {
+    watch.stop()
+    clearInterval(looking)
+    await workforce.dismiss()
+    redis.disconnect()
+    await Promise.all([topology.stop(), evidence.stop()])
+  }
+  return { options, judge, injected: progress.injected, tookMs: (micros() - begun) / 1000 }
+}
+
+async function breakThings(
+  world: World,
+  faults: readonly PlannedFault[],
+  { stopAtFirst, lastsMs }: RunOptions,
+  progress: RunProgress,
+): Promise<void> {
+  const { judge, begun } = progress
+  const passed = () => (micros() - begun) / 1000
+  const over = () => passed() > lastsMs || (stopAtFirst && judge.violations.length > 0)
+  let underWay: Promise<unknown> = Promise.resolve()
+  for (const fault of faults) {
+    if (!fault.together) await underWay
+    while (passed() < fault.at && !over()) await sleep(Math.min(100, Math.max(1, fault.at - passed())))
+    if (over()) break
+    const one = injectAndTell(world, fault, progress)
+    underWay = Promise.all([underWay, one])
+  }
+  await underWay
+  while (!over()) await sleep(100)
+}
+
+async function injectAndTell(world: World, fault: PlannedFault, progress: RunProgress): Promise<void> {
+  const { judge } = progress
+  const target = SPECS[fault.kind].worker ? world.workforce.networkOf(fault.worker)?.name : undefined
+  const javas = fault.kind.endsWith('-java') ? world.workforce.java?.name : undefined
+  const disturbance = judge.disturbances.begin(fault.kind, target ?? javas, micros())
+  progress.present = `${fault.kind}${target ? ` (${target})` : ''}`
+  try {
+    await inject(world, fault)
+    progress.injected++
+    judge.tally.injected(fault.kind)
+  } catch (error) {
+    throw new Error(`the fault ${fault.kind} could not be injected`, { cause: error })
+  } finally {
+    disturbance.to = micros()
+  }
+}

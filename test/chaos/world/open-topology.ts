@@ -1,0 +1,13 @@
+import type { TopologyName } from '../plan/catalogue'
+import { clusterTopology } from './cluster'
+import { sentinelTopology } from './sentinel'
+import { standaloneTopology } from './standalone'
+import type { Topology } from './topology'
+
+const OPENERS: Readonly<Record<TopologyName, () => Promise<Topology>>> = {
+  standalone: standaloneTopology,
+  sentinel: sentinelTopology,
+  cluster: clusterTopology,
+}
+
+export const openTopology = (name: TopologyName): Promise<Topology> => OPENERS[name]()

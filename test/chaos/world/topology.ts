@@ -1,0 +1,35 @@
+import type { Cluster, Redis } from 'ioredis'
+import type { RedissonSettings } from '../../../compat/java-peer'
+import type { RedissonOptions } from '../../../src/index'
+import type { Address, RedisNode } from '../../servers'
+import type { TopologyName } from '../plan/catalogue'
+
+/** How a client reaches the servers of a topology through proxies of its own. */
+export interface Route {
+  readonly node: RedissonOptions['redis']
+  readonly java: RedissonSettings
+}
+
+/** Servers and what can be done to them. What makes no sense in a topology is absent. */
+export interface Topology {
+  readonly name: TopologyName
+  /** Leases must outlast a failover, or no lock survives any. */
+  readonly lockWatchdogTimeout: number
+  /** Those that hold data. */
+  readonly nodes: readonly RedisNode[]
+  /** A connection that no fault is aimed at, for looking. */
+  readonly observer: Redis | Cluster
+  /** `proxied` tells the address of the proxy before a node. */
+  route(proxied: (node: Address) => Address): Route
+  /** Where the lock's key lives now. */
+  primaryOf(lock: string): Promise<RedisNode>
+  restart?(keepData: boolean): Promise<void>
+  failover?(lock: string): Promise<void>
+  /** Resolves when another has taken over and the dead one is back as its replica. */
+  killPrimary?(lock: string): Promise<void>
+  moveSlot?(lock: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export const hostAndPort = ({ host, port }: Address): string => `${host}:${port}`
+export const address = ({ host, port }: Address): Address => ({ host, port })

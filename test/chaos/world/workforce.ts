@@ -1,0 +1,100 @@
+import type { Judge } from '../evidence/judge'
+import { micros } from '../evidence/records'
+import type { LockPlan, WorkerSetup } from '../worker/messages'
+import type { MutantName } from '../worker/mutants'
+import { JavaWorker } from './java-worker'
+import { Network } from './network'
+import { NodeWorker } from './node-worker'
+import type { Topology } from './topology'
+
+export interface WorkforceOptions {
+  readonly topology: Topology
+  readonly judge: Judge
+  readonly evidenceUrl: string
+  readonly locks: readonly LockPlan[]
+  readonly nodeWorkers: number
+  readonly java: boolean
+  readonly seed: number
+  readonly mutant: MutantName | undefined
+}
+
+/** The processes that take the locks. One that was killed is succeeded by another of its own name. */
+export class Workforce {
+  readonly node: NodeWorker[] = []
+  java: JavaWorker | undefined
+  private successors = 0
+
+  private constructor(private readonly options: WorkforceOptions) {}
+
+  static async hire(options: WorkforceOptions): Promise<Workforce> {
+    const workforce = new Workforce(options)
+    const names = Array.from({ length: options.nodeWorkers }, (_, i) => `node-${i + 1}`)
+    const [java, ...node] = await Promise.all([
+      options.java ? workforce.startJava('java') : undefined,
+      ...names.map((name) => workforce.startNode(name)),
+    ])
+    workforce.java = java
+    workforce.node.push(...node)
+    return workforce
+  }
+
+  start(): void {
+    for (const worker of this.node) worker.send({ do: 'start' })
+    this.java?.begin()
+  }
+
+  /** The worker of that number; the one after the last is Java's. */
+  networkOf(index: number): { name: string; network: Network } | undefined {
+    const worker = this.node[index] ?? this.java
+    return worker && { name: worker.name, network: worker.network }
+  }
+
+  networks(): Network[] {
+    return [...this.node, this.java].flatMap((worker) => worker?.network ?? [])
+  }
+
+  async replaceNode(index: number): Promise<void> {
+    const old = this.node[index]!
+    await old.kill()
+    this.options.judge.workerKilled(old.name, micros())
+    await old.network.close()
+    const successor = await this.startNode(this.successorOf(old.name))
+    this.node[index] = successor
+    successor.send({ do: 'start' })
+  }
+
+  async replaceJava(): Promise<void> {
+    const old = this.java!
+    await old.kill()
+    this.options.judge.workerKilled(old.name, micros())
+    await old.network.close()
+    this.java = await this.startJava(this.successorOf(old.name))
+    this.java.begin()
+  }
+
+  async dismiss(): Promise<void> {
+    await Promise.all([...this.node.map((worker) => worker.kill()), this.java?.kill()])
+    await Promise.all(this.networks().map((network) => network.close()))
+  }
+
+  private successorOf(name: string): string {
+    return `${name.replace(/'.*/, '')}'${++this.successors}`
+  }
+
+  private async startNode(worker: string): Promise<NodeWorker> {
+    const { topology, evidenceUrl, locks, seed, mutant, judge } = this.options
+    const network = await Network.open(topology)
+    const setup: WorkerSetup = {
+      ...{ worker, seed, evidenceUrl, locks, mutant },
+      redis: network.route.node,
+      lockWatchdogTimeout: topology.lockWatchdogTimeout,
+    }
+    return NodeWorker.start(setup, network, (why) => judge.violation('unexpected', micros(), why, worker))
+  }
+
+  private async startJava(worker: string): Promise<JavaWorker> {
+    const { topology, evidenceUrl, locks } = this.options
+    const { lockWatchdogTimeout } = topology
+    return JavaWorker.start({ worker, lockWatchdogTimeout, evidenceUrl, locks }, await Network.open(topology))
+  }
+}

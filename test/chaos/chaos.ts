@@ -7,7 +7,7 @@ import { schedule } from './plan/schedule'
 import { type Figures, figuresOf } from './report/figures'
 import { LiveLine } from './report/live-line'
 import { table } from './report/table'
-import { type RunOptions, run } from './run'
+import { LOCKS, type RunOptions, run } from './run'
 import { MUTANTS, type MutantName } from './worker/mutants'
 
 async function main(options: ChaosOptions): Promise<boolean> {
@@ -98,7 +98,15 @@ function printSchedules(options: ChaosOptions): true {
   for (const topology of options.topologies) {
     const { nodeWorkers, lastsMs, seed, java } = runOptions(options, topology, options.java)
     const lockWatchdogTimeout = topology === 'standalone' ? 3_000 : 6_000
-    const faults = schedule({ seed, topology, lastsMs, nodeWorkers, locks: 4, lockWatchdogTimeout, java })
+    const faults = schedule({
+      seed,
+      topology,
+      lastsMs,
+      nodeWorkers,
+      locks: LOCKS.length,
+      lockWatchdogTimeout,
+      java,
+    })
     for (const { at, kind, worker, lock, lasts, together } of faults)
       console.log(
         [

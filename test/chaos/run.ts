@@ -40,12 +40,15 @@ export interface RunResult {
   readonly tookMs: number
 }
 
-const LOCKS: readonly LockPlan[] = [
+export const LOCKS: readonly LockPlan[] = [
   { name: 'chaos:plain', kind: 'lock', writers: 3, readers: 0 },
   // Whoever misses a message here sleeps for long, and that shows.
   { name: 'chaos:long-lease', kind: 'lock', lease: 20_000, writers: 2, readers: 0 },
   { name: 'chaos:records', kind: 'readWrite', writers: 1, readers: 2 },
   { name: 'chaos:accounts', kind: 'readWrite', writers: 2, readers: 1 },
+  // Somebody is always inside of these when something breaks.
+  { name: 'chaos:slow', kind: 'lock', slow: true, writers: 1, readers: 0 },
+  { name: 'chaos:slow-records', kind: 'readWrite', slow: true, writers: 1, readers: 1 },
 ]
 const LONGEST_LEASE = 20_000
 /** Every turn that is under way ends within this: a dead holder's lease, and then the queue. */
@@ -84,7 +87,8 @@ export async function run(
     workforce.start()
     watch.start()
     await breakThings({ topology, workforce, locks: LOCKS }, faults, options, progress)
-    if (!options.stopAtFirst || judge.violations.length === 0) {
+    if (options.stopAtFirst && judge.violations.length > 0) await workforce.dismiss()
+    else {
       progress.present = 'quiet: everybody comes to an end'
       await checkLeftovers({ topology, workforce, judge, locks: LOCKS, endsWithinMs: ENDS_WITHIN, watch })
     }

@@ -9,7 +9,7 @@ import type { Violation, ViolationKind } from './violations'
 const ASLEEP_AFTER = 1_500_000
 /** A waiter that others pass for this long, with nothing broken around it, is stuck. */
 const STUCK_AFTER = 45_000_000
-const PASSED_BY = 10
+const PASSED_BY = 40
 
 /** Judges a run from the records of its workers, in the evidence server's order, and from what was broken when. */
 export class Judge {
@@ -97,7 +97,7 @@ export class Judge {
       for (const [key, waiter] of lock.waiting) {
         const waited = now - waiter.wantAt
         if (waited < STUCK_AFTER || this.stuck.has(key) || isJava(waiter.worker)) continue
-        if (lock.grants - this.grantsAt(waiter) < PASSED_BY) continue
+        if (lock.turns - this.turnsAt(waiter) < PASSED_BY) continue
         if (this.disturbances.quiet(waiter.worker, waiter.wantAt, now) < STUCK_AFTER / 3) continue
         this.stuck.add(key)
         this.violation(
@@ -130,10 +130,10 @@ export class Judge {
     }
   }
 
-  private readonly grantsSeen = new WeakMap<Section, number>()
+  private readonly turnsSeen = new WeakMap<Section, number>()
 
-  private grantsAt(waiter: Section): number {
-    return this.grantsSeen.get(waiter) ?? 0
+  private turnsAt(waiter: Section): number {
+    return this.turnsSeen.get(waiter) ?? 0
   }
 
   private lock(name: string): LockState {
@@ -152,8 +152,10 @@ export class Judge {
     section.inAt = record.at
     lock.lastSectionAt = record.at
     lock.grants++
+    // Readers that join readers pass nobody: a writer's turn had not come.
+    if (!lock.isInside()) lock.turns++
     for (const waiter of lock.waiting.values())
-      if (!this.grantsSeen.has(waiter)) this.grantsSeen.set(waiter, lock.grants)
+      if (!this.turnsSeen.has(waiter)) this.turnsSeen.set(waiter, lock.turns)
     this.tally.entered(section)
     for (const other of lock.inside.values()) {
       // Whoever is about to release has nothing more to do inside.

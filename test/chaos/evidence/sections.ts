@@ -27,6 +27,8 @@ export class LockState {
   readonly inside = new Map<string, Section>()
   counter = 0
   grants = 0
+  /** Those that found nobody inside. */
+  turns = 0
   /** When a section last began or ended. */
   lastSectionAt = 0
   /** Since when it is free, where that is known. */

@@ -40,7 +40,7 @@ const INJECTIONS: Readonly<Record<FaultKind, Injection>> = {
   'lose-replies': (world, fault) => {
     const lossy = network(world, fault)
     for (let i = 0; i < 1 + (fault.dice % 3); i++)
-      lossy.dropNextReply(([name]) => /^evalsha$/i.test(name ?? ''))
+      lossy.dropNextReply(([name]) => /^eval(sha)?$/i.test(name ?? ''))
   },
   'kill-commands': (world) => onEveryServer(world, 'CLIENT', 'KILL', 'TYPE', 'normal'),
   'kill-subscribers': (world) => onEveryServer(world, 'CLIENT', 'KILL', 'TYPE', 'pubsub'),

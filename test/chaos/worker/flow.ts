@@ -47,7 +47,8 @@ export class Flow {
   async run(): Promise<void> {
     while (!this.around.stopping()) {
       await this.turn()
-      await sleep(this.random.between(0, PAUSE_MS))
+      // Readers that overlap for ever would keep every writer out.
+      await sleep(this.random.between(0, this.plan.slow ? this.around.lockWatchdogTimeout : PAUSE_MS))
     }
   }
 
@@ -144,8 +145,14 @@ export class Flow {
   }
 
   private holdMs(lease?: number): number {
+    const { lockWatchdogTimeout } = this.around
+    if (this.plan.slow)
+      return this.random.between(
+        lockWatchdogTimeout / 10,
+        lockWatchdogTimeout * (lease === undefined ? 1.5 : 0.7),
+      )
     if (lease === undefined && this.random.between(1, LONG_HOLD_ONE_IN) === 1)
-      return this.around.lockWatchdogTimeout * 1.4
+      return lockWatchdogTimeout * 1.4
     return this.random.chance(2) ? this.random.between(20, 100) : this.random.between(0, SHORT_HOLD_MS)
   }
 }

@@ -7,6 +7,8 @@ export interface LockPlan {
   readonly kind: 'lock' | 'readWrite'
   /** All holds of it have this lease, in ms; by the watchdog where there is none. */
   readonly lease?: number
+  /** Each section lasts long enough for something to break meanwhile, often longer than the lease. */
+  readonly slow?: boolean
   /** Flows of each Node worker that take the lock, or its write side. */
   readonly writers: number
   /** Those that take its read side. */

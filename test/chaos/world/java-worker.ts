@@ -61,7 +61,8 @@ export class JavaWorker {
     this.peer.resume()
   }
 
-  #contend({ name, kind, lease }: LockPlan): Promise<ContentionReport>[] {
+  #contend({ name, kind, lease, slow }: LockPlan): Promise<ContentionReport>[] {
+    const { lockWatchdogTimeout } = this.setup
     const sides = kind === 'lock' ? (['lock'] as const) : (['read', 'write'] as const)
     return sides.map((type) =>
       this.peer.contend(name, {
@@ -69,10 +70,10 @@ export class JavaWorker {
         threads: 1,
         durationMs: AS_LONG_AS_IT_TAKES,
         leaseTime: lease,
-        holdMs: [0, 4],
-        longHoldMs: [this.setup.lockWatchdogTimeout * 1.3, this.setup.lockWatchdogTimeout * 1.4],
-        longHoldEvery: lease === undefined ? 3_000 : undefined,
-        pauseMs: [0, 20],
+        holdMs: slow ? [lockWatchdogTimeout / 10, lockWatchdogTimeout * 1.5] : [0, 4],
+        longHoldMs: [lockWatchdogTimeout * 1.3, lockWatchdogTimeout * 1.4],
+        longHoldEvery: lease === undefined && !slow ? 3_000 : undefined,
+        pauseMs: [0, slow ? lockWatchdogTimeout : 20],
         evidence: {
           url: this.setup.evidenceUrl,
           stream: STREAM,

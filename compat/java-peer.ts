@@ -8,6 +8,7 @@ export {
   type Answer,
   type ContendOptions,
   type ContentionReport,
+  type Evidence,
   JavaError,
   type JavaMethod,
   type LockChoice,

@@ -80,6 +80,11 @@ export class JavaPeer {
     return (await this.#jvm.ask<ContentionReport>('contend', { ...options, lock, thread })).value
   }
 
+  /** Lets every `contend` called so far end as if its time were over: each thread after the turn it is in. */
+  async stopContending(): Promise<void> {
+    await this.#jvm.ask('stopContending', {})
+  }
+
   /** The public methods of an interface of this Redisson, inherited ones included. */
   async describe(interfaceName = 'org.redisson.api.RLock'): Promise<JavaMethod[]> {
     return (await this.#jvm.ask<JavaMethod[]>('describe', { interface: interfaceName })).value

@@ -18,6 +18,28 @@ export interface TryLockOptions extends LockOptions {
   waitTime?: number | undefined
 }
 
+/** A server beside the lock's own, that a test never breaks: what is recorded there can be believed. */
+export interface Evidence {
+  /** `redis://host:port`. */
+  url: string
+  /**
+   * Gets an entry for each step of a turn: e (want, quit, in, out, lost, free), w (worker), f (thread), l (lock),
+   * s (side: x, r or w), n (the thread's turn, from 1), t (CLOCK_MONOTONIC in whole microseconds, the clock of
+   * `process.hrtime`), lease (with `leaseTime`, its value); `out` of one that wrote also v (the count it wrote),
+   * `free` also ok (1 or 0), and `quit` and `free` also err (`class: message`) when the call on the lock threw.
+   */
+  stream: string
+  counterKey: string
+  /** Who this peer is in the entries. */
+  worker: string
+  /** What the lock is called in the entries. */
+  lock: string
+  /** KEYS stream, counter; ARGV an entry's fields and values. Adds the entry, answers the counter or '0'. */
+  enterScript: string
+  /** KEYS stream, counter; ARGV the new count or '' to write none, then as above. Adds the entry, sets the counter. */
+  leaveScript: string
+}
+
 export interface ContendOptions extends TryLockOptions {
   /** How many Java threads; 1 unless said otherwise. */
   threads?: number | undefined
@@ -27,6 +49,9 @@ export interface ContendOptions extends TryLockOptions {
   sections?: number | undefined
   /** How long each section lasts: milliseconds, or a range to choose from at random. */
   holdMs?: number | readonly [min: number, max: number] | undefined
+  /** With `longHoldEvery`: how long about one in so many sections lasts instead. */
+  longHoldMs?: number | readonly [min: number, max: number] | undefined
+  longHoldEvery?: number | undefined
   /** How long a thread stays away between its sections: milliseconds, or a range; not at all unless said otherwise. */
   pauseMs?: number | readonly [min: number, max: number] | undefined
   /** A plain key that each section reads and writes back one higher, deliberately without INCR. */
@@ -41,6 +66,11 @@ export interface ContendOptions extends TryLockOptions {
    * end of one that read a record of two keys with what it found (first, second).
    */
   logStream?: string | undefined
+  /**
+   * Records and counts there, instead of in the keys above. A section that finds its lock lost writes no count.
+   * What the lock throws is in the entries then; `errors` of the report has only what went wrong with the evidence.
+   */
+  evidence?: Evidence | undefined
 }
 
 export interface ContentionReport {

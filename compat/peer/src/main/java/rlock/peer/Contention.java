@@ -3,12 +3,16 @@ package rlock.peer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /** Many threads that go through one lock again and again, without a driver in between. */
 final class Contention {
+    private final Map<String, EvidenceConnection> evidence = new ConcurrentHashMap<>();
+    private final AtomicInteger stops = new AtomicInteger();
     private final String peerName;
     private final RedissonClient redisson;
     private final Locks locks;
@@ -21,19 +25,31 @@ final class Contention {
         this.config = config;
     }
 
-    /** Returns when every thread is through: after "durationMs", or "sections" in all, whichever comes first. */
-    Map<String, Object> run(Command command) throws InterruptedException {
+    /** Says yes once `stop` was called after this. */
+    BooleanSupplier stopSignal() {
+        int before = stops.get();
+        return () -> stops.get() != before;
+    }
+
+    /** The threads end when the turn they are in is over. */
+    Object stop() {
+        stops.incrementAndGet();
+        return null;
+    }
+
+    /** Returns when every thread is through: after "durationMs", "sections" in all or a stop, whichever comes first. */
+    Map<String, Object> run(Command command, BooleanSupplier stopped) throws InterruptedException {
         if (!command.has("durationMs") && !command.has("sections")) {
             throw new IllegalArgumentException("contend needs \"durationMs\" or \"sections\"");
         }
-        RLock lock = locks.get(command);
-        CriticalSection section = new CriticalSection(peerName, redisson, config, command);
         ContentionTally tally = new ContentionTally(command.number("sections", Long.MAX_VALUE));
         long deadline = System.nanoTime() + command.number("durationMs", Long.MAX_VALUE / 2_000_000) * 1_000_000;
+        BooleanSupplier over = () -> stopped.getAsBoolean() || System.nanoTime() - deadline >= 0;
 
         List<Thread> threads = new ArrayList<>();
         for (int i = 1; i <= command.number("threads", 1); i++) {
-            threads.add(new Thread(() -> contend(lock, command, section, tally, deadline), command.thread() + "-" + i));
+            Section section = section(command);
+            threads.add(new Thread(() -> contend(section, command, tally, over), command.thread() + "-" + i));
         }
         threads.forEach(Thread::start);
         for (Thread thread : threads) {
@@ -42,47 +58,26 @@ final class Contention {
         return tally.report();
     }
 
-    private void contend(RLock lock, Command command, CriticalSection section, ContentionTally tally, long deadline) {
-        while (System.nanoTime() - deadline < 0 && tally.takeTicket()) {
+    private Section section(Command command) {
+        RLock lock = locks.get(command);
+        if (!command.has("evidence")) {
+            return new CriticalSection(peerName, redisson, config, lock, command);
+        }
+        Fields options = command.fields().object("evidence");
+        String url = options.get("url").getAsString();
+        return new EvidencedSection(lock, command, new Evidence(evidence.computeIfAbsent(url, EvidenceConnection::new), options));
+    }
+
+    private static void contend(Section section, Command command, ContentionTally tally, BooleanSupplier over) {
+        while (!over.getAsBoolean() && tally.takeTicket()) {
             try {
-                long asked = System.nanoTime();
-                if (!acquire(lock, command)) {
-                    tally.timedOut();
-                    continue;
+                if (section.turn(tally)) {
+                    Pauses.random(command.range("pauseMs"));
                 }
-                double waitMs = (System.nanoTime() - asked) / 1e6;
-                try {
-                    section.run(waitMs);
-                } finally {
-                    lock.unlock();
-                }
-                tally.done(waitMs);
-                stayAway(command.range("pauseMs"));
             } catch (Throwable failure) {
                 tally.failed(failure);
-                pause();
+                Pauses.afterFailure();
             }
-        }
-    }
-
-    private static boolean acquire(RLock lock, Command command) throws InterruptedException {
-        if (command.has("waitTime")) {
-            return LockOperations.tryLock(lock, command);
-        }
-        LockOperations.lock(lock, command);
-        return true;
-    }
-
-    private static void stayAway(long[] pauseMs) throws InterruptedException {
-        Thread.sleep(ThreadLocalRandom.current().nextLong(pauseMs[0], pauseMs[1] + 1));
-    }
-
-    /** An unreachable server must not turn the loop into a busy one. */
-    private static void pause() {
-        try {
-            Thread.sleep(50);
-        } catch (InterruptedException unexpected) {
-            Thread.currentThread().interrupt();
         }
     }
 }

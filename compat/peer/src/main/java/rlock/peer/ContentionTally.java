@@ -28,18 +28,22 @@ final class ContentionTally {
         return true;
     }
 
+    synchronized void giveBackTicket() {
+        tickets++;
+    }
+
     synchronized void done(double waitMs) {
         waits.add(Math.round(waitMs * 1000) / 1000d);
     }
 
     synchronized void timedOut() {
         timeouts++;
-        tickets++;
+        giveBackTicket();
     }
 
     synchronized void failed(Throwable failure) {
         errorCount++;
-        tickets++;
+        giveBackTicket();
         if (errors.size() < ERRORS_KEPT) {
             errors.add(failure.getClass().getName() + ": " + failure.getMessage());
         }

@@ -2,24 +2,27 @@ package rlock.peer;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import org.redisson.api.RBucket;
+import org.redisson.api.RLock;
 import org.redisson.api.RStream;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.stream.StreamAddArgs;
 import org.redisson.client.codec.StringCodec;
 
 /** What is done while the lock is held: all of it goes wrong, visibly, when two are inside. */
-final class CriticalSection {
+final class CriticalSection implements Section {
     private final String peerName;
+    private final RLock lock;
+    private final Command command;
     private final String type;
     private final RBucket<String> counter;
     private final RBucket<String> twin;
     private final RStream<String, String> log;
-    private final long[] holdMs;
 
-    CriticalSection(String peerName, RedissonClient redisson, PeerConfig config, Command command) {
+    CriticalSection(String peerName, RedissonClient redisson, PeerConfig config, RLock lock, Command command) {
         this.peerName = peerName;
+        this.lock = lock;
+        this.command = command;
         this.type = command.text("type", "lock");
         String counterKey = command.text("counterKey", null);
         String twinKey = command.text("twinKey", null);
@@ -27,23 +30,35 @@ final class CriticalSection {
         this.counter = counterKey == null ? null : redisson.getBucket(plain(counterKey, config), StringCodec.INSTANCE);
         this.twin = twinKey == null ? null : redisson.getBucket(plain(twinKey, config), StringCodec.INSTANCE);
         this.log = logStream == null ? null : redisson.getStream(plain(logStream, config), StringCodec.INSTANCE);
-        this.holdMs = command.range("holdMs");
     }
 
-    void run(double waitMs) throws InterruptedException {
-        record("acquired", waitMs, Map.of());
-        record("released", waitMs, work());
+    @Override
+    public boolean turn(ContentionTally tally) throws InterruptedException {
+        long asked = System.nanoTime();
+        if (!LockOperations.acquire(lock, command)) {
+            tally.timedOut();
+            return false;
+        }
+        double waitMs = (System.nanoTime() - asked) / 1e6;
+        try {
+            record("acquired", waitMs, Map.of());
+            record("released", waitMs, work());
+        } finally {
+            lock.unlock();
+        }
+        tally.done(waitMs);
+        return true;
     }
 
     /** Answers what a reader found in the two keys of a record. */
     private Map<String, String> work() throws InterruptedException {
         if (counter == null) {
-            linger();
+            Pauses.hold(command);
             return Map.of();
         }
         long before = number(counter);
         if (twin != null && type.equals("read")) {
-            linger();
+            Pauses.hold(command);
             return Map.of("first", Long.toString(before), "second", Long.toString(number(twin)));
         }
         // Not INCR: an update in between must be lost, or the counter could not tell.
@@ -52,13 +67,9 @@ final class CriticalSection {
             // In two steps with a while between them: whoever reads meanwhile sees half a change.
             counter.set(raised);
         }
-        linger();
+        Pauses.hold(command);
         (twin == null ? counter : twin).set(raised);
         return Map.of();
-    }
-
-    private void linger() throws InterruptedException {
-        Thread.sleep(ThreadLocalRandom.current().nextLong(holdMs[0], holdMs[1] + 1));
     }
 
     private static long number(RBucket<String> bucket) {

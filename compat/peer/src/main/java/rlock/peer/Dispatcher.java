@@ -3,6 +3,7 @@ package rlock.peer;
 import com.google.gson.JsonParser;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.redisson.api.RedissonClient;
 
 /** Hands each command to the logical thread it names and answers it. */
@@ -25,6 +26,12 @@ final class Dispatcher {
         switch (command.op()) {
             // On the reader's thread: the thread they are about is busy, or no thread matters.
             case "interrupt" -> answer(command, () -> thread(command).interruptRunning());
+            case "stopContending" -> answer(command, contention::stop);
+            case "contend" -> {
+                // From here on it can be stopped, whenever its thread gets to it.
+                BooleanSupplier stopped = contention.stopSignal();
+                thread(command).submit(() -> answer(command, () -> contention.run(command, stopped)));
+            }
             case "shutdown" -> shutdown(command);
             default -> thread(command).submit(() -> answer(command, () -> perform(command)));
         }
@@ -34,7 +41,6 @@ final class Dispatcher {
         return switch (command.op()) {
             case "threadId" -> Thread.currentThread().getId();
             case "describe" -> Description.of(command.text("interface", "org.redisson.api.RLock"));
-            case "contend" -> contention.run(command);
             default -> LockOperations.perform(locks.get(command), command);
         };
     }

@@ -39,6 +39,15 @@ final class LockOperations {
         }
     }
 
+    /** However the command says to wait: as long as it takes, or for "waitTime". */
+    static boolean acquire(RLock lock, Command command) throws InterruptedException {
+        if (command.has("waitTime")) {
+            return tryLock(lock, command);
+        }
+        lock(lock, command);
+        return true;
+    }
+
     /** A command without a lease calls the overload without one: that is what starts the watchdog. */
     static Object lock(RLock lock, Command command) {
         if (command.has("leaseTime")) {

@@ -62,7 +62,9 @@ export async function run(
   const begun = micros()
   const evidence = await startStandalone()
   const topology = await openTopology(options.topology)
-  const judge = new Judge()
+  const judge = new Judge((kind, worker) => {
+    if (kind === 'stuck' || kind === 'asleep') workforce.describe(worker)
+  })
   const redis = new Redis(evidence.url)
   const reader = new RecordReader(redis, (record) => judge.record(record))
   const workforce = await Workforce.hire({

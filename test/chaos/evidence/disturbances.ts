@@ -45,6 +45,12 @@ export class Disturbances {
     return quiet + Math.max(0, to - at)
   }
 
+  /** What a hold was most likely lost by, had it from one moment and lost at the other. */
+  causeOfLoss(worker: string, from: number, to: number): Disturbance | undefined {
+    const touching = this.touching(worker, from, to)
+    return touching.findLast(({ kind }) => SPECS[kind].costsHolds) ?? touching.at(-1) ?? this.latestBefore(to)
+  }
+
   /** The last to begin before that moment: what is most likely to blame. */
   latestBefore(at: number, worker?: string): Disturbance | undefined {
     const candidates = this.touching(worker, at, at)

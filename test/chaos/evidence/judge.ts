@@ -1,5 +1,5 @@
-import { Disturbances } from './disturbances'
-import { judge, type Overlap, type OverlapVerdict, pauseOver } from './overlaps'
+import { type Disturbance, Disturbances } from './disturbances'
+import { judge, type Overlap, type OverlapVerdict } from './overlaps'
 import type { EvidenceRecord } from './records'
 import { isJava, keyOf, LockState, type Section, together } from './sections'
 import { Tally } from './tally'
@@ -18,6 +18,8 @@ export class Judge {
   readonly violations: Violation[] = []
   readonly locks = new Map<string, LockState>()
   private first: number | undefined
+
+  constructor(private readonly onViolation: (kind: ViolationKind, worker: string) => void = () => {}) {}
   private readonly killed = new Map<string, number>()
   private undecided: Overlap[] = []
   /** Sections that took part in an overlap which is excused: what they overwrote is excused with it. */
@@ -113,6 +115,7 @@ export class Judge {
     const fault = this.disturbances.latestBefore(at, worker)
     this.violations.push({ kind, what, fault: fault?.kind, afterMs: (at - (this.first ?? at)) / 1000 })
     this.tally.violated(fault)
+    if (worker !== undefined) this.onViolation(kind, worker)
   }
 
   /** All records are in. */
@@ -201,7 +204,9 @@ export class Judge {
   private freed(lock: LockState, record: EvidenceRecord) {
     lock.lastSectionAt = record.at
     lock.inside.delete(keyOf(record))
-    lock.freeSince = record.ok && !lock.isInside() && lock.waiting.size > 0 ? record.at : undefined
+    // How fast Java's waiters wake is Java's affair.
+    const somebodyWaits = [...lock.waiting.values()].some(({ worker }) => !isJava(worker))
+    lock.freeSince = record.ok && !lock.isInside() && somebodyWaits ? record.at : undefined
   }
 
   private endKilled(lock: LockState, key: string, section: Section, at: number) {
@@ -212,16 +217,15 @@ export class Judge {
   private decide() {
     const open: Overlap[] = []
     for (const overlap of this.undecided) {
-      const verdict = judge(overlap, this.disturbances)
+      const { verdict, cause } = judge(overlap, this.disturbances)
       if (verdict === 'open') open.push(overlap)
-      else this.decided(overlap, verdict)
+      else this.decided(overlap, verdict, cause)
     }
     this.undecided = open
   }
 
-  private decided({ first, second }: Overlap, verdict: Exclude<OverlapVerdict, 'open'>) {
-    const causes = this.disturbances.touching(first.worker, first.inAt, second.inAt)
-    this.tally.overlapped({ first, second }, verdict, pauseOver({ first, second }, causes))
+  private decided({ first, second }: Overlap, verdict: OverlapVerdict, cause: Disturbance | undefined) {
+    this.tally.overlapped(verdict, cause)
     if (verdict !== 'violation') {
       if (verdict === 'told') return
       this.excused.add(first)

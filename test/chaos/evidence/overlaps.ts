@@ -29,20 +29,24 @@ export type OverlapVerdict =
 export const PAUSES: readonly FaultKind[] = ['stop-worker', 'block-loop']
 const FAILOVERS: readonly FaultKind[] = ['failover', 'kill-primary']
 
-export function judge({ first, second }: Overlap, disturbances: Disturbances): OverlapVerdict {
-  if (first.lostAt !== undefined && first.lostAt < second.inAt) return 'told'
-  if (first.lostAt === undefined && first.outAt === undefined && first.killedAt === undefined) return 'open'
+/** The verdict, and the fault that is behind it. */
+export function judge(
+  { first, second }: Overlap,
+  disturbances: Disturbances,
+): { verdict: OverlapVerdict; cause: Disturbance | undefined } {
+  const because = (verdict: OverlapVerdict, cause?: Disturbance) => ({ verdict, cause })
+  if (first.lostAt !== undefined && first.lostAt < second.inAt) return because('told')
+  if (first.lostAt === undefined && first.outAt === undefined && first.killedAt === undefined)
+    return because('open')
   const causes = disturbances.touching(first.worker, first.inAt, second.inAt)
-  if (causes.some(({ kind }) => kind === 'restart-empty')) return 'data-lost'
-  if (pauseOver({ first, second }, causes) && first.lostAt !== undefined && !first.wrote) return 'paused'
-  if (isJava(first.worker) && causes.length > 0) return 'java'
-  if (causes.some(({ kind }) => FAILOVERS.includes(kind))) return 'not-replicated'
-  return 'violation'
-}
-
-/** The pause of the first one's process during which the second came in. */
-export function pauseOver({ second }: Overlap, causes: readonly Disturbance[]): Disturbance | undefined {
-  return causes.find(
+  const emptied = causes.find(({ kind }) => kind === 'restart-empty')
+  if (emptied) return because('data-lost', emptied)
+  const pause = causes.find(
     ({ kind, from, to }) => PAUSES.includes(kind) && from <= second.inAt && second.inAt <= to + 1_000_000,
   )
+  if (pause && first.lostAt !== undefined && !first.wrote) return because('paused', pause)
+  const cause = disturbances.causeOfLoss(first.worker, first.inAt, second.inAt)
+  if (isJava(first.worker) && causes.length > 0) return because('java', cause)
+  const failover = causes.find(({ kind }) => FAILOVERS.includes(kind))
+  return failover ? because('not-replicated', failover) : because('violation', cause)
 }

@@ -83,6 +83,8 @@ export class RecordReader {
 
   start(): void {
     this.reading = this.read()
+    // Told by stop(); a run that failed never asks.
+    this.reading.catch(() => {})
   }
 
   /** Resolves when everything recorded so far has been handed over. */

@@ -1,7 +1,7 @@
 import type { FaultKind } from '../plan/catalogue'
 import type { Disturbance, Disturbances } from './disturbances'
-import { type Overlap, type OverlapVerdict, PAUSES } from './overlaps'
-import type { LockState, Section } from './sections'
+import { type OverlapVerdict, PAUSES } from './overlaps'
+import { type LockState, type Section, together } from './sections'
 
 /** What is counted for one kind of fault. Times in ms. */
 export interface FaultTally {
@@ -28,12 +28,17 @@ export const emptyTally = (): FaultTally => ({
 
 export type TalliedKind = FaultKind | 'none'
 
+/** ms */
+const SLOW_WAKE_UP = 1_000
+
 /** Keeps the figures of a run, fault by fault. */
 export class Tally {
   readonly byFault = new Map<TalliedKind, FaultTally>()
   sections = 0
   sectionsByJava = 0
   excusedLostUpdates = 0
+  /** Those worth a closer look. */
+  readonly slowWakeUps: { kind: TalliedKind; lock: string; by: string; took: number }[] = []
   private readonly lastLoss = new Map<string, Section>()
 
   constructor(private readonly disturbances: Disturbances) {}
@@ -48,16 +53,16 @@ export class Tally {
     const last = this.disturbances.all.at(-1)
     this.of(last && last.from <= section.inAt ? last.kind : 'none').sections++
     const loss = this.lastLoss.get(section.lock)
-    if (!loss || loss.lostAt === undefined) return
+    if (!loss || loss.lostAt === undefined || together(loss.side, section.side)) return
     this.lastLoss.delete(section.lock)
     const lead = (section.inAt - loss.lostAt) / 1000
-    const tally = this.of(this.blame(loss.lostAt, loss.worker))
+    const tally = this.lossTally(loss)
     tally.shortestLead = Math.min(tally.shortestLead ?? Number.POSITIVE_INFINITY, lead)
   }
 
   lost(section: Section): void {
     const lostAt = section.lostAt!
-    this.of(this.blame(lostAt, section.worker)).losses++
+    this.lossTally(section).losses++
     const pause = this.pauseBefore(lostAt, section.worker)
     if (pause) {
       const tally = this.of(pause.kind)
@@ -69,14 +74,17 @@ export class Tally {
 
   woken(lock: LockState, by: Section): void {
     const took = (by.inAt - Math.max(lock.freeSince!, by.wantAt)) / 1000
-    const tally = this.of(this.blame(by.inAt))
+    const kind = this.disturbances.latestBefore(by.inAt)?.kind ?? 'none'
+    const tally = this.of(kind)
     tally.worstWakeUp = Math.max(tally.worstWakeUp, took)
+    if (took > SLOW_WAKE_UP)
+      this.slowWakeUps.push({ kind, lock: lock.name, by: `${by.worker} ${by.flow}`, took })
   }
 
-  overlapped({ first }: Overlap, verdict: OverlapVerdict, pause: Disturbance | undefined): void {
+  overlapped(verdict: OverlapVerdict, cause: Disturbance | undefined): void {
     if (verdict === 'told') return
-    const tally = this.of(pause?.kind ?? this.blame(first.lostAt ?? first.outAt ?? first.inAt, first.worker))
-    tally.excused[verdict] = (tally.excused[verdict] ?? 0) + 1
+    const { excused } = this.of(cause?.kind ?? 'none')
+    excused[verdict] = (excused[verdict] ?? 0) + 1
   }
 
   violated(by: Disturbance | undefined): void {
@@ -91,8 +99,8 @@ export class Tally {
     )
   }
 
-  private blame(at: number, worker?: string): TalliedKind {
-    return this.disturbances.latestBefore(at, worker)?.kind ?? 'none'
+  private lossTally({ worker, inAt, lostAt }: Section): FaultTally {
+    return this.of(this.disturbances.causeOfLoss(worker, inAt, lostAt!)?.kind ?? 'none')
   }
 
   private of(kind: TalliedKind): FaultTally {

@@ -42,6 +42,8 @@ export interface FaultSpec {
   /** How long after its end its traces may last: until then nothing that is slow counts as a violation. */
   readonly recovery: number
   readonly on?: readonly TopologyName[]
+  /** It can take a lock from its holder; others only delay. */
+  readonly costsHolds?: true
   /** It is done to one worker. */
   readonly worker?: 'node' | 'any'
 }
@@ -54,29 +56,59 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
   'cut-all': { weight: 6, recovery: RECONNECTED_WITHIN },
   'half-close-server': { weight: 4, recovery: RECONNECTED_WITHIN, worker: 'any' },
   'half-close-worker': { weight: 4, recovery: RECONNECTED_WITHIN, worker: 'any' },
-  stall: { weight: 6, lasts: () => [300, 6_000], recovery: SILENCE_FOUND_WITHIN, worker: 'any' },
-  'stall-replies': { weight: 6, lasts: () => [300, 6_000], recovery: SILENCE_FOUND_WITHIN, worker: 'any' },
+  stall: {
+    costsHolds: true,
+    weight: 6,
+    lasts: () => [300, 6_000],
+    recovery: SILENCE_FOUND_WITHIN,
+    worker: 'any',
+  },
+  'stall-replies': {
+    costsHolds: true,
+    weight: 6,
+    lasts: () => [300, 6_000],
+    recovery: SILENCE_FOUND_WITHIN,
+    worker: 'any',
+  },
   delay: { weight: 3, lasts: () => [1_000, 2_000], recovery: 500, worker: 'any' },
-  refuse: { weight: 6, lasts: () => [300, 6_000], recovery: RECONNECTED_WITHIN, worker: 'any' },
+  refuse: {
+    costsHolds: true,
+    weight: 6,
+    lasts: () => [300, 6_000],
+    recovery: RECONNECTED_WITHIN,
+    worker: 'any',
+  },
   'lose-replies': { weight: 12, recovery: RECONNECTED_WITHIN, worker: 'node' },
   'kill-commands': { weight: 8, recovery: RECONNECTED_WITHIN },
   'kill-subscribers': { weight: 8, recovery: RECONNECTED_WITHIN },
   'script-flush': { weight: 6, recovery: 500 },
   'config-timeout': { weight: 2, lasts: () => [2_000, 4_000], recovery: RECONNECTED_WITHIN },
-  'pause-clients': { weight: 4, lasts: () => [300, 2_500], recovery: 1_000 },
+  'pause-clients': { costsHolds: true, weight: 4, lasts: () => [300, 2_500], recovery: 1_000 },
   'kill-worker': { weight: 6, recovery: 1_000, worker: 'node' },
-  'stop-worker': { weight: 6, lasts: pastLease, recovery: RECONNECTED_WITHIN, worker: 'node' },
+  'stop-worker': {
+    costsHolds: true,
+    weight: 6,
+    lasts: pastLease,
+    recovery: RECONNECTED_WITHIN,
+    worker: 'node',
+  },
   'kill-java': { weight: 2, recovery: 1_000 },
-  'stop-java': { weight: 2, lasts: pastLease, recovery: SILENCE_FOUND_WITHIN },
-  'block-loop': { weight: 6, lasts: pastLease, recovery: RECONNECTED_WITHIN, worker: 'node' },
-  'clock-forward': { weight: 4, recovery: 500, worker: 'node' },
+  'stop-java': { costsHolds: true, weight: 2, lasts: pastLease, recovery: SILENCE_FOUND_WITHIN },
+  'block-loop': {
+    costsHolds: true,
+    weight: 6,
+    lasts: pastLease,
+    recovery: RECONNECTED_WITHIN,
+    worker: 'node',
+  },
+  'clock-forward': { costsHolds: true, weight: 4, recovery: 500, worker: 'node' },
   'clock-back': { weight: 3, recovery: 500, worker: 'node' },
   'join-1000': { weight: 3, lasts: () => [2_000, 3_000], recovery: 3_000, worker: 'node' },
-  'stop-server': { weight: 4, lasts: () => [300, 900], recovery: 2_000 },
-  'restart-with-data': { weight: 6, recovery: 3_000, on: ['standalone'] },
-  'restart-empty': { weight: 4, recovery: 3_000, on: ['standalone'] },
-  failover: { weight: 8, recovery: 8_000, on: ['sentinel', 'cluster'] },
-  'kill-primary': { weight: 5, recovery: 10_000, on: ['sentinel', 'cluster'] },
+  'stop-server': { costsHolds: true, weight: 4, lasts: () => [300, 900], recovery: 2_000 },
+  'restart-with-data': { costsHolds: true, weight: 6, recovery: 3_000, on: ['standalone'] },
+  'restart-empty': { costsHolds: true, weight: 4, recovery: 3_000, on: ['standalone'] },
+  failover: { costsHolds: true, weight: 8, recovery: 8_000, on: ['sentinel', 'cluster'] },
+  'kill-primary': { costsHolds: true, weight: 5, recovery: 10_000, on: ['sentinel', 'cluster'] },
   'move-slot': { weight: 12, recovery: RECONNECTED_WITHIN, on: ['cluster'] },
 }
 

@@ -1,4 +1,4 @@
-import type { FaultTally, TalliedKind } from '../evidence/tally'
+import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
 import type { Violation } from '../evidence/violations'
 import type { TopologyName } from '../plan/catalogue'
 import type { RunResult } from '../run'
@@ -15,6 +15,7 @@ export interface Figures {
   readonly byFault: Readonly<Record<string, FaultTally>>
   readonly violations: readonly Violation[]
   readonly excusedLostUpdates: number
+  readonly slowWakeUps: Tally['slowWakeUps']
   readonly tookMs: number
 }
 
@@ -31,6 +32,7 @@ export function figuresOf({ options, judge, injected, tookMs }: RunResult): Figu
     byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
     violations,
     excusedLostUpdates: tally.excusedLostUpdates,
+    slowWakeUps: tally.slowWakeUps,
     tookMs,
   }
 }

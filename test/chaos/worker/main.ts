@@ -3,6 +3,7 @@ import { Redisson } from '../../../src/index'
 import { leftIn } from '../../support/left-in'
 import { micros, type Side } from '../evidence/records'
 import { BentClock } from './bent-clock'
+import { describeWaiting } from './describe-waiting'
 import { EvidenceWriter } from './evidence-writer'
 import { Flow, type Surroundings } from './flow'
 import { joinAtOnce } from './join-at-once'
@@ -66,6 +67,9 @@ async function main(): Promise<void> {
           await settled(redisson)
           tell({ is: 'stopped', report: { left: leftIn(redisson), failures, unexpected } })
         })
+        break
+      case 'describe':
+        console.error(setup.worker, describeWaiting(redisson))
         break
       case 'shutdown':
         void redisson.shutdown().then(async () => {

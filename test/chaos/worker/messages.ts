@@ -36,6 +36,8 @@ export type ToWorker =
   | { readonly do: 'jump'; readonly ms: number }
   /** So many ask for a lock at once, each for at most `waitTime` ms. */
   | { readonly do: 'join'; readonly lock: string; readonly count: number; readonly waitTime: number }
+  /** Tells on stderr who waits for what and in which state: for whoever looks into a violation. */
+  | { readonly do: 'describe' }
   /** Lets go of the client; the process is then expected to end by itself. */
   | { readonly do: 'shutdown' }
 

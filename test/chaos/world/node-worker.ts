@@ -28,6 +28,7 @@ export class NodeWorker {
     })
     living.add(this.#child)
     this.#child.stderr!.on('data', (data) => {
+      if (process.env.CHAOS_STDERR) process.stderr.write(data)
       this.#stderr = (this.#stderr + data).slice(-4_000)
     })
     this.#exited = new Promise((resolve) => {

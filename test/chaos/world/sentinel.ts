@@ -45,7 +45,12 @@ export async function sentinelTopology(): Promise<Topology> {
     killPrimary: async () => {
       const old = await primary()
       await old.kill()
-      await setup.waitForNewPrimary(old)
+      // Soon after another failover the sentinels take their time, twice their failover-timeout at least.
+      await waitUntil(
+        'the sentinels agree on a successor',
+        () => setup.waitForNewPrimary(old).then(() => true),
+        90_000,
+      )
       const successor = await primary()
       await old.restart()
       // The sentinels would see to it as well, some ten seconds later.

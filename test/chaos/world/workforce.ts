@@ -53,6 +53,11 @@ export class Workforce {
     return [...this.node, this.java].flatMap((worker) => worker?.network ?? [])
   }
 
+  /** Has a worker say on its stderr what its waiters wait for. */
+  describe(name: string): void {
+    this.node.find((worker) => worker.name === name)?.send({ do: 'describe' })
+  }
+
   async replaceNode(index: number): Promise<void> {
     const old = this.node[index]!
     await old.kill()

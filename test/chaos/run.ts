@@ -50,7 +50,6 @@ export const LOCKS: readonly LockPlan[] = [
   { name: 'chaos:slow', kind: 'lock', slow: true, writers: 1, readers: 0 },
   { name: 'chaos:slow-records', kind: 'readWrite', slow: true, writers: 1, readers: 1 },
 ]
-const LONGEST_LEASE = 20_000
 /** Every turn that is under way ends within this: a dead holder's lease, and then the queue. */
 const ENDS_WITHIN = 90_000
 
@@ -71,11 +70,7 @@ export async function run(
     ...options,
     ...{ topology, judge, locks: LOCKS, evidenceUrl: evidence.url },
   })
-  const watch = new KeyWatch(
-    topology,
-    LOCKS.map(({ name }) => ({ name, longestLease: LONGEST_LEASE })),
-    judge,
-  )
+  const watch = new KeyWatch(topology, LOCKS, judge, workforce.namesByClientId)
   const looking = setInterval(() => judge.look(micros()), 1_000)
   const faults = schedule({
     ...options,

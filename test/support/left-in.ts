@@ -9,7 +9,8 @@ interface Insides {
     givingBack: { underWay: Set<unknown> }
     subscriptions: {
       channels: Map<unknown, unknown>
-      source: { channels: Map<unknown, unknown>; dirty: Set<unknown> }
+      /** In a cluster there are several, and what is wanted of them is kept before them. */
+      source: { channels?: Map<unknown, unknown>; dirty?: Set<unknown>; routes?: Map<unknown, unknown> }
       sweeper: unknown
       pinger: unknown
     }
@@ -22,14 +23,17 @@ interface Insides {
 export function leftIn(redisson: Redisson): Record<string, number> {
   const { client } = redisson as unknown as Insides
   const { subscriptions, leases, runner } = client
+  const { channels, dirty, routes } = subscriptions.source
   const timers = [subscriptions.sweeper, subscriptions.pinger, runner.supervisor, leases.watchdog.timer]
   const sizes = {
     gates: client.waiting.gates.size,
     holds: client.holds.holds.size,
     slots: client.explicitCallers.table.slots.size,
     givingBack: client.givingBack.underWay.size,
-    channels:
-      subscriptions.channels.size + subscriptions.source.channels.size + subscriptions.source.dirty.size,
+    channels: [subscriptions.channels, channels, dirty, routes].reduce(
+      (sum, each) => sum + (each?.size ?? 0),
+      0,
+    ),
     pending: runner.pending.size,
     leases: leases.expiries.size,
     watched: leases.watchdog.stages.reduce((sum, stage) => sum + stage.size, 0),

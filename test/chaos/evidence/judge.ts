@@ -7,6 +7,8 @@ import type { Violation, ViolationKind } from './violations'
 
 /** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. Noise included. */
 const ASLEEP_AFTER = 1_500_000
+/** A lock that a living, undisturbed client keeps for so long with nobody inside was granted to nobody. */
+const KEPT_FOR_NOBODY_AFTER = 1_500_000
 /** A waiter that others pass for this long, with nothing broken around it, is stuck. */
 const STUCK_AFTER = 45_000_000
 const PASSED_BY = 40
@@ -80,16 +82,23 @@ export class Judge {
     }
   }
 
-  /** The lock's key has had the same owners from one moment to another, longer than any lease of it. */
-  keyHeld(name: string, owners: string, from: number, to: number): void {
+  /** The lock's key has had this owner from one moment to another, with nobody inside. */
+  keyKept(
+    name: string,
+    { field, worker }: { field: string; worker: string },
+    from: number,
+    to: number,
+  ): void {
     const lock = this.lock(name)
-    const inside = [...lock.inside.values()]
-    const key = `${name}|${owners}`
-    if (this.stuck.has(key) || inside.some(({ inAt, killedAt }) => killedAt === undefined && inAt <= to))
-      return
-    if (lock.lastSectionAt > from) return
+    // It is not free, whoever was the last to release it.
+    if (lock.freeSince !== undefined) lock.freeSince = to
+    this.tally.keptForNobody(worker, from, to)
+    const key = `${name}|${field}`
+    if (isJava(worker) || this.killed.has(worker) || this.stuck.has(key)) return
+    if (this.disturbances.quiet(worker, from, to) < KEPT_FOR_NOBODY_AFTER) return
     this.stuck.add(key)
-    this.violation('held-by-nobody', to, `${name} has been kept for nobody for ${ms(to - from)} by ${owners}`)
+    const what = `${name} has been kept for nobody for ${ms(to - from)} by ${field} of ${worker}`
+    this.violation('held-by-nobody', to, what, worker)
   }
 
   /** Looks at what only time can tell; to be called every now and then. */
@@ -139,7 +148,7 @@ export class Judge {
     return this.turnsSeen.get(waiter) ?? 0
   }
 
-  private lock(name: string): LockState {
+  lock(name: string): LockState {
     let lock = this.locks.get(name)
     if (!lock) {
       lock = new LockState(name)
@@ -153,7 +162,6 @@ export class Judge {
     const section = lock.waiting.get(key) ?? begun(record)
     lock.waiting.delete(key)
     section.inAt = record.at
-    lock.lastSectionAt = record.at
     lock.grants++
     // Readers that join readers pass nobody: a writer's turn had not come.
     if (!lock.isInside()) lock.turns++
@@ -202,7 +210,6 @@ export class Judge {
   }
 
   private freed(lock: LockState, record: EvidenceRecord) {
-    lock.lastSectionAt = record.at
     lock.inside.delete(keyOf(record))
     // How fast Java's waiters wake is Java's affair.
     const somebodyWaits = [...lock.waiting.values()].some(({ worker }) => !isJava(worker))
@@ -225,7 +232,7 @@ export class Judge {
   }
 
   private decided({ first, second }: Overlap, verdict: OverlapVerdict, cause: Disturbance | undefined) {
-    this.tally.overlapped(verdict, cause)
+    this.tally.overlapped({ first, second }, verdict, cause)
     if (verdict !== 'violation') {
       if (verdict === 'told') return
       this.excused.add(first)

@@ -29,8 +29,6 @@ export class LockState {
   grants = 0
   /** Those that found nobody inside. */
   turns = 0
-  /** When a section last began or ended. */
-  lastSectionAt = 0
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../plan/catalogue'
 import type { Disturbance, Disturbances } from './disturbances'
-import { type OverlapVerdict, PAUSES } from './overlaps'
+import { type Overlap, type OverlapVerdict, PAUSES } from './overlaps'
 import { type LockState, type Section, together } from './sections'
 
 /** What is counted for one kind of fault. Times in ms. */
@@ -13,6 +13,8 @@ export interface FaultTally {
   losses: number
   /** From a release to the next waiter inside, at worst. */
   worstWakeUp: number
+  /** How long a lock's key stayed with nobody inside, at worst: a dead process's, or a grant whose answer is stuck. */
+  keptForNobody: number
   /** From being told of a loss to the next one inside, at best: how much time there was. */
   shortestLead: number | undefined
   /** From the end of a pause to being told, at worst. */
@@ -22,7 +24,7 @@ export interface FaultTally {
 }
 
 export const emptyTally = (): FaultTally => ({
-  ...{ injected: 0, sections: 0, violations: 0, losses: 0, worstWakeUp: 0 },
+  ...{ injected: 0, sections: 0, violations: 0, losses: 0, worstWakeUp: 0, keptForNobody: 0 },
   ...{ shortestLead: undefined, worstNoticeAfterWaking: undefined, excused: {} },
 })
 
@@ -38,6 +40,7 @@ export class Tally {
   sectionsByJava = 0
   excusedLostUpdates = 0
   /** Those worth a closer look. */
+  readonly notReplicated: Overlap[] = []
   readonly slowWakeUps: { kind: TalliedKind; lock: string; by: string; took: number }[] = []
   private readonly lastLoss = new Map<string, Section>()
 
@@ -81,8 +84,14 @@ export class Tally {
       this.slowWakeUps.push({ kind, lock: lock.name, by: `${by.worker} ${by.flow}`, took })
   }
 
-  overlapped(verdict: OverlapVerdict, cause: Disturbance | undefined): void {
+  keptForNobody(worker: string, from: number, to: number): void {
+    const tally = this.of(this.disturbances.latestBefore(from, worker)?.kind ?? 'none')
+    tally.keptForNobody = Math.max(tally.keptForNobody, (to - from) / 1000)
+  }
+
+  overlapped(overlap: Overlap, verdict: OverlapVerdict, cause: Disturbance | undefined): void {
     if (verdict === 'told') return
+    if (verdict === 'not-replicated' && this.notReplicated.length < 50) this.notReplicated.push(overlap)
     const { excused } = this.of(cause?.kind ?? 'none')
     excused[verdict] = (excused[verdict] ?? 0) + 1
   }

@@ -16,6 +16,7 @@ export interface Figures {
   readonly violations: readonly Violation[]
   readonly excusedLostUpdates: number
   readonly slowWakeUps: Tally['slowWakeUps']
+  readonly notReplicated: Tally['notReplicated']
   readonly tookMs: number
 }
 
@@ -33,6 +34,7 @@ export function figuresOf({ options, judge, injected, tookMs }: RunResult): Figu
     violations,
     excusedLostUpdates: tally.excusedLostUpdates,
     slowWakeUps: tally.slowWakeUps,
+    notReplicated: tally.notReplicated,
     tookMs,
   }
 }

@@ -10,6 +10,7 @@ const HEAD = [
   'losses told',
   'excused',
   'worst wake-up',
+  'kept for nobody',
   'shortest lead',
   'worst after waking',
 ]
@@ -36,6 +37,7 @@ function row(name: string, tally: FaultTally): string[] {
     ),
     excused.join(', ') || '0',
     duration(tally.worstWakeUp),
+    duration(tally.keptForNobody),
     duration(tally.shortestLead),
     duration(tally.worstNoticeAfterWaking),
   ]
@@ -49,6 +51,7 @@ function sum(tallies: readonly FaultTally[]): FaultTally {
     all.violations += one.violations
     all.losses += one.losses
     all.worstWakeUp = Math.max(all.worstWakeUp, one.worstWakeUp)
+    all.keptForNobody = Math.max(all.keptForNobody, one.keptForNobody)
     all.shortestLead = least(all.shortestLead, one.shortestLead, Math.min)
     all.worstNoticeAfterWaking = least(all.worstNoticeAfterWaking, one.worstNoticeAfterWaking, Math.max)
     for (const [reason, count] of Object.entries(one.excused) as ['paused', number][])

@@ -79,7 +79,7 @@ async function main(): Promise<void> {
         })
     }
   })
-  tell({ is: 'ready' })
+  tell({ is: 'ready', clientId: redisson.getId() })
 }
 
 function flowsOf({ locks, seed, worker }: WorkerSetup, around: Surroundings): Flow[] {

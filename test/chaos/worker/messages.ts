@@ -42,7 +42,7 @@ export type ToWorker =
   | { readonly do: 'shutdown' }
 
 export type FromWorker =
-  | { readonly is: 'ready' }
+  | { readonly is: 'ready'; readonly clientId: string }
   /** The event loop is free again. */
   | { readonly is: 'unblocked'; readonly at: number }
   | { readonly is: 'joined' }

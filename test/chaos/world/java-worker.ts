@@ -32,6 +32,10 @@ export class JavaWorker {
     return new JavaWorker(setup, network, peer)
   }
 
+  get clientId(): string {
+    return this.peer.clientId
+  }
+
   get name(): string {
     return this.setup.worker
   }

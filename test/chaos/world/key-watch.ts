@@ -3,11 +3,12 @@ import { micros } from '../evidence/records'
 import type { Topology } from './topology'
 
 const EVERY_MS = 200
-/** Between the last look that found a key and the first that did not, it may have been taken and freed. */
+
 interface Seen {
-  absentSince: number | undefined
-  owners: string
-  sameOwnersSince: number
+  /** Since when every look found no key. */
+  readonly absentSince: number | undefined
+  /** Since when every look found the key of this owner and nobody inside. */
+  readonly keptSince: ReadonlyMap<string, number>
 }
 
 /**
@@ -21,8 +22,9 @@ export class KeyWatch {
 
   constructor(
     private readonly topology: Topology,
-    private readonly locks: readonly { name: string; longestLease: number }[],
+    private readonly locks: readonly { name: string }[],
     private readonly judge: Judge,
+    private readonly namesByClientId: ReadonlyMap<string, string>,
   ) {}
 
   start(): void {
@@ -36,26 +38,29 @@ export class KeyWatch {
   private async look() {
     if (this.looking) return
     this.looking = true
-    // A look that fails leaves the state unknown: the time of absence starts anew.
+    // A look that fails leaves the state unknown: all times start anew.
     await Promise.all(
-      this.locks.map((lock) => this.lookAt(lock).catch(() => this.seen.delete(lock.name))),
+      this.locks.map(({ name }) => this.lookAt(name).catch(() => this.seen.delete(name))),
     ).finally(() => {
       this.looking = false
     })
   }
 
-  private async lookAt({ name, longestLease }: { name: string; longestLease: number }) {
+  private async lookAt(name: string) {
     const asked = micros()
-    const grants = this.judge.locks.get(name)?.grants
-    const fields = Object.keys(await this.topology.observer.hgetall(name))
-    const owners = fields.sort().join(' ')
+    const lock = this.judge.lock(name)
+    const { grants } = lock
+    const fields = Object.keys(await this.topology.observer.hgetall(name)).filter((field) => field !== 'mode')
     const last = this.seen.get(name)
-    const idle = grants === this.judge.locks.get(name)?.grants
-    const absentSince = owners === '' && idle ? (last?.absentSince ?? asked) : undefined
-    const sameOwnersSince = last?.owners === owners ? last.sameOwnersSince : asked
-    this.seen.set(name, { absentSince, owners, sameOwnersSince })
+    const idle = grants === lock.grants && !lock.isInside()
+    const absentSince = idle && fields.length === 0 ? (last?.absentSince ?? asked) : undefined
+    const kept = idle ? fields.map((field) => [field, last?.keptSince.get(field) ?? asked] as const) : []
+    this.seen.set(name, { absentSince, keptSince: new Map(kept) })
     if (absentSince !== undefined) this.judge.keyAbsent(name, absentSince, asked)
-    if (owners !== '' && asked - sameOwnersSince > (longestLease + 3_000) * 1000)
-      this.judge.keyHeld(name, owners, sameOwnersSince, asked)
+    for (const [field, since] of kept) {
+      if (since === asked) continue
+      const worker = this.namesByClientId.get(field.slice(0, field.indexOf(':')))
+      this.judge.keyKept(name, { field, worker: worker ?? 'a stranger' }, since, asked)
+    }
   }
 }

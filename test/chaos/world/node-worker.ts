@@ -14,6 +14,8 @@ export class NodeWorker {
   readonly #child: ChildProcess
   readonly #exited: Promise<string>
   #stderr = ''
+  /** The first part of its owner fields. */
+  clientId = ''
   /** It is meant to end, or was killed. */
   #ending = false
 
@@ -48,7 +50,7 @@ export class NodeWorker {
     onDied: (why: string) => void,
   ): Promise<NodeWorker> {
     const worker = new NodeWorker(setup, network, onDied)
-    await worker.#answer('ready')
+    worker.clientId = (await worker.#answer('ready')).clientId
     return worker
   }
 

@@ -22,6 +22,8 @@ export interface WorkforceOptions {
 export class Workforce {
   readonly node: NodeWorker[] = []
   java: JavaWorker | undefined
+  /** The names of all there ever were, by the first part of their owner fields. */
+  readonly namesByClientId = new Map<string, string>()
   private successors = 0
 
   private constructor(private readonly options: WorkforceOptions) {}
@@ -94,12 +96,18 @@ export class Workforce {
       redis: network.route.node,
       lockWatchdogTimeout: topology.lockWatchdogTimeout,
     }
-    return NodeWorker.start(setup, network, (why) => judge.violation('unexpected', micros(), why, worker))
+    const died = (why: string) => judge.violation('unexpected', micros(), why, worker)
+    const started = await NodeWorker.start(setup, network, died)
+    this.namesByClientId.set(started.clientId, worker)
+    return started
   }
 
   private async startJava(worker: string): Promise<JavaWorker> {
     const { topology, evidenceUrl, locks } = this.options
     const { lockWatchdogTimeout } = topology
-    return JavaWorker.start({ worker, lockWatchdogTimeout, evidenceUrl, locks }, await Network.open(topology))
+    const setup = { worker, lockWatchdogTimeout, evidenceUrl, locks }
+    const started = await JavaWorker.start(setup, await Network.open(topology))
+    this.namesByClientId.set(started.clientId, worker)
+    return started
   }
 }

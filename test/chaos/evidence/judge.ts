@@ -32,6 +32,7 @@ export class Judge {
   record(record: EvidenceRecord): void {
     this.first ??= record.at
     const lock = this.lock(record.lock)
+    lock.remember(record)
     switch (record.event) {
       case 'want':
         if (this.killed.has(record.worker)) break
@@ -78,6 +79,7 @@ export class Judge {
         to,
         `${who(waiter)} sleeps though ${name} is free for ${ms(to - since)}`,
         waiter.worker,
+        lock,
       )
     }
   }
@@ -98,7 +100,7 @@ export class Judge {
     if (this.disturbances.quiet(worker, from, to) < KEPT_FOR_NOBODY_AFTER) return
     this.stuck.add(key)
     const what = `${name} has been kept for nobody for ${ms(to - from)} by ${field} of ${worker}`
-    this.violation('held-by-nobody', to, what, worker)
+    this.violation('held-by-nobody', to, what, worker, lock)
   }
 
   /** Looks at what only time can tell; to be called every now and then. */
@@ -120,9 +122,10 @@ export class Judge {
       }
   }
 
-  violation(kind: ViolationKind, at: number, what: string, worker?: string): void {
+  violation(kind: ViolationKind, at: number, what: string, worker?: string, lock?: LockState): void {
     const fault = this.disturbances.latestBefore(at, worker)
-    this.violations.push({ kind, what, fault: fault?.kind, afterMs: (at - (this.first ?? at)) / 1000 })
+    const context = lock === undefined || this.violations.length > 20 ? [] : this.contextOf(lock)
+    this.violations.push({ kind, what, fault: fault?.kind, afterMs: this.passed(at), context })
     this.tally.violated(fault)
     if (worker !== undefined) this.onViolation(kind, worker)
   }
@@ -138,8 +141,22 @@ export class Judge {
     this.decide()
     for (const { section, at, what } of this.lostUpdates) {
       if (this.excused.has(section)) this.tally.excusedLostUpdates++
-      else this.violation('lost-update', at, what, section.worker)
+      else this.violation('lost-update', at, what, section.worker, this.lock(section.lock))
     }
+  }
+
+  private passed(at: number): number {
+    return (at - (this.first ?? at)) / 1000
+  }
+
+  private contextOf(lock: LockState): string[] {
+    const broken = this.disturbances.all.slice(-12).flatMap(({ kind, worker, from, to }) => [
+      { at: from, text: `FAULT ${kind} ${worker ?? ''}` },
+      { at: to, text: `FAULT ${kind} ${worker ?? ''} over` },
+    ])
+    return [...lock.recent, ...broken]
+      .sort((a, b) => a.at - b.at)
+      .map(({ at, text }) => `${Math.round(this.passed(at))} ${text}`)
   }
 
   private readonly turnsSeen = new WeakMap<Section, number>()
@@ -242,7 +259,7 @@ export class Judge {
     const what = `${who(second)} came into ${first.lock} ${ms(second.inAt - first.inAt)} after ${who(first)}, who was ${
       first.lostAt === undefined ? 'never told' : `told ${ms(first.lostAt - second.inAt)} later`
     }${first.wrote ? ' and wrote' : ''}`
-    this.violation('overlap', second.inAt, what, first.worker)
+    this.violation('overlap', second.inAt, what, first.worker, this.lock(first.lock))
   }
 }
 

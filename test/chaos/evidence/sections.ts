@@ -21,6 +21,8 @@ export const together = (a: Side, b: Side): boolean => a === 'r' && b === 'r'
 
 export const isJava = (worker: string): boolean => worker.startsWith('java')
 
+const REMEMBERED = 60
+
 /** Who waits for a lock, who is inside, and what its counter is, as the evidence has it so far. */
 export class LockState {
   readonly waiting = new Map<string, Section>()
@@ -32,7 +34,24 @@ export class LockState {
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 
+  /** The last records, for whoever looks into a violation. */
+  readonly recent: { at: number; text: string }[] = []
+
   constructor(readonly name: string) {}
+
+  remember({ at, event, worker, flow, side, turn, value, ok, error, lease }: EvidenceRecord): void {
+    const more = [
+      value === undefined ? '' : `=${value}`,
+      ok ? 'ok' : '',
+      error ?? '',
+      lease ? `lease ${lease}` : '',
+    ]
+    this.recent.push({
+      at,
+      text: `${worker} ${flow} ${side} ${turn} ${event} ${more.filter(Boolean).join(' ')}`,
+    })
+    if (this.recent.length > REMEMBERED) this.recent.shift()
+  }
 
   isInside(): boolean {
     return this.inside.size > 0

@@ -27,4 +27,6 @@ export interface Violation {
   /** The fault that is most likely behind it. */
   readonly fault: FaultKind | undefined
   readonly what: string
+  /** What was recorded of the lock just before, and what was broken, oldest first. */
+  readonly context: readonly string[]
 }

@@ -78,10 +78,12 @@ export class Flow {
         const inner = await this.lock.acquire(lease)
         await inner.unlock()
       } catch (error) {
-        // The outer level stands or is lost for itself; the section will tell.
         this.around.failed(error)
       }
-      return outer
+      if (outer.isHeld) return outer
+      // Lost while the inner call was under way: it never comes to a section.
+      await outer.unlock().catch(() => {})
+      return undefined
     })
   }
 

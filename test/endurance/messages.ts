@@ -54,9 +54,16 @@ export interface LoopDelay {
   readonly samples: number
 }
 
+/** How much of a processor the turns of the event loop took, in ms: what else runs on the machine is not in it. */
+export interface Turns {
+  readonly p999: number
+  readonly max: number
+}
+
 export interface Phase {
   readonly seconds: number
   readonly delay: LoopDelay
+  readonly turns: Turns
   /** Time of the client process on a processor, as a share of one core. */
   readonly cpu: number
 }

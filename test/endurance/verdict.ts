@@ -1,4 +1,4 @@
-import type { CyclesResult, Footprint, HeldResult, LoopDelay, Result, WaitersResult } from './messages'
+import type { CyclesResult, Footprint, HeldResult, Phase, Result, WaitersResult } from './messages'
 
 /** One figure, and whether it is what it must be; `kept` is undefined where nothing is asked of it. */
 export interface Row {
@@ -14,6 +14,8 @@ export interface Bounds {
   readonly heapGrowth: number
   /** p99.9 of the delay of the event loop while locks are renewed, in ms. */
   readonly renewingDelay: number
+  /** p99.9 of the processor time of its turns then, where that is asked for. */
+  readonly renewingTurn?: number
   /** The longest delay while as many locks are taken or given back, in ms. */
   readonly longestStall: number
 }
@@ -40,7 +42,7 @@ function waitersRows(result: WaitersResult, bounds: Bounds): Row[] {
   const commands = 4
   return [
     { what: 'waiters on one lock', figure: `${count}` },
-    { what: 'event loop while they join', figure: delays(joining.delay) },
+    { what: 'event loop while they join', figure: delays(joining) },
     must('channels subscribed while they wait', waiting.server.channels, 1),
     must('connections while they wait', waiting.server.connections, result.before.server.connections),
     {
@@ -58,7 +60,7 @@ function waitersRows(result: WaitersResult, bounds: Bounds): Row[] {
     },
     {
       what: 'serving them one after the other',
-      figure: `${seconds(serving.seconds)}; event loop ${delays(serving.delay)}`,
+      figure: `${seconds(serving.seconds)}; event loop ${delays(serving)}`,
     },
     ...remainsRows(result.before, result.after, bounds),
   ]
@@ -75,9 +77,17 @@ function heldRows(result: HeldResult, bounds: Bounds): Row[] {
     },
     {
       what: 'event loop while renewing',
-      figure: delays(renewing.delay),
+      figure: delays(renewing),
       bound: `p99.9 under ${bounds.renewingDelay} ms`,
       kept: renewing.delay.p999 < bounds.renewingDelay,
+    },
+    {
+      what: 'processor time of its turns',
+      figure: turnsOf(renewing),
+      ...(bounds.renewingTurn !== undefined && {
+        bound: `p99.9 under ${bounds.renewingTurn} ms`,
+        kept: renewing.turns.p999 < bounds.renewingTurn,
+      }),
     },
     { what: 'processor while renewing, share of one core', figure: percent(renewing.cpu) },
     must('lost', result.lost, 0),
@@ -116,7 +126,7 @@ function stallRows(what: string, phase: HeldResult['acquiring'], { longestStall 
   return [
     {
       what: `${what}, 500 at a time`,
-      figure: `${seconds(phase.seconds)}; event loop ${delays(phase.delay)}`,
+      figure: `${seconds(phase.seconds)}; event loop ${delays(phase)}`,
       bound: `never over ${longestStall} ms`,
       kept: phase.delay.max < longestStall,
     },
@@ -151,9 +161,13 @@ function must(what: string, figure: number | string, wanted: number | string): R
   return { what, figure: `${figure}`, bound: `${wanted}`, kept: figure === wanted }
 }
 
-function delays({ p50, p99, p999, max }: LoopDelay): string {
-  const [a, b, c, d] = [p50, p99, p999, max].map((value) => value.toFixed(1))
+function delays({ delay }: Phase): string {
+  const [a, b, c, d] = [delay.p50, delay.p99, delay.p999, delay.max].map((value) => value.toFixed(1))
   return `p50 ${a}, p99 ${b}, p99.9 ${c}, max ${d} ms`
+}
+
+function turnsOf({ turns }: Phase): string {
+  return `p99.9 ${turns.p999.toFixed(1)}, max ${turns.max.toFixed(1)} ms`
 }
 
 function spaces(before: Footprint, after: Footprint): string {

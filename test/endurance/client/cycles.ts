@@ -52,7 +52,7 @@ export async function cycles(redisson: Redisson, { count }: CyclesOrder): Promis
     done++
   }
   // Until code is compiled and the pools of the runtime have grown, memory would tell of them.
-  await spread(Math.max(20_000, count / 20), AT_ONCE, cycle('warm-up'))
+  await spread(Math.max(10_000, count / 20), AT_ONCE, cycle('warm-up'))
   const before = await footprint(redisson)
   done = 0
   const reported = reporting(() => `${done} of ${count} cycles`)

@@ -7,28 +7,36 @@ import { ask, reporting } from './parent'
 const AT_ONCE = 500
 const WARM_UP = 2_000
 
-export async function held(redisson: Redisson, order: HeldOrder): Promise<HeldResult> {
+export async function held(
+  open: (lockWatchdogTimeout: number) => Promise<Redisson>,
+  order: HeldOrder,
+): Promise<HeldResult> {
   const { count, leases, lease, read } = order
+  const redisson = await open(lease)
   let holds: LockHold[] = []
   let doing = 'warming up'
   let [lost, renewalsFailed] = [0, 0]
   redisson.on('lockLost', () => lost++)
   redisson.on('renewalFailed', () => renewalsFailed++)
-  const take = async (index: number) => {
+  const takeBy = (client: Redisson) => async (index: number) => {
     const name = `endurance:${index}`
-    const lock = read ? redisson.getReadWriteLock(name).readLock() : redisson.getLock(name)
+    const lock = read ? client.getReadWriteLock(name).readLock() : client.getLock(name)
     holds.push(await lock.acquire())
   }
   const release = (index: number) => holds[index]!.unlock()
 
   const reported = reporting(() => `${doing}, ${holds.length} held, ${lost} lost`)
-  await spread(WARM_UP, AT_ONCE, take)
+  // By a client whose leases are short, so that what renews is warm as well.
+  const brief = await open(900)
+  await spread(WARM_UP, AT_ONCE, takeBy(brief))
+  await sleep(2_000)
   await spread(WARM_UP, AT_ONCE, release)
+  await brief.shutdown()
   holds = []
   const before = await footprint(redisson)
 
   doing = 'acquiring'
-  const acquiring = await phase(() => spread(count, AT_ONCE, take))
+  const acquiring = await phase(() => spread(count, AT_ONCE, takeBy(redisson)))
   const bytesAHold = (heapUsed() - before.heapUsed) / count
   await ask('renewalsFrom')
   const window = (leases * lease) / 1_000

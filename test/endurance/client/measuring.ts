@@ -1,9 +1,9 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Redisson } from '../../../src/index'
 import { leftIn, listenersAround } from '../../support/left-in'
-import type { Footprint, Phase } from '../messages'
+import type { Footprint, Phase, Turns } from '../messages'
 import { ask } from './parent'
 
 /** Subscriptions linger for up to a second after their last waiter, the supervisor of commands for less. */
@@ -49,26 +49,43 @@ function collect() {
 /** Does the work and measures what it costs: time on the processor, and how long it keeps the event loop. */
 export async function phase(work: () => Promise<unknown>): Promise<Phase> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
-  const [cpu, started] = [process.cpuUsage(), performance.now()]
+  const turns = processorTimeOfTurns()
   delay.enable()
   // It counts from the first firing of its timer on.
   await sleep(5)
+  const [cpu, started] = [process.cpuUsage(), performance.now()]
   await work()
   const ms = performance.now() - started
+  const { user, system } = process.cpuUsage(cpu)
   await sleep(5)
   delay.disable()
-  const { user, system } = process.cpuUsage(cpu)
-  const milliseconds = (nanoseconds: number) => nanoseconds / 1e6
+  const percentile = (percent: number) => delay.percentile(percent) / 1e6
   return {
     seconds: ms / 1_000,
     cpu: (user + system) / 1_000 / ms,
     delay: {
-      p50: milliseconds(delay.percentile(50)),
-      p99: milliseconds(delay.percentile(99)),
-      p999: milliseconds(delay.percentile(99.9)),
-      max: milliseconds(delay.max),
+      p50: percentile(50),
+      p99: percentile(99),
+      p999: percentile(99.9),
+      max: delay.max / 1e6,
       samples: delay.count,
     },
+    turns: turns(),
+  }
+}
+
+/** Looks once a turn, until the returned function is called, how much time on a processor it took. */
+function processorTimeOfTurns(): () => Turns {
+  const times = createHistogram()
+  let last = process.cpuUsage()
+  const timer = setInterval(() => {
+    const now = process.cpuUsage()
+    times.record(Math.max(now.user + now.system - last.user - last.system, 1))
+    last = now
+  }, 1)
+  return () => {
+    clearInterval(timer)
+    return { p999: times.percentile(99.9) / 1e3, max: times.max / 1e3 }
   }
 }
 

@@ -101,6 +101,8 @@ export interface HeldResult extends Comparison {
   readonly read: boolean
   readonly acquiring: Phase
   readonly renewing: Phase
+  /** After the event loop stood still for so long that every renewal was due at once. */
+  readonly catchingUp: Phase
   readonly releasing: Phase
   readonly lost: number
   readonly renewalsFailed: number

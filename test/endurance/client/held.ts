@@ -48,6 +48,12 @@ export async function held(
     }
   })
   const server = await ask('renewals')
+
+  doing = 'catching up'
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lease / 3 + 100)
+  // The first to be measured would be that very block.
+  await new Promise((resolve) => setImmediate(resolve))
+  const catchingUp = await phase(() => sleep(lease / 3))
   const stillHeld = holds.filter((hold) => hold.isHeld).length
 
   doing = 'releasing'
@@ -65,6 +71,7 @@ export async function held(
     after,
     acquiring,
     renewing,
+    catchingUp,
     releasing,
     lost,
     renewalsFailed,

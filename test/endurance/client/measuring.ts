@@ -6,8 +6,8 @@ import { leftIn, listenersAround } from '../../support/left-in'
 import type { Footprint, Phase, Turns } from '../messages'
 import { ask } from './parent'
 
-/** Subscriptions linger for up to a second after their last waiter, the supervisor of commands for less. */
-const UNTIL_QUIET = 2_000
+/** Subscriptions linger for up to a second after their last waiter, the timer that looks after them for three. */
+const UNTIL_QUIET = 3_500
 
 /** What this process consists of once everything of the work before has had its time to go. */
 export async function footprint(redisson: Redisson): Promise<Footprint> {

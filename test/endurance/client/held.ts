@@ -27,9 +27,9 @@ export async function held(
 
   const reported = reporting(() => `${doing}, ${holds.length} held, ${lost} lost`)
   // By a client whose leases are short, so that what renews is warm as well.
-  const brief = await open(900)
+  const brief = await open(6_000)
   await spread(WARM_UP, AT_ONCE, takeBy(brief))
-  await sleep(2_000)
+  await sleep(2_500)
   await spread(WARM_UP, AT_ONCE, release)
   await brief.shutdown()
   holds = []

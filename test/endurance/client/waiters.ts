@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redisson } from '../../../src/index'
-import { listenersAround } from '../../support/left-in'
+import { listenersAround } from '../../support/listeners-around'
 import type { WaitersOrder, WaitersResult } from '../messages'
 import { footprint, phase } from './measuring'
 import { ask, reporting } from './parent'

@@ -68,7 +68,7 @@ export async function waiters(
   { count }: WaitersOrder,
 ): Promise<WaitersResult> {
   const reported = reporting(() => `${count} waiters`)
-  await crowd(redisson, holder, 'endurance:warm-up', Math.min(count, 1_000))
+  await crowd(redisson, holder, 'endurance:warm-up', Math.min(count, 10_000))
   const before = await footprint(redisson)
   const { tally, ...seen } = await crowd(redisson, holder, 'endurance:crowd', count)
   const after = await footprint(redisson)

@@ -1,5 +1,5 @@
 import type { Caller } from '../ownership/callers'
-import type { Renewal } from '../renewal/watchdog'
+import type { Renewal } from '../renewal/renewal'
 import type { ScriptCall } from '../scripts/script-runner'
 
 /** What `release` and `forceRelease` answer. */

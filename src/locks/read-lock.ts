@@ -1,7 +1,7 @@
 import { ownerField, readClockParts } from '../names/redis-names'
 import type { Caller } from '../ownership/callers'
 import type { Hold } from '../ownership/hold'
-import type { Renewal } from '../renewal/watchdog'
+import type { Renewal } from '../renewal/renewal'
 import { script } from '../scripts/script'
 import type { ScriptCall, ScriptRunner } from '../scripts/script-runner'
 import type { LockProtocol, LockState } from './lock-protocol'

@@ -1,7 +1,7 @@
 import { readClockParts, readWriteLockChannel } from '../names/redis-names'
 import type { Caller } from '../ownership/callers'
 import type { Hold } from '../ownership/hold'
-import type { Renewal } from '../renewal/watchdog'
+import type { Renewal } from '../renewal/renewal'
 import type { Script } from '../scripts/script'
 import type { ScriptCall, ScriptRunner } from '../scripts/script-runner'
 import type { LockState } from './lock-protocol'

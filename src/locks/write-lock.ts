@@ -1,7 +1,7 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import { ownerField } from '../names/redis-names'
 import type { Caller } from '../ownership/callers'
-import type { Renewal } from '../renewal/watchdog'
+import type { Renewal } from '../renewal/renewal'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-runner'
 import type { LockProtocol, LockState } from './lock-protocol'

@@ -59,7 +59,8 @@ export class Hold {
   giveBackRest: (() => void) | undefined
   /** Why it ended without a release. */
   lossReason: LossReason | undefined
-  private granted: Moment
+  /** When the command of the last success was handed over. */
+  granted: Moment
   /** The lease the server last set, in ms. */
   lease: number
   /** When that ends by the server's own clock, as it last said. */
@@ -101,11 +102,6 @@ export class Hold {
   /** Milliseconds until the hold counts as gone: its lease since the last success, less a margin. */
   remaining(): number {
     return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
-  }
-
-  /** Milliseconds since the command of the last success was handed over. */
-  sinceGranted(): number {
-    return this.clock.elapsedSince(this.granted)
   }
 
   get isPastDeadline(): boolean {

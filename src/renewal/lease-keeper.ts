@@ -1,7 +1,8 @@
 import type { Hold } from '../ownership/hold'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Timer } from '../runtime/clock'
-import type { Renewal, Watchdog } from './watchdog'
+import type { Renewal } from './renewal'
+import type { Watchdog } from './watchdog'
 
 /**
  * Sees to the lease of every hold: by the watchdog while a level has none of its own, else by a timer that

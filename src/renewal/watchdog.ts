@@ -1,12 +1,9 @@
 import type { Hold } from '../ownership/hold'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Timer } from '../runtime/clock'
-import type { ScriptCall } from '../scripts/script-runner'
-
-/** How holds of one kind are renewed: many in one call, each answered for itself: when its lease ends now by the server's clock, or 0 when it is gone. */
-export interface Renewal {
-  renew(holds: readonly Hold[], lease: number): ScriptCall
-}
+import type { Renewal } from './renewal'
+import { Slice } from './slice'
+import { Stage, Watched } from './stage'
 
 export interface WatchdogOptions {
   readonly clock: Clock
@@ -21,36 +18,33 @@ export interface WatchdogOptions {
   onRenewalFailed(hold: Hold, error: unknown): void
 }
 
-interface Entry {
-  readonly renewal: Renewal
-  /** Monotonic time of what comes next: the renewal, or calling it overdue, or trying again. */
-  at: number
-}
-
-/** At most so many batches are built in one turn of the event loop. */
-const BATCHES_A_SLICE = 10
+/** At most so many holds are declared lost, or overdue, in one turn of the event loop: each has listeners to tell. */
+const TOLD_A_TURN = 500
 
 /**
  * Renews all holds of a client by one timer.
  *
  * All leases here are the same, so each stage is a queue in order of time and looking at its head suffices:
  * `resting` until the next renewal, `underWay` until answered, `overdue` while unanswered for too long,
- * `failed` until the next try.
+ * `failed` until the next try. However much is due at once, a turn of the event loop does a slice of it.
  */
 export class Watchdog {
-  private readonly resting = new Map<Hold, Entry>()
-  private readonly underWay = new Map<Hold, Entry>()
-  private readonly overdue = new Map<Hold, Entry>()
-  private readonly failed = new Map<Hold, Entry>()
-  private readonly stages = [this.resting, this.underWay, this.overdue, this.failed]
+  private readonly watched = new Map<Hold, Watched>()
+  private readonly resting: Stage
+  private readonly underWay: Stage
+  private readonly overdue: Stage
+  private readonly failed: Stage
   private readonly interval: number
-  private readonly retryDelay: number
   private timer: Timer | undefined
   private timerAt = 0
 
   constructor(private readonly options: WatchdogOptions) {
-    this.interval = options.lockWatchdogTimeout / 3
-    this.retryDelay = Math.min(options.lockWatchdogTimeout / 20, 500)
+    const { clock, lockWatchdogTimeout } = options
+    this.interval = lockWatchdogTimeout / 3
+    this.resting = new Stage(clock, this.interval)
+    this.underWay = new Stage(clock, this.interval)
+    this.overdue = new Stage(clock, Number.POSITIVE_INFINITY)
+    this.failed = new Stage(clock, Math.min(lockWatchdogTimeout / 20, 500))
   }
 
   /**
@@ -58,80 +52,82 @@ export class Watchdog {
    * others at each re-entry, it might never have one.
    */
   add(hold: Hold, renewal: Renewal): void {
-    if (this.stages.some((stage) => stage.has(hold))) return
-    this.restUntil(this.now() + this.interval - hold.sinceGranted(), hold, renewal)
+    if (this.watched.has(hold)) return
+    const watched = new Watched(hold, renewal)
+    this.watched.set(hold, watched)
+    this.resting.enter(watched, hold.granted)
+    this.arm()
   }
 
   remove(hold: Hold): void {
-    if (!this.take(hold)) return
-    if (this.stages.some((stage) => stage.size > 0)) return
-    this.timer?.cancel()
-    this.timer = undefined
+    const watched = this.watched.get(hold)
+    if (!watched) return
+    this.watched.delete(hold)
+    watched.stage?.leave(watched)
+    if (this.watched.size === 0) this.disarm()
   }
 
   stop(): void {
-    for (const stage of this.stages) stage.clear()
-    this.timer?.cancel()
-    this.timer = undefined
+    for (const hold of this.watched.keys()) this.remove(hold)
   }
 
-  private restUntil(at: number, hold: Hold, renewal: Renewal) {
-    this.take(hold)
-    this.resting.set(hold, { renewal, at })
-    this.tickAt(at)
-  }
-
-  private now() {
-    return this.options.clock.now().monotonic
-  }
-
-  private take(hold: Hold): Entry | undefined {
-    for (const stage of this.stages) {
-      const entry = stage.get(hold)
-      if (entry && stage.delete(hold)) return entry
-    }
-    return undefined
-  }
-
-  private tickAt(at: number) {
+  /** Sees to it that the next tick comes when the first hold of some stage wants attention. */
+  private arm() {
+    const delay = Math.max(
+      1,
+      Math.min(
+        // Renewed in time, none comes near its deadline here.
+        this.resting.firstRemaining(),
+        this.untilAttention(this.failed),
+        this.untilAttention(this.underWay),
+        this.untilAttention(this.overdue),
+      ),
+    )
+    if (delay === Number.POSITIVE_INFINITY) return
+    const at = this.options.clock.now().monotonic + delay
     if (this.timer && this.timerAt <= at) return
     this.timer?.cancel()
     this.timerAt = at
-    this.timer = outsideThreads(() =>
-      this.options.clock.after(Math.max(at - this.now(), 1), () => this.tick()),
-    )
+    this.timer = outsideThreads(() => this.options.clock.after(delay, () => this.tick()))
+  }
+
+  private disarm() {
+    this.timer?.cancel()
+    this.timer = undefined
   }
 
   private tick() {
     this.timer = undefined
-    const now = this.now()
-    this.loseThosePastDeadline(this.underWay)
-    this.loseThosePastDeadline(this.overdue)
-    this.reportOverdue(now)
-    const due = [...this.takeDue(this.failed, now), ...this.takeDue(this.resting, now)]
-    this.send(due, now)
-    const next = Math.min(...this.stages.map((stage) => this.nextIn(stage)))
-    if (next < Number.POSITIVE_INFINITY) this.tickAt(next)
+    for (const stage of [this.underWay, this.overdue, this.failed]) this.loseThosePastDeadline(stage)
+    this.reportOverdue()
+    this.renewDue()
+    this.arm()
   }
 
-  /** When the head of a stage wants attention: its own time or its deadline, whichever comes first. */
-  private nextIn(stage: Map<Hold, Entry>): number {
-    const now = this.now()
-    let next = Number.POSITIVE_INFINITY
-    for (const [hold, entry] of stage) {
-      next = Math.min(next, now + hold.remaining(), stage === this.overdue ? next : entry.at)
-      if (!this.outlasts(hold)) return next
+  /** When a stage wants attention: its first hold's time there or its deadline, whichever comes first. */
+  private untilAttention(stage: Stage): number {
+    let delay = stage.firstRemaining()
+    for (const watched of stage.inOrder()) {
+      delay = Math.min(delay, watched.hold.remaining())
+      if (!this.outlasts(watched.hold)) break
     }
-    return next
+    return delay
   }
 
-  private loseThosePastDeadline(stage: Map<Hold, Entry>) {
-    for (const hold of stage.keys()) {
-      if (hold.isPastDeadline) {
-        stage.delete(hold)
-        this.options.onLost(hold, 'lease')
-      } else if (!this.outlasts(hold)) return
+  private loseThosePastDeadline(stage: Stage) {
+    const lost: Watched[] = []
+    for (const watched of stage.inOrder()) {
+      if (watched.hold.isPastDeadline) lost.push(watched)
+      else if (!this.outlasts(watched.hold)) break
+      if (lost.length === TOLD_A_TURN) break
     }
+    // Listeners run in here, and may release others of them.
+    for (const watched of lost) if (watched.stage === stage) this.lose(watched, 'lease')
+  }
+
+  private lose({ hold }: Watched, reason: 'lease' | 'gone') {
+    this.remove(hold)
+    this.options.onLost(hold, reason)
   }
 
   // A hold with a longer explicit level on top is out of the order of deadlines.
@@ -139,82 +135,68 @@ export class Watchdog {
     return hold.lease > this.options.lockWatchdogTimeout
   }
 
-  private reportOverdue(now: number) {
-    for (const [hold, entry] of this.underWay) {
-      if (entry.at > now) return
-      this.underWay.delete(hold)
-      this.overdue.set(hold, entry)
-      this.options.onRenewalFailed(
-        hold,
-        new Error(`the renewal is unanswered for ${Math.round(this.interval)} ms`),
-      )
+  private reportOverdue() {
+    let error: Error | undefined
+    for (let told = 0; told < TOLD_A_TURN; told++) {
+      const watched = this.underWay.due()
+      if (!watched) return
+      error ??= new Error(`the renewal is unanswered for ${Math.round(this.interval)} ms`)
+      this.overdue.enter(watched, this.options.clock.now())
+      this.options.onRenewalFailed(watched.hold, error)
     }
   }
 
-  private takeDue(stage: Map<Hold, Entry>, now: number): [Hold, Entry][] {
-    const due: [Hold, Entry][] = []
-    const most = BATCHES_A_SLICE * this.options.lockWatchdogBatchSize
-    for (const [hold, entry] of stage) {
-      if (entry.at > now || due.length >= most) break
-      stage.delete(hold)
-      if (hold.isPastDeadline) this.options.onLost(hold, 'lease')
-      else due.push([hold, entry])
-    }
-    return due
+  private renewDue() {
+    const now = this.options.clock.now()
+    const slice = new Slice(this.options.lockWatchdogBatchSize, this.options.groupOf)
+    for (const stage of [this.failed, this.resting])
+      for (let lost = 0; !slice.isFull && lost < TOLD_A_TURN; ) {
+        const watched = stage.due()
+        if (!watched) break
+        if (watched.hold.isPastDeadline) {
+          this.lose(watched, 'lease')
+          lost++
+        } else {
+          this.underWay.enter(watched, now)
+          slice.add(watched)
+        }
+      }
+    for (const batch of slice.batches()) this.send(batch)
   }
 
-  private send(due: readonly [Hold, Entry][], now: number) {
-    const batches = new Map<Renewal, Map<number, Hold[]>>()
-    for (const [hold, entry] of due) {
-      this.underWay.set(hold, { renewal: entry.renewal, at: now + this.interval })
-      const groups = batches.get(entry.renewal) ?? new Map<number, Hold[]>()
-      batches.set(entry.renewal, groups)
-      const group = this.options.groupOf(hold.key)
-      const holds = groups.get(group)
-      if (holds) holds.push(hold)
-      else groups.set(group, [hold])
-    }
-    const size = this.options.lockWatchdogBatchSize
-    for (const [renewal, groups] of batches)
-      for (const holds of groups.values())
-        for (let start = 0; start < holds.length; start += size)
-          this.sendBatch(renewal, holds.slice(start, start + size))
-  }
-
-  private sendBatch(renewal: Renewal, holds: readonly Hold[]) {
-    const { lockWatchdogTimeout } = this.options
-    renewal.renew(holds, lockWatchdogTimeout).answer.then(
+  private send(batch: readonly Watched[]) {
+    const { lockWatchdogTimeout, clock } = this.options
+    const holds = batch.map(({ hold }) => hold)
+    batch[0]!.renewal.renew(holds, lockWatchdogTimeout).answer.then(
       ({ value, sent }) => {
         const answers = value as number[]
-        holds.forEach((hold, index) => {
-          if (!this.isAwaited(hold)) return
+        batch.forEach((watched, index) => {
+          if (!this.isAwaited(watched)) return
+          const { hold } = watched
           if (answers[index]) {
             hold.leaseEnd = answers[index]
             hold.extend(sent, lockWatchdogTimeout)
             // Not since the hold's grant: that may be an older one of a longer lease.
-            this.restUntil(sent.monotonic + this.interval, hold, renewal)
-          } else {
-            this.take(hold)
-            this.options.onLost(hold, 'gone')
-          }
+            this.resting.enter(watched, sent)
+          } else this.lose(watched, 'gone')
         })
+        this.arm()
       },
       (error) => {
-        const at = this.now() + this.retryDelay
-        for (const hold of holds) {
-          const told = this.overdue.has(hold)
-          if (!this.isAwaited(hold)) continue
-          this.take(hold)
-          this.failed.set(hold, { renewal, at })
-          if (!told) this.options.onRenewalFailed(hold, error)
+        const now = clock.now()
+        for (const watched of batch) {
+          const told = watched.stage === this.overdue
+          if (!this.isAwaited(watched)) continue
+          this.failed.enter(watched, now)
+          if (!told) this.options.onRenewalFailed(watched.hold, error)
         }
-        this.tickAt(at)
+        this.arm()
       },
     )
   }
 
-  // A hold that was released, or renewed by a re-entry in the meantime, has nothing to learn from this answer.
-  private isAwaited(hold: Hold) {
-    return this.underWay.has(hold) || this.overdue.has(hold)
+  // A hold that ended in the meantime has nothing to learn from this answer.
+  private isAwaited({ stage }: Watched) {
+    return stage === this.underWay || stage === this.overdue
   }
 }

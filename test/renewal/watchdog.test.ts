@@ -6,6 +6,7 @@ import type { RenewalFailedEvent } from '../../src/index'
 import { type Standalone, startStandalone, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
 import { ForeignLock } from '../support/foreign-lock'
+import { JumpingClock } from '../support/jumping-clock'
 import { closeProxies, openProxy } from '../support/proxies'
 import { latch, ScriptCounter, tapped } from '../support/tapped-transport'
 
@@ -86,6 +87,25 @@ describe('the watchdog', () => {
     expect(hold.isHeld).to.equal(true)
     expect(lost).to.deep.equal([])
     await hold.unlock()
+  })
+
+  it('atlas B1: refused until the deadline, ends the hold there and not at its next try, and never spins', async () => {
+    const clock = new JumpingClock()
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'lock/renew') throw new Error('NOPERM not now')
+      return await sent.pass()
+    })
+    // Tries every 300 ms from 2 s on; one of them fails shortly before the deadline at 5.4 s.
+    const redisson = await createRedisson(
+      { redis: server.url, lockWatchdogTimeout: 6_000 },
+      { clock, transport },
+    )
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    const lost = new Promise<void>((resolve) => redisson.on('lockLost', () => resolve()))
+    const before = clock.timers
+    await lost
+    expect(await redis.pttl(hold.lockName)).to.be.greaterThan(0)
+    expect(clock.timers - before).to.be.lessThan(100)
   })
 
   it('atlas B2: stops at the last unlock()', async () => {

@@ -15,7 +15,7 @@ interface Insides {
       pinger: unknown
     }
     runner: { pending: Set<unknown>; supervisor: unknown }
-    leases: { expiries: Map<unknown, unknown>; watchdog: { stages: Map<unknown, unknown>[]; timer: unknown } }
+    leases: { expiries: Map<unknown, unknown>; watchdog: { watched: Map<unknown, unknown>; timer: unknown } }
   }
 }
 
@@ -36,7 +36,7 @@ export function leftIn(redisson: Redisson): Record<string, number> {
     ),
     pending: runner.pending.size,
     leases: leases.expiries.size,
-    watched: leases.watchdog.stages.reduce((sum, stage) => sum + stage.size, 0),
+    watched: leases.watchdog.watched.size,
     timers: timers.filter((timer) => timer !== undefined).length,
   }
   return Object.fromEntries(Object.entries(sizes).filter(([, size]) => size > 0))

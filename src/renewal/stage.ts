@@ -1,0 +1,66 @@
+import type { Hold } from '../ownership/hold'
+import type { Clock, Moment } from '../runtime/clock'
+import type { Renewal } from './renewal'
+
+/** A hold that the watchdog renews; stands in one stage at a time. */
+export class Watched {
+  stage: Stage | undefined
+  /** Since when it stands there. */
+  since!: Moment
+  before: Watched | undefined
+  behind: Watched | undefined
+
+  constructor(
+    readonly hold: Hold,
+    readonly renewal: Renewal,
+  ) {}
+}
+
+/**
+ * A queue in which each waits for the same time, so that the first is the next. Linked rather than a Map, for
+ * taking thousands off the head of a Map makes each look at the head pass what they left behind.
+ */
+export class Stage {
+  private first: Watched | undefined
+  private last: Watched | undefined
+
+  constructor(
+    private readonly clock: Clock,
+    /** How long each stands here, in ms. */
+    private readonly wait: number,
+  ) {}
+
+  /** Puts it last, out of the stage it stood in. */
+  enter(watched: Watched, since: Moment): void {
+    watched.stage?.leave(watched)
+    watched.stage = this
+    watched.since = since
+    watched.before = this.last
+    if (this.last) this.last.behind = watched
+    else this.first = watched
+    this.last = watched
+  }
+
+  leave(watched: Watched): void {
+    const { before, behind } = watched
+    if (before) before.behind = behind
+    else this.first = behind
+    if (behind) behind.before = before
+    else this.last = before
+    watched.stage = watched.before = watched.behind = undefined
+  }
+
+  *inOrder(): Iterable<Watched> {
+    for (let watched = this.first; watched; watched = watched.behind) yield watched
+  }
+
+  /** Milliseconds until the time of the first is over, by whichever clock advanced further. */
+  firstRemaining(): number {
+    return this.first ? this.wait - this.clock.elapsedSince(this.first.since) : Number.POSITIVE_INFINITY
+  }
+
+  /** The first, if its time here is over. */
+  due(): Watched | undefined {
+    return this.firstRemaining() <= 0 ? this.first : undefined
+  }
+}

@@ -30,15 +30,23 @@ export class Stage {
     private readonly wait: number,
   ) {}
 
-  /** Puts it last, out of the stage it stood in. */
+  /**
+   * Puts it in order of time, out of the stage it stood in. That is the end as a rule; what was answered late
+   * goes before those that were answered sooner, or its turn would come late as well.
+   */
   enter(watched: Watched, since: Moment): void {
     watched.stage?.leave(watched)
     watched.stage = this
     watched.since = since
-    watched.before = this.last
-    if (this.last) this.last.behind = watched
+    let before = this.last
+    while (before && before.since.monotonic > since.monotonic) before = before.before
+    const behind = before ? before.behind : this.first
+    watched.before = before
+    watched.behind = behind
+    if (before) before.behind = watched
     else this.first = watched
-    this.last = watched
+    if (behind) behind.before = watched
+    else this.last = watched
   }
 
   leave(watched: Watched): void {

@@ -47,6 +47,27 @@ describe('the watchdog', () => {
     await hold.unlock()
   })
 
+  it('renews a hold whose acquisition was answered late before those that were answered sooner', async () => {
+    const name = uniqueName()
+    const redisson = await create(
+      tapped(async ({ name: script, keys, pass }) => {
+        const answer = await pass()
+        if (script === 'lock/acquire' && keys[0] === name) await sleep(2_000)
+        return answer
+      }),
+      3_000,
+    )
+    const lost: unknown[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    const late = redisson.getLock(name).acquire()
+    await sleep(1_800)
+    const sooner = await redisson.getLock(uniqueName()).acquire()
+    const hold = await late
+    await sleep(1_500)
+    expect([hold.isHeld, sooner.isHeld, lost]).to.deep.equal([true, true, []])
+    await Promise.all([hold.unlock(), sooner.unlock()])
+  })
+
   it('atlas B1: goes on after a renewal that the server refused', async () => {
     await redis.call('ACL', 'SETUSER', 'shaky', 'on', '>secret', '~*', '&*', '+@all')
     const failures: RenewalFailedEvent[] = []

@@ -42,6 +42,8 @@ export class Watchdog {
   private readonly underWay = new Map<Hold, Entry>()
   private readonly overdue = new Map<Hold, Entry>()
   private readonly failed = new Map<Hold, Entry>()
+  /** Those whose renewal fails, as has been told. */
+  private readonly failing = new WeakSet<Hold>()
   private readonly stages = [this.resting, this.underWay, this.overdue, this.failed]
   private readonly interval: number
   private readonly retryDelay: number
@@ -144,10 +146,7 @@ export class Watchdog {
       if (entry.at > now) return
       this.underWay.delete(hold)
       this.overdue.set(hold, entry)
-      this.options.onRenewalFailed(
-        hold,
-        new Error(`the renewal is unanswered for ${Math.round(this.interval)} ms`),
-      )
+      this.tell(hold, new Error(`the renewal is unanswered for ${Math.round(this.interval)} ms`))
     }
   }
 
@@ -189,6 +188,7 @@ export class Watchdog {
         holds.forEach((hold, index) => {
           if (!this.isAwaited(hold)) return
           if (answers[index]) {
+            this.failing.delete(hold)
             hold.leaseEnd = answers[index]
             hold.extend(sent, lockWatchdogTimeout)
             // Not since the hold's grant: that may be an older one of a longer lease.
@@ -202,15 +202,20 @@ export class Watchdog {
       (error) => {
         const at = this.now() + this.retryDelay
         for (const hold of holds) {
-          const told = this.overdue.has(hold)
           if (!this.isAwaited(hold)) continue
           this.take(hold)
           this.failed.set(hold, { renewal, at })
-          if (!told) this.options.onRenewalFailed(hold, error)
+          this.tell(hold, error)
         }
         this.tickAt(at)
       },
     )
+  }
+
+  private tell(hold: Hold, error: unknown) {
+    if (this.failing.has(hold)) return
+    this.failing.add(hold)
+    this.options.onRenewalFailed(hold, error)
   }
 
   // A hold that was released, or renewed by a re-entry in the meantime, has nothing to learn from this answer.

@@ -10,6 +10,7 @@ import { CommandConnection, connectionOptions, cutIfSilent } from './connection/
 import { classify, withoutSecrets } from './connection/failures'
 import { connectOrFail, inTime, isReplyError, unavailable } from './connection/first-contact'
 import { NO_RESENDING } from './connection/node-connection'
+import { Outages } from './connection/outages'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
 import {
   type ChannelEvents,
@@ -75,18 +76,23 @@ export class Client implements ClientContext {
     return await outsideThreads(async () => {
       let client: Client | undefined
       const report = (error: Error) => client?.events.error(error)
-      const commands = new CommandConnection(target, clock, report)
+      const outages = new Outages(clock, report)
+      const refusals = new Outages(clock, report)
+      const commands = new CommandConnection(target, clock, outages)
       try {
         await commands.connect()
         const publish = await choosePublish(commands.redis, target, options, clock)
         const { source, ready } = openSource(commands, target, publish, clock, {
           message: (channel) => client?.subscriptions.wake(channel),
-          confirmed: (channel) => client?.subscriptions.wake(channel),
+          confirmed: (channel) => {
+            refusals.answered()
+            client?.subscriptions.wake(channel)
+          },
           broken: (channel) => client?.subscriptions.wake(channel),
-          error: (error) => report(withoutSecrets(error, target.secrets)),
+          error: (error) => refusals.met(withoutSecrets(error, target.secrets)),
         })
         await ready
-        client = new Client(options, target, commands, source, publish, internals)
+        client = new Client(options, target, commands, outages, source, publish, internals)
         return client
       } catch (error) {
         commands.close()
@@ -103,6 +109,7 @@ export class Client implements ClientContext {
     private readonly options: ResolvedOptions,
     target: RedisTarget,
     private readonly commands: CommandConnection,
+    outages: Outages,
     source: ChannelSource,
     private readonly publish: PublishCommand,
     internals: ClientInternals,
@@ -118,6 +125,7 @@ export class Client implements ClientContext {
     this.runner = new ScriptRunner({
       transport: internals.transport?.(transport) ?? transport,
       clock,
+      outages,
       secrets: target.secrets,
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,

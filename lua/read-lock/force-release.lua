@@ -13,17 +13,18 @@
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice or late: newer holds have other fields and are left alone.
+-- Applied twice or late: newer holds have other fields and are left alone. So with one that broke off at a
+-- clock which its slot's move had taken elsewhere: the clocks go first, and the copy finds what is left to do.
 
 local found = false
 for i = 5, #ARGV do
   local count = redis.call('hget', KEYS[1], ARGV[i])
   if count then
     found = true
-    redis.call('hdel', KEYS[1], ARGV[i])
     for level = 1, tonumber(count) or 0 do
       redis.call('del', ARGV[1] .. ARGV[i] .. ARGV[2] .. level)
     end
+    redis.call('hdel', KEYS[1], ARGV[i])
   end
 end
 if not found then

@@ -24,7 +24,8 @@
 --
 -- Applied twice: a partial release that finds the count as wanted changes nothing but a lease that is too
 -- short; a late one, after the hold was entered again, leaves the newer level alone. A full release finds the
--- field gone and answers 0.
+-- field gone and answers 0. One that breaks off, at a clock which its slot's move has taken elsewhere, does so
+-- before the hash is changed: all clocks come first.
 
 local function clock(owner, level)
   return ARGV[7] .. owner .. ARGV[8] .. level
@@ -44,29 +45,32 @@ local wanted = tonumber(ARGV[2])
 if wanted > 0 and count > wanted and math.abs(ends(clock(ARGV[1], count)) - tonumber(ARGV[6])) > 2 then
   return { 4, ends(clock(ARGV[1], count)) }
 end
+
+local longest = -2
+local fields = redis.call('hgetall', KEYS[1])
+for i = 1, #fields, 2 do
+  if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
+    for level = 1, fields[i] == ARGV[1] and wanted or tonumber(fields[i + 1]) or 0 do
+      longest = math.max(longest, redis.call('pttl', clock(fields[i], level)))
+    end
+  end
+end
 for level = wanted + 1, count do
   redis.call('del', clock(ARGV[1], level))
 end
+
 if wanted > 0 then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
   local top = clock(ARGV[1], wanted)
   if tonumber(ARGV[3]) > math.max(redis.call('pttl', top), 0) then
     redis.call('set', top, '1', 'px', ARGV[3])
+    longest = math.max(longest, tonumber(ARGV[3]))
   end
 else
   redis.call('hdel', KEYS[1], ARGV[1])
 end
 
 if redis.call('hlen', KEYS[1]) > 1 then
-  local longest = -2
-  local fields = redis.call('hgetall', KEYS[1])
-  for i = 1, #fields, 2 do
-    if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
-      for level = 1, tonumber(fields[i + 1]) or 0 do
-        longest = math.max(longest, redis.call('pttl', clock(fields[i], level)))
-      end
-    end
-  end
   local writes = redis.call('hget', KEYS[1], 'mode') == 'write'
   if writes or longest > 0 then
     if not writes or longest > redis.call('pttl', KEYS[1]) then

@@ -2,6 +2,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../runtime/clock'
 import { classify, withoutSecrets } from './failures'
 import { connectOrFail, refuseWrongMode } from './first-contact'
+import type { Outages } from './outages'
 import type { RedisTarget } from './redis-target'
 
 /** A connection that does not answer a PING for this long has gone silent and is cut. */
@@ -18,6 +19,8 @@ const OWN_OPTIONS = {
   enableOfflineQueue: true,
   autoResendUnfulfilledCommands: true,
   disconnectTimeout: 500,
+  // How long loading will take is the server's guess, and that may be off by any amount.
+  maxLoadingRetryTime: 250,
   retryStrategy: (times: number) =>
     Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + Math.random() / 2),
   // A primary that became a replica: connect anew, to where the name or the sentinels point now. Servers
@@ -55,14 +58,15 @@ export class CommandConnection {
   constructor(
     readonly target: RedisTarget,
     private readonly clock: Clock,
-    private readonly onError: (error: Error) => void,
+    private readonly outages: Outages,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster() : this.openSingle()
   }
 
   private openSingle(): Redis {
     const redis = new Redis(connectionOptions(this.target))
-    redis.on('error', (error: unknown) => this.onError(withoutSecrets(error, this.target.secrets)))
+    redis.on('error', (error: unknown) => this.failed(error))
+    redis.on('ready', () => this.outages.connected())
     redis.on('close', () => this.breaks++)
     return redis
   }
@@ -77,13 +81,17 @@ export class CommandConnection {
       enableOfflineQueue: true,
       redisOptions: this.ownClusterNodeOptions(),
     })
-    cluster.on('error', (error: unknown) => this.onError(withoutSecrets(error, this.target.secrets)))
+    cluster.on('error', (error: unknown) => this.failed(error))
     cluster.on('node error', (error: unknown) => {
       this.breaks++
-      if (classify(error) !== 'connection') this.onError(withoutSecrets(error, this.target.secrets))
+      if (classify(error) !== 'connection') this.failed(error)
     })
     cluster.on('+node', (node: Redis) => node.on('close', () => this.breaks++))
     return cluster
+  }
+
+  private failed(error: unknown) {
+    this.outages.met(withoutSecrets(error, this.target.secrets))
   }
 
   private ownClusterNodeOptions() {

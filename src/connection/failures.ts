@@ -11,8 +11,12 @@ export type FailureKind =
   /** Anything else: sending it again would not help. */
   | 'final'
 
-const PASSING = /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED)\b/
+const PASSING =
+  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED)\b|access a non local key/
 const REDIRECTED = /^(MOVED|ASK) /
+/** What ioredis says when it has tried again often enough by itself. */
+const REDIRECTED_TOO_OFTEN = /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.+)$/s
+const MOVING = /\b(MOVED|ASK|TRYAGAIN)\b|access a non local key/
 const CONNECTION =
   /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
 const CONNECTION_CODES = new Set([
@@ -28,13 +32,24 @@ const CONNECTION_CODES = new Set([
 ])
 
 export function classify(error: unknown): FailureKind {
-  const { message = '', code } = error as { message?: string; code?: string }
+  const { message: given = '', code } = error as { message?: string; code?: string }
+  const message = REDIRECTED_TOO_OFTEN.exec(given)?.[1] ?? given
   if (message.includes('NOSCRIPT')) return 'noscript'
   if (message.includes('WRONGTYPE')) return 'wrongtype'
   if (code !== undefined && CONNECTION_CODES.has(code)) return 'connection'
   if (CONNECTION.test(message)) return 'connection'
   if (PASSING.test(message) || REDIRECTED.test(message)) return 'passing'
   return 'final'
+}
+
+/** A script that ended at a key which the move of its slot had taken elsewhere; what it did before stays done. */
+export function brokeOff(error: unknown): boolean {
+  return (error as Error).message.includes('access a non local key')
+}
+
+/** Whether the error is the server's no to a command where it stands, and no sign of slots on the move. */
+export function isRefusal(error: unknown): boolean {
+  return classify(error) === 'passing' && !MOVING.test((error as Error).message)
 }
 
 /**

@@ -126,10 +126,12 @@ export class RedissonLock implements RLock {
       const { value, connectionBroke } = await this.protocol.forceRelease(holders).answer
       // Held by somebody else meanwhile: that one is as much to be freed as the first.
       if (value === NOT_HELD && !connectionBroke) continue
-      // A writer forced out takes along what it was reading: nobody else read beside it.
-      const all = !this.protocol.shared && value !== NOT_HELD
-      for (const hold of before)
-        if (all || holders.includes(hold.ownerField)) loseHold(this.context, hold, 'forced')
+      const forced = before.filter(({ ownerField }) => holders.includes(ownerField))
+      // A writer forced out takes along what it was reading: nobody else read beside it. "Not held", after a
+      // break, is the echo of that as well, unless the writer itself has stepped down to reading meanwhile.
+      const all =
+        !this.protocol.shared && (value !== NOT_HELD || forced.some(({ state }) => state === 'held'))
+      for (const hold of all ? before : forced) loseHold(this.context, hold, 'forced')
       this.context.waiting.freed(this.protocol, value !== FREED_UNTOLD)
       return true
     }

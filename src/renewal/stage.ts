@@ -7,6 +7,8 @@ export class Watched {
   stage: Stage | undefined
   /** Since when it stands there. */
   since!: Moment
+  /** Its renewal fails, and that was told. */
+  failing = false
   before: Watched | undefined
   behind: Watched | undefined
 

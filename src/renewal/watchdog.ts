@@ -142,7 +142,7 @@ export class Watchdog {
       if (!watched) return
       error ??= new Error(`the renewal is unanswered for ${Math.round(this.interval)} ms`)
       this.overdue.enter(watched, this.options.clock.now())
-      this.options.onRenewalFailed(watched.hold, error)
+      this.tell(watched, error)
     }
   }
 
@@ -174,6 +174,7 @@ export class Watchdog {
           if (!this.isAwaited(watched)) return
           const { hold } = watched
           if (answers[index]) {
+            watched.failing = false
             hold.leaseEnd = answers[index]
             hold.extend(sent, lockWatchdogTimeout)
             // Not since the hold's grant: that may be an older one of a longer lease.
@@ -185,14 +186,20 @@ export class Watchdog {
       (error) => {
         const now = clock.now()
         for (const watched of batch) {
-          const told = watched.stage === this.overdue
           if (!this.isAwaited(watched)) continue
           this.failed.enter(watched, now)
-          if (!told) this.options.onRenewalFailed(watched.hold, error)
+          this.tell(watched, error)
         }
         this.arm()
       },
     )
+  }
+
+  /** Once an outage, which ends with the next renewal that is answered. */
+  private tell(watched: Watched, error: unknown) {
+    if (watched.failing) return
+    watched.failing = true
+    this.options.onRenewalFailed(watched.hold, error)
   }
 
   // A hold that ended in the meantime has nothing to learn from this answer.

@@ -1,5 +1,6 @@
 import { RedisUnavailableError, WrongTypeError } from '../api/errors'
-import { classify, withoutSecrets } from '../connection/failures'
+import { brokeOff, classify, isRefusal, withoutSecrets } from '../connection/failures'
+import type { Outages } from '../connection/outages'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Moment, Timer } from '../runtime/clock'
 import type { Script } from './script'
@@ -19,6 +20,8 @@ export interface Reply {
 export interface ScriptRunnerOptions {
   readonly transport: ScriptTransport
   readonly clock: Clock
+  /** Told of what calls meet. */
+  readonly outages: Outages
   /** Credentials that may appear in no error. */
   readonly secrets: readonly string[]
   /** A call that met nothing but connection errors for this long is rejected. */
@@ -29,6 +32,9 @@ export interface ScriptRunnerOptions {
 
 const FIRST_BACKOFF = 50
 const LONGEST_BACKOFF = 250
+
+/** Trouble that sorts itself out within this time, as a reconnect or a slot on the move does, is none to tell of. */
+const TOLD_AFTER = 1_000
 
 const NOT_READY = {
   loading: new Error('LOADING the server is not ready yet'),
@@ -149,6 +155,7 @@ export class ScriptRunner {
   private answered(call: ScriptCall, sent: Moment, value: unknown, acknowledged: boolean) {
     const connectionBroke = call.mayHaveBeenApplied || this.options.transport.breaks !== call.breaksBefore
     const reply: Reply = { value, sent, connectionBroke, acknowledged }
+    this.options.outages.answered()
     this.pending.delete(call)
     if (!call.settled) {
       call.settled = true
@@ -158,14 +165,20 @@ export class ScriptRunner {
   }
 
   private failed(call: ScriptCall, sent: Moment, backoff: number, error: unknown): void {
-    const { clock, unavailableAfter } = this.options
+    const { clock, outages, unavailableAfter } = this.options
     const kind = classify(error)
     call.isUnderWay = false
     if (kind === 'noscript' && this.closed === undefined) return this.attempt(call, sent, true, backoff)
     const mayPass = kind === 'connection' || kind === 'passing'
+    const isTrouble = isRefusal(error) && error !== NOT_READY.loading
+    if (mayPass && (isTrouble || clock.elapsedSince(call.started) >= TOLD_AFTER) && this.closed === undefined)
+      outages.met(withoutSecrets(error, this.options.secrets))
     if (mayPass && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
-      call.lastError = withoutSecrets(error, this.options.secrets)
-      if (kind === 'connection' && error !== NOT_READY.away) call.mayHaveBeenApplied = true
+      // Being away between two refusals (after READONLY we connect anew) is not what the call has met.
+      if (error !== NOT_READY.away || !call.lastError)
+        call.lastError = withoutSecrets(error, this.options.secrets)
+      if ((kind === 'connection' && error !== NOT_READY.away) || brokeOff(error))
+        call.mayHaveBeenApplied = true
       clock.after(backoff, () => {
         if (call.settled) call.finish(undefined)
         else this.attempt(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
@@ -187,6 +200,7 @@ export class ScriptRunner {
 
   private explain(kind: string, error: unknown, call: ScriptCall): Error {
     const cause = withoutSecrets(error, this.options.secrets)
+    if (error === NOT_READY.away) return this.unavailable(call, call.lastError ?? cause)
     if (kind === 'wrongtype')
       return new WrongTypeError(
         `The key ${JSON.stringify(shorten(call.keys[0]))} holds no lock of this kind`,
@@ -216,11 +230,14 @@ export class ScriptRunner {
   }
 
   private supervise() {
-    const { clock, silentAfter, unavailableAfter, transport } = this.options
+    const { clock, outages, silentAfter, unavailableAfter, transport } = this.options
     for (const call of this.pending) {
       const age = clock.elapsedSince(call.started)
-      if (age >= unavailableAfter) this.refuse(call, this.unavailable(call, call.lastError))
-      else if (age < silentAfter) return
+      if (age >= unavailableAfter) {
+        const error = this.unavailable(call, call.lastError)
+        outages.met(error)
+        this.refuse(call, error)
+      } else if (age < silentAfter) return
       else if (this.probed === undefined || clock.elapsedSince(this.probed) >= silentAfter) {
         this.probed = clock.now()
         transport.probe()

@@ -84,6 +84,7 @@ describe('the watchdog', () => {
       await waitUntil('a renewal failed', () => failures.length >= outage)
       // Further tries fail as well before one succeeds.
       await sleep(400)
+      expect(failures, 'told once an outage').to.have.length(outage)
       await redis.call('ACL', 'SETUSER', 'shaky', '+evalsha')
       await waitUntil('it is renewed', async () => (await redis.pttl(hold.lockName)) > 2_500)
     }

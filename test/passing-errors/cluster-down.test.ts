@@ -1,0 +1,4 @@
+import { clusterDown } from './cluster'
+import { describeTrouble } from './table'
+
+describeTrouble('CLUSTERDOWN', clusterDown)

@@ -9,14 +9,27 @@ const LOWEST = 10_000
 const HIGHEST = 22_767
 const CLUSTER_BUS_OFFSET = 10_000
 
+// Processes draw from blocks of their own as long as those last: a port whose server is down for a while, or
+// whose proxy refuses, must not be given to a neighbour meanwhile.
+const BLOCKS = 12
+const BLOCK_SIZE = Math.floor((HIGHEST - LOWEST + 1) / BLOCKS)
+const BLOCK = LOWEST + (process.pid % BLOCKS) * BLOCK_SIZE
+const TRIES_IN_BLOCK = 200
+
 const handedOut = new Set<number>()
 
-/** Ports nobody listens on, nor on the cluster bus port of each; never the same twice in a process. */
+/** To be said when nothing will listen there any more. */
+export function giveBackPort(port: number): void {
+  handedOut.delete(port)
+}
+
+/** Ports nobody listens on, nor on the cluster bus port of each; never the same twice in a process unless given back. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
   for (let tries = 0; ports.length < count; tries++) {
     if (tries === 1000) throw new Error(`Found no ${count} free ports between ${LOWEST} and ${HIGHEST}`)
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1))
+    const [from, size] = tries < TRIES_IN_BLOCK ? [BLOCK, BLOCK_SIZE] : [LOWEST, HIGHEST - LOWEST + 1]
+    const port = from + Math.floor(Math.random() * size)
     if (handedOut.has(port)) continue
     if (!(await isFree(port)) || !(await isFree(port + CLUSTER_BUS_OFFSET))) continue
     handedOut.add(port)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { Address } from './address'
-import { onFreePorts } from './free-ports'
+import { giveBackPort, onFreePorts } from './free-ports'
 import { type CommandPredicate, type LostReply, ReplyCounter } from './lost-reply'
 import { Gate, OneWay } from './one-way'
 import { RespFrames } from './resp-frames'
@@ -115,6 +115,7 @@ class ListeningProxy implements TcpProxy {
   async stop(): Promise<void> {
     this.refuse()
     this.cut()
+    giveBackPort(this.port)
   }
 
   private join(client: Socket): void {

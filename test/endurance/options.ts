@@ -20,7 +20,7 @@ It builds the package, starts a Redis server of its own and measures in a proces
   --read        read locks rather than plain ones
   --json FILE   all figures, into that file
 
-With none of --cycles, --waiters and --held: all three. It takes some six minutes then.
+With none of --cycles, --waiters and --held: all three. It takes some seven minutes then.
 Exit code: 0 when every bound was kept, 1 when one was missed or something failed, 2 for bad arguments.`
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */

@@ -75,7 +75,7 @@ export class Client implements ClientContext {
     return await outsideThreads(async () => {
       let client: Client | undefined
       const report = (error: Error) => client?.events.error(error)
-      const commands = new CommandConnection(target, clock, report)
+      const commands = new CommandConnection(target, clock, report, () => client?.leases.askAboutAll())
       try {
         await commands.connect()
         const publish = await choosePublish(commands.redis, target, options, clock)

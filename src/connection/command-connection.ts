@@ -56,6 +56,8 @@ export class CommandConnection {
     readonly target: RedisTarget,
     private readonly clock: Clock,
     private readonly onError: (error: Error) => void,
+    /** Who answers from now on may know other things than who answered before. */
+    private readonly onNewServer: () => void,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster() : this.openSingle()
   }
@@ -64,6 +66,7 @@ export class CommandConnection {
     const redis = new Redis(connectionOptions(this.target))
     redis.on('error', (error: unknown) => this.onError(withoutSecrets(error, this.target.secrets)))
     redis.on('close', () => this.breaks++)
+    redis.on('ready', () => this.onNewServer())
     return redis
   }
 
@@ -83,6 +86,8 @@ export class CommandConnection {
       if (classify(error) !== 'connection') this.onError(withoutSecrets(error, this.target.secrets))
     })
     cluster.on('+node', (node: Redis) => node.on('close', () => this.breaks++))
+    // Another node connects only once it is asked something.
+    cluster.on('-node', () => this.onNewServer())
     return cluster
   }
 

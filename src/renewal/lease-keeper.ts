@@ -33,6 +33,11 @@ export class LeaseKeeper {
     this.watchdog.remove(hold)
   }
 
+  /** The server may have changed behind a broken connection: asks about every hold that it is asked about at all. */
+  askAboutAll(): void {
+    this.watchdog.renewAll()
+  }
+
   stop(): void {
     this.watchdog.stop()
     for (const timer of this.expiries.values()) timer.cancel()

@@ -23,6 +23,7 @@ export class Watched {
 export class Stage {
   private first: Watched | undefined
   private last: Watched | undefined
+  private hurriedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly clock: Clock,
@@ -30,15 +31,23 @@ export class Stage {
     private readonly wait: number,
   ) {}
 
-  /** Puts it last, out of the stage it stood in. */
+  /**
+   * Puts it in order of time, out of the stage it stood in. That is the end as a rule; what was answered late
+   * goes before those that were answered sooner, or its turn would come late as well.
+   */
   enter(watched: Watched, since: Moment): void {
     watched.stage?.leave(watched)
     watched.stage = this
     watched.since = since
-    watched.before = this.last
-    if (this.last) this.last.behind = watched
+    let before = this.last
+    while (before && before.since.monotonic > since.monotonic) before = before.before
+    const behind = before ? before.behind : this.first
+    watched.before = before
+    watched.behind = behind
+    if (before) before.behind = watched
     else this.first = watched
-    this.last = watched
+    if (behind) behind.before = watched
+    else this.last = watched
   }
 
   leave(watched: Watched): void {
@@ -50,13 +59,20 @@ export class Stage {
     watched.stage = watched.before = watched.behind = undefined
   }
 
+  /** The time here is over for all who stand here since before now, or come back to it. */
+  hurry(): void {
+    this.hurriedAt = this.clock.now().monotonic
+  }
+
   *inOrder(): Iterable<Watched> {
     for (let watched = this.first; watched; watched = watched.behind) yield watched
   }
 
   /** Milliseconds until the time of the first is over, by whichever clock advanced further. */
   firstRemaining(): number {
-    return this.first ? this.wait - this.clock.elapsedSince(this.first.since) : Number.POSITIVE_INFINITY
+    if (!this.first) return Number.POSITIVE_INFINITY
+    const { since } = this.first
+    return since.monotonic <= this.hurriedAt ? 0 : this.wait - this.clock.elapsedSince(since)
   }
 
   /** The first, if its time here is over. */

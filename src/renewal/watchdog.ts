@@ -67,6 +67,16 @@ export class Watchdog {
     if (this.watched.size === 0) this.disarm()
   }
 
+  /**
+   * Renews every hold now instead of at its turn, also those whose renewal is under way: whoever answers from here on
+   * may not know them any more.
+   */
+  renewAll(): void {
+    this.resting.hurry()
+    this.failed.hurry()
+    this.arm()
+  }
+
   stop(): void {
     for (const hold of this.watched.keys()) this.remove(hold)
   }

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis'
-import { type LockHold, Redisson } from '../../src/index'
+import { type LockHold, Redisson, RedisUnavailableError } from '../../src/index'
 import { machineNow } from './messages'
 
 const LEASE = 30_000
@@ -45,11 +45,21 @@ export class Attempt {
   }
 
   private async acquire(redisson: Redisson, redis: Redis, name: string): Promise<LockHold> {
-    const hold = await redisson.getLock(name).acquire({ leaseTime: LEASE, signal: this.leaving.signal })
+    const hold = await this.outwait(redisson, name)
     // Whole milliseconds there: rather a millisecond early than late.
     const letIn = Number(await redis.pexpiretime(name)) - LEASE - 1
     this.letIn = letIn + machineNow() - Date.now()
     return hold
+  }
+
+  /** A server away for ten seconds ends the wait; this one is patient. */
+  private async outwait(redisson: Redisson, name: string): Promise<LockHold> {
+    for (;;)
+      try {
+        return await redisson.getLock(name).acquire({ leaseTime: LEASE, signal: this.leaving.signal })
+      } catch (error) {
+        if (!(error instanceof RedisUnavailableError)) throw error
+      }
   }
 
   /** Whether it got in by then. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sameAddress, waitUntil, withClient } from '../servers'
+import { type SentinelSetup, sameAddress, waitUntil, withClient } from '../servers'
 import type { Lane, SentinelLane, StandaloneLane } from './lane'
 import { machineNow } from './messages'
 
@@ -40,6 +40,18 @@ function atOnce<L extends Lane>(act: (lane: L) => void) {
 async function reconnectable({ proxy }: StandaloneLane) {
   proxy.resume()
   await proxy.accept()
+}
+
+/** Starts whichever node is dead as a replica; the sentinels would see to that as well, ten seconds later. */
+async function rejoin(setup: SentinelSetup): Promise<boolean> {
+  const primary = await setup.primary()
+  for (const node of setup.nodes) {
+    if (sameAddress(node, primary)) continue
+    await withClient(node, (client) => client.ping()).catch(() => node.restart())
+    await withClient(node, (client) => client.replicaof(primary.host, primary.port))
+  }
+  const info = await withClient(primary, (client) => client.info('replication'))
+  return info.match(/^slave\d+:.*state=online/gm)?.length === 2
 }
 
 export const STANDALONE_FAULTS: readonly Fault<StandaloneLane>[] = [
@@ -206,20 +218,7 @@ export const SENTINEL_FAULTS: readonly Fault<SentinelLane>[] = [
       await sentinel.waitForNewPrimary(old)
       return { at }
     },
-    async heal({ sentinel }) {
-      const primary = await sentinel.primary()
-      for (const node of sentinel.nodes) {
-        if (sameAddress(node, primary)) continue
-        await withClient(node, (client) => client.ping()).catch(() => node.restart())
-        // The sentinels would see to it as well, ten seconds later.
-        await withClient(node, (client) => client.replicaof(primary.host, primary.port))
-      }
-      await waitUntil('both replicas are online', () =>
-        withClient(primary, async (client) => {
-          const info = await client.info('replication')
-          return info.match(/^slave\d+:.*state=online/gm)?.length === 2
-        }),
-      )
-    },
+    heal: ({ sentinel }) =>
+      waitUntil('the primary has two replicas again', () => rejoin(sentinel), 60_000, 500),
   },
 ]

@@ -9,7 +9,7 @@ import { ClusterSubscriber } from './connection/cluster-subscriber'
 import { CommandConnection, connectionOptions, cutIfSilent } from './connection/command-connection'
 import { classify, withoutSecrets } from './connection/failures'
 import { connectOrFail, inTime, isReplyError, unavailable } from './connection/first-contact'
-import { KeyTracking, type TrackedKeyEvents } from './connection/key-tracking'
+import { KeyTracking } from './connection/key-tracking'
 import { NO_RESENDING } from './connection/node-connection'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
 import {
@@ -87,10 +87,9 @@ export class Client implements ClientContext {
           broken: (channel) => client?.subscriptions.wake(channel),
           error: (error) => report(withoutSecrets(error, target.secrets)),
         }
-        const { source, tracking, ready } = openSource(commands, target, publish, clock, events, {
-          changed: (keys) => client?.keysChanged(keys),
-          armed: () => client?.leases.askAboutAll(),
-        })
+        const { source, tracking, ready } = openSource(commands, target, publish, clock, events, (keys) =>
+          client?.keysChanged(keys),
+        )
         await ready
         client = new Client(options, target, commands, source, tracking, publish, internals)
         return client
@@ -278,7 +277,7 @@ function openSource(
   publish: PublishCommand,
   clock: Clock,
   events: ChannelEvents,
-  keyEvents: TrackedKeyEvents,
+  keysChanged: (keys: readonly string[] | undefined) => void,
 ): { source: ChannelSource; tracking: KeyTracking | undefined; ready: Promise<void> } {
   const { redis } = commands
   if (redis instanceof Cluster) {
@@ -288,7 +287,7 @@ function openSource(
   const subscriber = new Redis(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   // The command connection reports that the server is away; twice would be once too often.
   subscriber.on('error', () => {})
-  const tracking = new KeyTracking(redis, subscriber, keyEvents)
+  const tracking = new KeyTracking(redis, subscriber, keysChanged)
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>
     cutIfSilent(silent, clock),
   )

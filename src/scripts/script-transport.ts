@@ -44,10 +44,12 @@ export class RedisScriptTransport implements ScriptTransport {
 
   send(script: Script, bySource: boolean, keys: readonly string[], args: readonly (string | number)[]) {
     const { redis } = this.connection
-    if (script.watchesKeys) this.tracking?.watchNext()
-    return bySource
+    const answer = bySource
       ? redis.eval(script.source, keys.length, ...keys, ...args)
       : redis.evalsha(script.sha, keys.length, ...keys, ...args)
+    // In the same write, so that little can happen in between.
+    if (script.watchesKeys) this.tracking?.watch(keys)
+    return answer
   }
 
   async sendAcknowledged(

@@ -6,7 +6,7 @@ export interface Script {
   readonly name: keyof typeof luaSources
   readonly source: string
   readonly sha: string
-  /** The server is to tell when one of its keys changes afterwards. It must read them after its last write. */
+  /** The server is to tell when one of its keys changes afterwards. */
   readonly watchesKeys: boolean
 }
 

@@ -1,40 +1,55 @@
-// What client tracking would tell a holder, and what it would cost: node --import tsx test/loss/tracking-trial.ts
+// What client tracking tells a holder, and what it costs: node --import tsx test/loss/tracking-trial.ts [turns]
 // Runs the built package, so `npm run build` first.
 import { startStandalone } from '../servers'
-import { type Costs, costs, memory } from './tracking/costs'
+import { costs, held, MODES } from './tracking/costs'
 import { facts } from './tracking/facts'
 
-const PAIRS = Number(process.argv[2] ?? 15)
+const TURNS = Number(process.argv[2] ?? 40)
+const HELD = 100_000
 
-function line({ title, ratio, plain, tracked }: Costs): string {
-  const each = (field: 'commands' | 'messages' | 'serverMicros' | 'clientMicros', digits = 0) =>
-    `${plain[field].toFixed(digits)} → ${tracked[field].toFixed(digits)}`
-  return `| ${[
-    title,
-    plain.sectionsASecond.toFixed(0),
-    ratio.toFixed(3),
-    each('commands', 2),
-    each('messages', 2),
-    each('serverMicros'),
-    each('clientMicros'),
-  ].join(' | ')} |`
+const HEADINGS = [
+  'load',
+  'tracked',
+  'sections/s',
+  'against none',
+  'commands a section',
+  'invalidations a section',
+  'server µs a section',
+  'client µs a section',
+]
+
+async function loads(url: string) {
+  console.log(`| ${HEADINGS.join(' | ')} |\n|${' --- |'.repeat(HEADINGS.length)}`)
+  const load = async (title: string, processes: number, flows: number, oneLock: boolean) => {
+    const of = await costs(url, processes, flows, oneLock, TURNS)
+    for (const mode of MODES) {
+      const { sectionsASecond, ratio, commands, messages, serverMicros, clientMicros } = of[mode]
+      const numbers = [
+        sectionsASecond.toFixed(0),
+        ratio.toFixed(3),
+        commands.toFixed(2),
+        messages.toFixed(2),
+        serverMicros.toFixed(0),
+        clientMicros.toFixed(0),
+      ]
+      console.log(`| ${[title, mode, ...numbers].join(' | ')} |`)
+    }
+  }
+  await load('1 process, 1 flow, a lock of its own', 1, 1, false)
+  await load('4 processes, 2 flows each, one lock', 4, 2, true)
+  await load('8 processes, 1 flow each, one lock', 8, 1, true)
 }
 
 async function trial() {
   const server = await startStandalone()
-  const { url } = server
-  console.log(`${await facts(url)}\n`)
-  console.log(
-    '| | sections/s plain | tracked / plain | commands a section | invalidations a section | server µs a section | client µs a section |',
-  )
-  console.log(line(await costs(url, '1 process, 1 flow, its own lock', 1, 1, false, PAIRS)))
-  console.log(line(await costs(url, '1 process, 20 flows, one lock', 1, 20, true, PAIRS)))
-  console.log(line(await costs(url, '4 processes, 2 flows each, one lock', 4, 2, true, PAIRS)))
-  console.log(line(await costs(url, '12 processes, 1 flow each, one lock', 12, 1, true, PAIRS)))
-  const { plain, tracked } = await memory(url, 100_000)
-  console.log(
-    `\n100,000 held locks: ${plain.toFixed(0)} → ${tracked.toFixed(0)} bytes of server memory a lock`,
-  )
+  console.log(`${await facts(server.url)}\n`)
+  await loads(server.url)
+  const needs = await held(server.url, HELD)
+  console.log(`\n${HELD} held locks, for each of them:`)
+  for (const mode of MODES) {
+    const { bytes, cpu } = needs[mode]
+    console.log(`tracked ${mode}: ${bytes.toFixed(0)} bytes, ${cpu.toFixed(1)} µs of the server a renewal`)
+  }
   await server.stop()
 }
 

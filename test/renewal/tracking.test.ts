@@ -24,7 +24,6 @@ describe('a lock taken away on the server, once it was renewed', () => {
 
   beforeEach(async () => {
     redis = await openRedis(server.url)
-    await redis.config('RESETSTAT')
     // It remembers keys that are gone, until somebody makes them anew.
     await redis.flushall()
   })
@@ -47,18 +46,15 @@ describe('a lock taken away on the server, once it was renewed', () => {
   async function watched(count: number, by = redis) {
     await waitUntil(
       `${count} keys are watched`,
-      async () =>
-        Number(/^tracking_total_keys:(\d+)/m.exec(await by.info('stats'))![1]) === count &&
-        (await calls(by, 'client|caching')) > 0,
+      async () => Number(/^tracking_total_keys:(\d+)/m.exec(await by.info('stats'))![1]) === count,
       RENEWED,
     )
   }
 
-  async function calls(by: Redis, command: string): Promise<number> {
-    const stats = await by.info('commandstats')
-    return Number(
-      new RegExp(`^cmdstat_${command.replace('|', '\\|')}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0,
-    )
+  /** Which connection is tracked, and which one is told; nothing where none is. */
+  async function tracking(): Promise<string | undefined> {
+    const clients = String(await redis.call('CLIENT', 'LIST'))
+    return /^id=(\d+) .* flags=\w*t\w* .* redir=(\d+)/m.exec(clients)?.slice(1).join(' to ')
   }
 
   async function noticedSoon(hold: LockHold, takeAway: () => Promise<unknown>) {
@@ -107,10 +103,7 @@ describe('a lock taken away on the server, once it was renewed', () => {
   it('a lock that is freed before its first renewal costs nothing but its two commands', async () => {
     const { redisson } = await create()
     for (let times = 0; times < 20; times++) await (await redisson.getLock(uniqueName()).acquire()).unlock()
-    const names = [...(await redis.info('commandstats')).matchAll(/^cmdstat_(client\S*):/gm)].map(
-      ([, name]) => name!,
-    )
-    expect(names.filter((name) => /tracking|caching/.test(name))).to.deep.equal([])
+    expect(await tracking()).to.equal(undefined)
     expect(await redis.pubsub('CHANNELS')).to.deep.equal([])
   })
 
@@ -131,16 +124,18 @@ describe('a lock taken away on the server, once it was renewed', () => {
 
   it('works anew after either connection broke', async () => {
     const proxy = await openProxy(server)
-    const { redisson, lost } = await create(proxy.url)
+    const scripts = new ScriptCounter()
+    const { redisson, lost } = await create(proxy.url, scripts)
     for (const which of ['pubsub', 'normal', 'all']) {
       await redis.flushall()
       const hold = await redisson.getLock(uniqueName()).acquire()
       await watched(1)
-      const armed = await calls(redis, 'client|tracking')
+      const [armed, renewals] = [await tracking(), scripts.of('lock/renew')]
       if (which === 'all') proxy.cut()
       else await redis.call('CLIENT', 'KILL', 'TYPE', which, 'SKIPME', 'yes')
-      await waitUntil('it is armed anew', async () => (await calls(redis, 'client|tracking')) > armed)
-      await watched(1)
+      await waitUntil('it is armed anew', async () => ![undefined, armed].includes(await tracking()))
+      await waitUntil('it was renewed under it', () => scripts.of('lock/renew') > renewals)
+      await sleep(200)
       await noticedSoon(hold, () => redis.del(hold.lockName))
     }
     expect(lost).to.have.length(3)

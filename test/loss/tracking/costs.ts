@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import type { Done, Work } from './worker'
+import { serverState } from './server-state'
+import type { Done, Mode, Work } from './worker'
 
-type Mode = 'plain' | 'tracked'
-const MODES: readonly Mode[] = ['plain', 'tracked']
+export const MODES: readonly Mode[] = ['none', 'renewed', 'acquired']
 
 interface Slice {
   readonly sectionsASecond: number
@@ -16,60 +17,76 @@ interface Slice {
   readonly clientMicros: number
 }
 
-const SLICE = 1_000
+export interface Costs extends Slice {
+  /** Sections a second against those without tracking right before or after. */
+  readonly ratio: number
+}
 
-/** So many processes with so many flows each, on one lock or each on its own; both modes turn by turn. */
+const SLICE = 400
+
+/** So many processes with so many flows each, on one lock or each on its own; all modes turn by turn. */
 export async function costs(
   url: string,
-  title: string,
   processes: number,
   flows: number,
   oneLock: boolean,
-  pairs: number,
-) {
+  turns: number,
+): Promise<Record<Mode, Costs>> {
   const redis = new Redis(url, { replyMapping: 'legacy' })
-  const workers = { plain: [] as ChildProcess[], tracked: [] as ChildProcess[] }
+  const workers = { none: [], renewed: [], acquired: [] } as Record<Mode, ChildProcess[]>
+  const slices = { none: [], renewed: [], acquired: [] } as Record<Mode, Slice[]>
   for (const mode of MODES)
-    for (let index = 0; index < processes; index++) workers[mode].push(await startWorker(url, mode))
-  const slices: Record<Mode, Slice[]> = { plain: [], tracked: [] }
-  for (let pair = -1; pair < pairs; pair++)
-    // Whoever comes second has a warmer machine.
-    for (const mode of pair % 2 === 0 ? MODES : MODES.toReversed()) {
+    for (let index = 0; index < processes; index++) workers[mode].push(await startWorker(url, mode, 30_000))
+  for (let turn = -1; turn < turns; turn++)
+    // Each is first, second and last equally often.
+    for (const mode of MODES.map((_, index) => MODES[(turn + 1 + index) % MODES.length]!)) {
       const work = (index: number): Work => ({ name: oneLock ? 'hot' : `own:${index}`, flows, ms: SLICE })
       const slice = await measure(redis, workers[mode], work)
-      if (pair >= 0) slices[mode].push(slice)
+      if (turn >= 0) slices[mode].push(slice)
     }
-  for (const worker of [...workers.plain, ...workers.tracked]) worker.kill()
+  for (const worker of Object.values(workers).flat()) worker.kill()
   redis.disconnect()
-  const ratios = slices.tracked.map(
-    (tracked, index) => tracked.sectionsASecond / slices.plain[index]!.sectionsASecond,
-  )
-  return { title, ratio: median(ratios), plain: medians(slices.plain), tracked: medians(slices.tracked) }
+  const costsOf = (mode: Mode): Costs => ({
+    ...medians(slices[mode]),
+    ratio: median(
+      slices[mode].map((slice, turn) => slice.sectionsASecond / slices.none[turn]!.sectionsASecond),
+    ),
+  })
+  return { none: costsOf('none'), renewed: costsOf('renewed'), acquired: costsOf('acquired') }
 }
 
-export type Costs = Awaited<ReturnType<typeof costs>>
-
-/** Bytes that the server needs for each of so many held locks. */
-export async function memory(url: string, count: number): Promise<Record<Mode, number>> {
+/** What the server needs for each of so many held locks: bytes, and µs each time it is renewed. */
+export async function held(
+  url: string,
+  count: number,
+): Promise<Record<Mode, { bytes: number; cpu: number }>> {
   const redis = new Redis(url, { replyMapping: 'legacy' })
-  const bytes = { plain: 0, tracked: 0 }
+  const needs = {} as Record<Mode, { bytes: number; cpu: number }>
+  const lease = 30_000
   for (const mode of MODES) {
     await redis.flushall('SYNC')
-    const worker = await startWorker(url, mode)
-    const before = await info(redis, 'memory', 'used_memory')
+    const worker = await startWorker(url, mode, lease)
+    const before = await serverState(redis)
     worker.send({ hold: count })
     await once(worker, 'message')
-    bytes[mode] = ((await info(redis, 'memory', 'used_memory')) - before) / count
+    // Twice renewed: by the first turn the tracking begins, by the second everything is tracked.
+    await sleep((2.2 * lease) / 3)
+    const settled = await serverState(redis)
+    await sleep(lease / 3)
+    const after = await serverState(redis)
+    needs[mode] = { bytes: (after.memory - before.memory) / count, cpu: (after.cpu - settled.cpu) / count }
     worker.kill()
     await once(worker, 'exit')
   }
   await redis.flushall('SYNC')
   redis.disconnect()
-  return bytes
+  return needs
 }
 
-export async function startWorker(url: string, mode: Mode): Promise<ChildProcess> {
-  const worker = fork(join(__dirname, 'worker.ts'), [url, mode], { execArgv: ['--import', 'tsx'] })
+async function startWorker(url: string, mode: Mode, lease: number): Promise<ChildProcess> {
+  const worker = fork(join(__dirname, 'worker.ts'), [url, mode, String(lease)], {
+    execArgv: ['--import', 'tsx'],
+  })
   await once(worker, 'message')
   return worker
 }
@@ -95,20 +112,6 @@ async function measure(redis: Redis, workers: ChildProcess[], work: (index: numb
     serverMicros: (after.cpu - before.cpu) / sections,
     clientMicros: sum((each) => each.cpu) / sections,
   }
-}
-
-async function serverState(redis: Redis) {
-  const stats = await redis.info('commandstats')
-  const cpu = await redis.info('cpu')
-  const seconds = (field: string) => Number(new RegExp(`^${field}:(.*)`, 'm').exec(cpu)![1])
-  return {
-    scripts: Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(stats)?.[1] ?? 0),
-    cpu: (seconds('used_cpu_sys') + seconds('used_cpu_user')) * 1e6,
-  }
-}
-
-async function info(redis: Redis, section: string, field: string): Promise<number> {
-  return Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(await redis.info(section))![1])
 }
 
 function medians(slices: readonly Slice[]): Slice {

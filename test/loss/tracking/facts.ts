@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { luaSources } from '../../../src/scripts/lua.generated'
+import { readingLast } from './reading-last'
 import { type Tracked, track } from './tracked'
 
 const acquire = luaSources['lock/acquire']
 const release = luaSources['lock/release']
 const renew = luaSources['lock/renew']
 const force = luaSources['lock/force-release']
-/** The same, with a read behind its writes. */
-const acquireReadingLast = acquire.replace(
-  "redis.call('pexpire', KEYS[1], ARGV[2])\n  return nil",
-  "redis.call('pexpire', KEYS[1], ARGV[2])\n  redis.call('exists', KEYS[1])\n  return nil",
-)
+const acquireReadingLast = readingLast(acquire)
 
 const MODES: Record<string, { args: string[]; caching?: boolean }> = {
   'default, NOLOOP': { args: ['NOLOOP'] },
@@ -119,5 +116,10 @@ export async function facts(url: string): Promise<string> {
     rows.push(row)
   }
   other.disconnect()
+  rows.splice(
+    1,
+    0,
+    rows[0]!.map(() => '---'),
+  )
   return rows.map((row) => `| ${row.join(' | ')} |`).join('\n')
 }

@@ -1,9 +1,16 @@
-// Takes and frees locks as told over IPC, on the built package, tracked or not.
+// Takes and frees locks as told over IPC, on the built package, with its client tracking or another.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import type { Redisson as RedissonClass } from '../../../src/redisson'
 import { readingLast } from './reading-last'
+
+/**
+ * - `none`: no tracking at all
+ * - `renewed`: as the package does it, by a read behind each renewal
+ * - `acquired`: from the acquisition on, by a script that reads once more
+ */
+export type Mode = 'none' | 'renewed' | 'acquired'
 
 export interface Work {
   readonly name: string
@@ -21,35 +28,26 @@ export interface Done {
 
 const require = createRequire(__filename)
 const dist = join(__dirname, '../../../dist')
-const [url, tracked] = process.argv.slice(2) as [string, string]
+const [url, mode, lease] = process.argv.slice(2) as [string, Mode, string]
 let messages = 0
 
-/** A client of the built package; what it has inside is reached into, for a trial that changes nothing in it. */
+/** A client of the built package, in which this trial changes what it needs otherwise. */
 async function createClient(): Promise<RedissonClass> {
-  if (tracked === 'tracked') {
-    const { luaSources } = require(join(dist, 'scripts/lua.generated.js'))
-    luaSources['lock/acquire'] = readingLast(luaSources['lock/acquire'])
-  }
+  const { KeyTracking } = require(join(dist, 'connection/key-tracking.js'))
+  const { luaSources } = require(join(dist, 'scripts/lua.generated.js'))
+  if (mode !== 'renewed') KeyTracking.prototype.watch = () => {}
+  if (mode === 'acquired') luaSources['lock/acquire'] = readingLast(luaSources['lock/acquire'])
   const { Redisson } = require(join(dist, 'index.js'))
-  const redisson: RedissonClass = await Redisson.create({ redis: url })
-  if (tracked !== 'tracked') return redisson
+  const redisson: RedissonClass = await Redisson.create({ redis: url, lockWatchdogTimeout: Number(lease) })
+  if (mode !== 'acquired') return redisson
   const { redis } = (redisson as unknown as { client: { commands: { redis: Redis } } }).client.commands
   const listener: Redis = redis.duplicate({ protocol: 2 })
   listener.on('messageBuffer', () => messages++)
+  await listener.connect()
+  const id = await listener.client('ID')
   await listener.subscribe('__redis__:invalidate')
-  await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', await clientId(listener), 'NOLOOP')
+  await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', String(id), 'NOLOOP')
   return redisson
-}
-
-/** A connection that listens may not ask for its id in RESP2; its name tells it to another. */
-async function clientId(listener: Redis): Promise<string> {
-  const asking = listener.duplicate({ protocol: 2 })
-  await asking.connect()
-  const { localPort } = listener.stream as unknown as { localPort: number }
-  const list = String(await asking.call('CLIENT', 'LIST', 'TYPE', 'PUBSUB'))
-  asking.disconnect()
-  const line = list.split('\n').find((each) => each.includes(`:${localPort} `))
-  return /^id=(\d+)/.exec(line!)![1]!
 }
 
 async function work(redisson: RedissonClass, { name, flows, ms }: Work): Promise<Done> {
@@ -69,12 +67,18 @@ async function work(redisson: RedissonClass, { name, flows, ms }: Work): Promise
   return { sections, messages: messages - before.messages, cpu: user + system }
 }
 
+async function hold(redisson: RedissonClass, count: number) {
+  for (let held = 0; held < count; held += 1_000)
+    await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) => redisson.getLock(`held:${held + index}`).acquire()),
+    )
+}
+
 async function main() {
   const redisson = await createClient()
   process.on('message', async (order: Work | { hold: number }) => {
     if ('hold' in order) {
-      const names = Array.from({ length: order.hold }, (_, index) => `held:${process.pid}:${index}`)
-      await Promise.all(names.map((name) => redisson.getLock(name).acquire()))
+      await hold(redisson, order.hold)
       process.send!('held')
     } else process.send!(await work(redisson, order))
   })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis, type RedisOptions } from 'ioredis'
 import { type LockHold, Redisson, RedisUnavailableError } from '../../src/index'
 import { machineNow } from './messages'
@@ -34,6 +35,7 @@ export class Contender {
 export class Attempt {
   /** When Redis let it in, by its own clock: that of this machine. */
   letIn: number | undefined
+  private readonly joined = machineNow()
   private readonly leaving = new AbortController()
   private readonly acquiring: Promise<LockHold | undefined>
 
@@ -46,10 +48,19 @@ export class Attempt {
 
   private async acquire(redisson: Redisson, redis: Redis, name: string): Promise<LockHold> {
     const hold = await this.outwait(redisson, name)
-    // Whole milliseconds there: rather a millisecond early than late.
-    const letIn = Number(await redis.pexpiretime(name)) - LEASE - 1
-    this.letIn = letIn + machineNow() - Date.now()
+    this.letIn = await this.readLetIn(redis, name)
     return hold
+  }
+
+  // After a failover this connection may still be with the old primary, and that knows the holder's lease.
+  private async readLetIn(redis: Redis, name: string): Promise<number | undefined> {
+    for (let tries = 0; tries < 50; tries++) {
+      // Whole milliseconds there: rather a millisecond early than late.
+      const letIn = Number(await redis.pexpiretime(name)) - LEASE - 1 + machineNow() - Date.now()
+      if (letIn > this.joined) return letIn
+      await sleep(100)
+    }
+    return undefined
   }
 
   /** A server away for ten seconds ends the wait; this one is patient. */

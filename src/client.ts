@@ -9,6 +9,7 @@ import { ClusterSubscriber } from './connection/cluster-subscriber'
 import { CommandConnection, connectionOptions, cutIfSilent } from './connection/command-connection'
 import { classify, withoutSecrets } from './connection/failures'
 import { connectOrFail, inTime, isReplyError, unavailable } from './connection/first-contact'
+import { KeyTracking } from './connection/key-tracking'
 import { NO_RESENDING } from './connection/node-connection'
 import { Outages } from './connection/outages'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
@@ -20,8 +21,9 @@ import {
 import { EventHub } from './event-hub'
 import { type ClientContext, loseHold } from './locks/client-context'
 import { GivingBack } from './locks/giving-back'
-import { PlainLock, PlainLockRenewal, type PublishCommand } from './locks/plain-lock'
+import { PlainLock, PlainLockRenewal, type PublishCommand, plainLockId } from './locks/plain-lock'
 import { ReadLockRenewal } from './locks/read-lock'
+import { sideId } from './locks/read-write-side'
 import { RedissonLock } from './locks/redisson-lock'
 import { RedissonReadWriteLock } from './locks/redisson-read-write-lock'
 import { ExplicitCallers } from './ownership/callers'
@@ -78,11 +80,11 @@ export class Client implements ClientContext {
       const report = (error: Error) => client?.events.error(error)
       const outages = new Outages(clock, report)
       const refusals = new Outages(clock, report)
-      const commands = new CommandConnection(target, clock, outages)
+      const commands = new CommandConnection(target, clock, outages, () => client?.leases.askAboutAll())
       try {
         await commands.connect()
         const publish = await choosePublish(commands.redis, target, options, clock)
-        const { source, ready } = openSource(commands, target, publish, clock, {
+        const events: ChannelEvents = {
           message: (channel) => client?.subscriptions.wake(channel),
           confirmed: (channel) => {
             refusals.answered()
@@ -90,9 +92,12 @@ export class Client implements ClientContext {
           },
           broken: (channel) => client?.subscriptions.wake(channel),
           error: (error) => refusals.met(withoutSecrets(error, target.secrets)),
-        })
+        }
+        const { source, tracking, ready } = openSource(commands, target, publish, clock, events, (keys) =>
+          client?.keysChanged(keys),
+        )
         await ready
-        client = new Client(options, target, commands, outages, source, publish, internals)
+        client = new Client(options, target, commands, outages, source, tracking, publish, internals)
         return client
       } catch (error) {
         commands.close()
@@ -111,6 +116,7 @@ export class Client implements ClientContext {
     private readonly commands: CommandConnection,
     outages: Outages,
     source: ChannelSource,
+    tracking: KeyTracking | undefined,
     private readonly publish: PublishCommand,
     internals: ClientInternals,
   ) {
@@ -118,7 +124,7 @@ export class Client implements ClientContext {
     const unavailableAfter = internals.unavailableAfter ?? UNAVAILABLE_AFTER
     this.clock = clock
     this.acknowledged = target.kind === 'standalone' ? undefined : this.openAcknowledged()
-    const transport = new RedisScriptTransport(commands, this.acknowledged)
+    const transport = new RedisScriptTransport(commands, this.acknowledged, tracking)
     this.clientId = (internals.newClientId ?? randomUUID)()
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.isCluster = target.kind === 'cluster'
@@ -190,6 +196,14 @@ export class Client implements ClientContext {
     this.events.emit('lockLost', { lockName: hold.lockName, threadId: hold.threadId, reason, error })
   }
 
+  /** Holds of these keys may be gone; undefined: any hold. Those of readers change with every other reader. */
+  private keysChanged(keys: readonly string[] | undefined) {
+    if (!keys) return this.leases.askAboutAll()
+    for (const key of keys)
+      for (const lockId of [plainLockId(key), sideId('write', key)])
+        for (const hold of this.holds.on(lockId)) this.leases.askAbout(hold)
+  }
+
   /** Lets go of everything; see Redisson.shutdown. */
   async shutdown(timeout: number): Promise<void> {
     this.state = 'closing'
@@ -218,16 +232,17 @@ export class Client implements ClientContext {
   }
 
   private openAcknowledged(): AcknowledgedConnection {
-    return new AcknowledgedConnection(this.commands, {
-      clock: this.clock,
-      slavesSyncTimeout: this.options.slavesSyncTimeout,
-      onNoWait: () =>
-        this.events.error(
-          new Error(
-            'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
-          ),
+    const onNoWait = () =>
+      this.events.error(
+        new Error(
+          'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
         ),
-    })
+      )
+    const { clock } = this
+    const { slavesSyncTimeout } = this.options
+    return new AcknowledgedConnection(this.commands, { clock, slavesSyncTimeout, onNoWait }, () =>
+      this.leases.askAboutAll(),
+    )
   }
 
   private async letGo(): Promise<void> {
@@ -270,17 +285,19 @@ function openSource(
   publish: PublishCommand,
   clock: Clock,
   events: ChannelEvents,
-): { source: ChannelSource; ready: Promise<void> } {
+  keysChanged: (keys: readonly string[] | undefined) => void,
+): { source: ChannelSource; tracking: KeyTracking | undefined; ready: Promise<void> } {
   const { redis } = commands
   if (redis instanceof Cluster) {
     const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
-    return { source, ready: Promise.resolve() }
+    return { source, tracking: undefined, ready: Promise.resolve() }
   }
-  const subscriber = new Redis(connectionOptions(target, NO_RESENDING))
+  const subscriber = new Redis(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   // The command connection reports that the server is away; twice would be once too often.
   subscriber.on('error', () => {})
+  const tracking = new KeyTracking(redis, subscriber, keysChanged)
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>
     cutIfSilent(silent, clock),
   )
-  return { source, ready: connectOrFail(subscriber, target, clock) }
+  return { source, tracking, ready: connectOrFail(subscriber, target, clock) }
 }

@@ -17,6 +17,8 @@ export class AcknowledgedConnection {
   constructor(
     private readonly commands: CommandConnection,
     private readonly options: AcknowledgedSenderOptions,
+    /** A node of the cluster broke off: another may answer for it from now on. */
+    private readonly onNodeGone: () => void,
   ) {
     const { redis } = commands
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
@@ -51,7 +53,12 @@ export class AcknowledgedConnection {
   }
 
   private nodeSender(cluster: Cluster, node: string) {
-    return this.sender(node, () => openNode(cluster, this.commands.target, node))
+    return this.sender(node, () => {
+      const redis = openNode(cluster, this.commands.target, node)
+      // Once a break, not once for each try to reconnect.
+      redis.on('ready', () => redis.once('close', this.onNodeGone))
+      return redis
+    })
   }
 
   private sender(name: string, open: () => Redis): AcknowledgedSender {

@@ -59,6 +59,8 @@ export class CommandConnection {
     readonly target: RedisTarget,
     private readonly clock: Clock,
     private readonly outages: Outages,
+    /** Who answers from now on may know other things than who answered before. */
+    private readonly onNewServer: () => void,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster() : this.openSingle()
   }
@@ -68,6 +70,7 @@ export class CommandConnection {
     redis.on('error', (error: unknown) => this.failed(error))
     redis.on('ready', () => this.outages.connected())
     redis.on('close', () => this.breaks++)
+    redis.on('ready', () => this.onNewServer())
     return redis
   }
 
@@ -87,6 +90,8 @@ export class CommandConnection {
       if (classify(error) !== 'connection') this.failed(error)
     })
     cluster.on('+node', (node: Redis) => node.on('close', () => this.breaks++))
+    // Another node connects only once it is asked something.
+    cluster.on('-node', () => this.onNewServer())
     return cluster
   }
 

@@ -9,7 +9,7 @@ const ACQUIRE = script('lock/acquire')
 const REENTER = script('lock/reenter')
 const RELEASE = script('lock/release')
 const FORCE_RELEASE = script('lock/force-release')
-const RENEW = script('lock/renew')
+const RENEW = script('lock/renew', { watchesKeys: true })
 const INSPECT = script('lock/inspect')
 
 export type PublishCommand = 'publish' | 'spublish'
@@ -25,6 +25,10 @@ export class PlainLockRenewal implements Renewal {
       [lease, ...holds.map((hold) => hold.ownerField)],
     )
   }
+}
+
+export function plainLockId(key: string): string {
+  return `lock ${key}`
 }
 
 /** Java's RLock in Redis: a hash of one field, the owner, whose value is the hold count. */
@@ -44,7 +48,7 @@ export class PlainLock implements LockProtocol {
     private readonly runner: ScriptRunner,
     private readonly publish: PublishCommand,
   ) {
-    this.lockId = `lock ${key}`
+    this.lockId = plainLockId(key)
     this.lockIds = [this.lockId]
     this.channel = lockChannel(key)
     this.keys = [key]

@@ -16,6 +16,10 @@ export interface ReadWriteLockClient {
   readonly writeRenewal: Renewal
 }
 
+export function sideId(side: 'read' | 'write', key: string): string {
+  return `${side} ${key}`
+}
+
 /** What the read side and the write side have in common: one key, one channel, and each other. */
 export abstract class ReadWriteSide {
   readonly channel: string
@@ -32,8 +36,8 @@ export abstract class ReadWriteSide {
     side: 'read' | 'write',
   ) {
     this.channel = readWriteLockChannel(key)
-    this.lockId = `${side} ${key}`
-    this.otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
+    this.lockId = sideId(side, key)
+    this.otherLockId = sideId(side === 'read' ? 'write' : 'read', key)
     // What frees one side may let the waiters of the other in.
     this.lockIds = [this.lockId, this.otherLockId]
     this.keys = [key]

@@ -1,6 +1,7 @@
 import type { Hold } from '../ownership/hold'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Timer } from '../runtime/clock'
+import { Doubts } from './doubts'
 import type { Renewal } from './renewal'
 import type { Watchdog } from './watchdog'
 
@@ -9,13 +10,16 @@ import type { Watchdog } from './watchdog'
  * tells when the explicit lease has run out.
  */
 export class LeaseKeeper {
+  private readonly doubts: Doubts
   private readonly expiries = new Map<Hold, Timer>()
 
   constructor(
     private readonly clock: Clock,
     private readonly watchdog: Watchdog,
     private readonly onExpired: (hold: Hold) => void,
-  ) {}
+  ) {
+    this.doubts = new Doubts(clock, watchdog)
+  }
 
   /** A lease was just set, or the levels changed. */
   keep(hold: Hold, renewal: Renewal): void {
@@ -33,7 +37,18 @@ export class LeaseKeeper {
     this.watchdog.remove(hold)
   }
 
+  /** The server may have changed behind a broken connection: asks about every hold that it is asked about at all. */
+  askAboutAll(): void {
+    this.watchdog.renewAll()
+  }
+
+  /** Something happened to the key of this hold: asks about it soon. */
+  askAbout(hold: Hold): void {
+    this.doubts.add(hold)
+  }
+
   stop(): void {
+    this.doubts.stop()
     this.watchdog.stop()
     for (const timer of this.expiries.values()) timer.cancel()
     this.expiries.clear()

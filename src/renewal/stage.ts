@@ -25,6 +25,7 @@ export class Watched {
 export class Stage {
   private first: Watched | undefined
   private last: Watched | undefined
+  private hurriedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly clock: Clock,
@@ -60,13 +61,20 @@ export class Stage {
     watched.stage = watched.before = watched.behind = undefined
   }
 
+  /** The time here is over for all who stand here since before now, or come back to it. */
+  hurry(): void {
+    this.hurriedAt = this.clock.now().monotonic
+  }
+
   *inOrder(): Iterable<Watched> {
     for (let watched = this.first; watched; watched = watched.behind) yield watched
   }
 
   /** Milliseconds until the time of the first is over, by whichever clock advanced further. */
   firstRemaining(): number {
-    return this.first ? this.wait - this.clock.elapsedSince(this.first.since) : Number.POSITIVE_INFINITY
+    if (!this.first) return Number.POSITIVE_INFINITY
+    const { since } = this.first
+    return since.monotonic <= this.hurriedAt ? 0 : this.wait - this.clock.elapsedSince(since)
   }
 
   /** The first, if its time here is over. */

@@ -67,6 +67,35 @@ export class Watchdog {
     if (this.watched.size === 0) this.disarm()
   }
 
+  /**
+   * Renews every hold now instead of at its turn, also those whose renewal is under way: whoever answers from here on
+   * may not know them any more.
+   */
+  renewAll(): void {
+    this.resting.hurry()
+    this.failed.hurry()
+    this.arm()
+  }
+
+  /** Renews these at once; answers those that are to be asked for again, for a renewal is under way or it is too many. */
+  renewNow(holds: Iterable<Hold>): Hold[] {
+    const now = this.options.clock.now()
+    const slice = new Slice(this.options.lockWatchdogBatchSize, this.options.groupOf)
+    const later: Hold[] = []
+    for (const hold of holds) {
+      const watched = this.watched.get(hold)
+      if (!watched) continue
+      if (this.isAwaited(watched) || slice.isFull) later.push(hold)
+      else if (watched.stage === this.resting && !hold.isPastDeadline) {
+        this.underWay.enter(watched, now)
+        slice.add(watched)
+      }
+    }
+    for (const batch of slice.batches()) this.send(batch)
+    this.arm()
+    return later
+  }
+
   stop(): void {
     for (const hold of this.watched.keys()) this.remove(hold)
   }

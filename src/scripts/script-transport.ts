@@ -1,5 +1,6 @@
 import type { AcknowledgedAnswer, AcknowledgedConnection } from '../connection/acknowledged-connection'
 import type { CommandConnection } from '../connection/command-connection'
+import type { KeyTracking } from '../connection/key-tracking'
 import type { Script } from './script'
 
 /** Carries a script to the server and its answer back. A parameter of the internal client. */
@@ -30,6 +31,7 @@ export class RedisScriptTransport implements ScriptTransport {
   constructor(
     private readonly connection: CommandConnection,
     private readonly acknowledged: AcknowledgedConnection | undefined,
+    private readonly tracking: KeyTracking | undefined,
   ) {}
 
   get breaks(): number {
@@ -42,9 +44,12 @@ export class RedisScriptTransport implements ScriptTransport {
 
   send(script: Script, bySource: boolean, keys: readonly string[], args: readonly (string | number)[]) {
     const { redis } = this.connection
-    return bySource
+    const answer = bySource
       ? redis.eval(script.source, keys.length, ...keys, ...args)
       : redis.evalsha(script.sha, keys.length, ...keys, ...args)
+    // In the same write, so that little can happen in between.
+    if (script.watchesKeys) this.tracking?.watch(keys)
+    return answer
   }
 
   async sendAcknowledged(

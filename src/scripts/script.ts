@@ -6,9 +6,11 @@ export interface Script {
   readonly name: keyof typeof luaSources
   readonly source: string
   readonly sha: string
+  /** The server is to tell when one of its keys changes afterwards. */
+  readonly watchesKeys: boolean
 }
 
-export function script(name: keyof typeof luaSources): Script {
+export function script(name: keyof typeof luaSources, { watchesKeys = false } = {}): Script {
   const source = luaSources[name]
-  return { name, source, sha: createHash('sha1').update(source).digest('hex') }
+  return { name, source, sha: createHash('sha1').update(source).digest('hex'), watchesKeys }
 }

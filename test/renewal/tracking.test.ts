@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { LockHold, LockLostEvent, Redisson } from '../../src/index'
+import { type Standalone, sharedSentinel, startStandalone, waitUntil } from '../servers'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
+import { closeProxies, openProxy } from '../support/proxies'
+import { ScriptCounter } from '../support/tapped-transport'
+
+/** Renewed at every third of it: what is noticed within a second was told by the server. */
+const WATCHDOG = 9_000
+const RENEWED = WATCHDOG / 3 + 2_000
+
+describe('a lock taken away on the server, once it was renewed', () => {
+  let server: Standalone
+  let redis: Redis
+
+  // Users are changed and commands counted here, so the server is ours alone.
+  before(async () => {
+    server = await startStandalone()
+  })
+
+  after(() => server.stop())
+
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+    // It remembers keys that are gone, until somebody makes them anew.
+    await redis.flushall()
+  })
+
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  async function create(url = server.url, scripts?: ScriptCounter) {
+    const internals = scripts ? { transport: scripts.transport } : {}
+    const redisson = await createRedisson({ redis: url, lockWatchdogTimeout: WATCHDOG }, internals)
+    const lost: LockLostEvent[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    redisson.on('error', () => {})
+    return { redisson, lost }
+  }
+
+  /** The server keeps an eye on so many keys. */
+  async function watched(count: number, by = redis) {
+    await waitUntil(
+      `${count} keys are watched`,
+      async () => Number(/^tracking_total_keys:(\d+)/m.exec(await by.info('stats'))![1]) === count,
+      RENEWED,
+    )
+  }
+
+  /** Which connection is tracked, and which one is told; nothing where none is. */
+  async function tracking(): Promise<string | undefined> {
+    const clients = String(await redis.call('CLIENT', 'LIST'))
+    return /^id=(\d+) .* flags=\w*t\w* .* redir=(\d+)/m.exec(clients)?.slice(1).join(' to ')
+  }
+
+  async function noticedSoon(hold: LockHold, takeAway: () => Promise<unknown>) {
+    const { signal } = hold
+    await takeAway()
+    await waitUntil('the loss is noticed', () => signal.aborted, 1_000)
+    expect(hold.isHeld).to.equal(false)
+  }
+
+  it('atlas C5: another client’s forceUnlock() is noticed within a second', async () => {
+    const { redisson, lost } = await create()
+    const { redisson: other } = await create()
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    const write = await redisson.getReadWriteLock(uniqueName()).writeLock().acquire()
+    await watched(2)
+    await noticedSoon(hold, () => other.getLock(hold.lockName).forceUnlock())
+    await noticedSoon(write, () => other.getReadWriteLock(write.lockName).writeLock().forceUnlock())
+    expect(lost.map(({ reason }) => reason)).to.deep.equal(['gone', 'gone'])
+    expect(await redis.exists(hold.lockName, write.lockName)).to.equal(0)
+  })
+
+  it('atlas B11: a DEL, a key overwritten, a FLUSHALL are noticed within a second', async () => {
+    const { redisson } = await create()
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => redisson.getLock(uniqueName()).acquire()),
+    )
+    await watched(3)
+    await noticedSoon(first!, () => redis.del(first!.lockName))
+    await noticedSoon(second!, () => redis.set(second!.lockName, 'no lock at all'))
+    expect(third!.isHeld).to.equal(true)
+    await noticedSoon(third!, () => redis.flushall())
+  })
+
+  it('a change that leaves the lock alone loses nothing, and the next is noticed as well', async () => {
+    const { redisson, lost } = await create()
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    await watched(1)
+    for (let times = 0; times < 3; times++) {
+      await redis.pexpire(hold.lockName, WATCHDOG / 2)
+      await waitUntil('it was asked about', async () => (await redis.pttl(hold.lockName)) > 0.9 * WATCHDOG)
+    }
+    expect(lost).to.deep.equal([])
+    await noticedSoon(hold, () => redis.del(hold.lockName))
+  })
+
+  it('a lock that is freed before its first renewal costs nothing but its two commands', async () => {
+    const { redisson } = await create()
+    for (let times = 0; times < 20; times++) await (await redisson.getLock(uniqueName()).acquire()).unlock()
+    expect(await tracking()).to.equal(undefined)
+    expect(await redis.pubsub('CHANNELS')).to.deep.equal([])
+  })
+
+  it('our own renewals and releases are no news', async () => {
+    const scripts = new ScriptCounter()
+    const { redisson, lost } = await create(server.url, scripts)
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    await watched(1)
+    const renewals = scripts.of('lock/renew')
+    await sleep(1_000)
+    expect(scripts.of('lock/renew')).to.equal(renewals)
+    await hold.unlock()
+    await watched(0)
+    await sleep(300)
+    expect(scripts.of('lock/renew')).to.equal(renewals)
+    expect(lost).to.deep.equal([])
+  })
+
+  it('works anew after either connection broke', async () => {
+    const proxy = await openProxy(server)
+    const scripts = new ScriptCounter()
+    const { redisson, lost } = await create(proxy.url, scripts)
+    for (const which of ['pubsub', 'normal', 'all']) {
+      await redis.flushall()
+      const hold = await redisson.getLock(uniqueName()).acquire()
+      await watched(1)
+      const [armed, renewals] = [await tracking(), scripts.of('lock/renew')]
+      if (which === 'all') proxy.cut()
+      else await redis.call('CLIENT', 'KILL', 'TYPE', which, 'SKIPME', 'yes')
+      await waitUntil('it is armed anew', async () => ![undefined, armed].includes(await tracking()))
+      await waitUntil('it was renewed under it', () => scripts.of('lock/renew') > renewals)
+      await sleep(200)
+      await noticedSoon(hold, () => redis.del(hold.lockName))
+    }
+    expect(lost).to.have.length(3)
+  })
+
+  for (const refused of ['-client', 'resetchannels &redisson*'])
+    it(`a user who may not (${refused}) goes on as without`, async () => {
+      await redis.call('ACL', 'SETUSER', 'few', 'reset', 'on', '>secret', '~*', '&*', '+@all')
+      await redis.call('ACL', 'SETUSER', 'few', ...refused.split(' '))
+      const { redisson, lost } = await create(server.url.replace('redis://', 'redis://few:secret@'))
+      const errors: Error[] = []
+      redisson.on('error', (error) => errors.push(error))
+      const hold = await redisson.getLock(uniqueName()).acquire()
+      const gone = await redisson.getLock(uniqueName()).acquire()
+      await sleep(WATCHDOG / 3 + 500)
+      expect(hold.isHeld).to.equal(true)
+      expect(errors).to.deep.equal([])
+      await redis.del(gone.lockName)
+      await waitUntil('it is noticed at the next renewal', () => lost.length === 1, WATCHDOG)
+      await hold.unlock()
+    })
+
+  it('atlas C5: is noticed behind sentinels too, also after a failover', async () => {
+    const setup = await sharedSentinel()
+    const sentinels = setup.sentinels.map(({ host, port }) => ({ host, port }))
+    const redisson: Redisson = await createRedisson({
+      redis: { sentinels, name: setup.name },
+      lockWatchdogTimeout: WATCHDOG,
+    })
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    const next = await redisson.getLock(uniqueName()).acquire()
+    const primary = async () => {
+      const { host, port } = await setup.primary()
+      return await openRedis(`redis://${host}:${port}`)
+    }
+    const before = await primary()
+    await watched(2, before)
+    await noticedSoon(hold, () => before.del(hold.lockName))
+    await setup.failover()
+    const after = await primary()
+    await watched(1, after)
+    await noticedSoon(next, () => after.del(next.lockName))
+  })
+})

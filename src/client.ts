@@ -47,6 +47,8 @@ export interface ClientInternals {
 }
 
 const UNAVAILABLE_AFTER = 10_000
+/** One slow round trip. */
+const GRACE = 1_000
 const SILENT_AFTER = 3_000
 
 /** Everything one Redisson client consists of, put together. */
@@ -54,6 +56,7 @@ export class Client implements ClientContext {
   readonly clientId: string
   readonly clock: Clock
   readonly lockWatchdogTimeout: number
+  readonly grace: number
   readonly explicitCallers = new ExplicitCallers()
   readonly holds = new HoldRegistry()
   readonly leases: LeaseKeeper
@@ -114,6 +117,7 @@ export class Client implements ClientContext {
     const transport = new RedisScriptTransport(commands, this.acknowledged)
     this.clientId = (internals.newClientId ?? randomUUID)()
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
+    this.grace = GRACE + (this.acknowledged ? options.slavesSyncTimeout : 0)
     this.isCluster = target.kind === 'cluster'
     this.runner = new ScriptRunner({
       transport: internals.transport?.(transport) ?? transport,
@@ -122,12 +126,11 @@ export class Client implements ClientContext {
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
-    this.plainRenewal = new PlainLockRenewal(this.runner)
-    this.readRenewal = new ReadLockRenewal(this.runner)
+    this.plainRenewal = new PlainLockRenewal(this.runner, this.renewalsAcknowledged)
+    this.readRenewal = new ReadLockRenewal(this.runner, this.renewalsAcknowledged)
     this.subscriptions = new Subscriptions(source, clock)
     this.waiting = new WaitingRoom({
       clock,
-      checkLockSyncedSlaves: options.checkLockSyncedSlaves,
       subscriptions: this.subscriptions,
       holds: this.holds,
       unavailableAfter,
@@ -213,13 +216,22 @@ export class Client implements ClientContext {
     return new AcknowledgedConnection(this.commands, {
       clock: this.clock,
       slavesSyncTimeout: this.options.slavesSyncTimeout,
-      onNoWait: () =>
-        this.events.error(
-          new Error(
-            'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
-          ),
-        ),
+      checkLockSyncedSlaves: this.options.checkLockSyncedSlaves,
+      onBreak: () => {
+        if (this.renewalsAcknowledged && this.state !== 'closed') this.leases.serverGone(this.holds.all())
+      },
+      onNoWait: (error) => this.events.error(error),
     })
+  }
+
+  /** Not where the lease is too short to be renewed behind replicas that do not answer: one WAIT before it, and its own. */
+  private get renewalsAcknowledged(): boolean {
+    const { lockWatchdogTimeout, slavesSyncTimeout, checkLockSyncedSlaves } = this.options
+    return (
+      this.acknowledged !== undefined &&
+      checkLockSyncedSlaves &&
+      lockWatchdogTimeout / 3 > 2 * slavesSyncTimeout
+    )
   }
 
   private async letGo(): Promise<void> {

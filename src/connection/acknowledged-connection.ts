@@ -14,10 +14,18 @@ export type { AcknowledgedAnswer } from './acknowledged-sender'
 export class AcknowledgedConnection {
   private readonly senders = new Map<string, AcknowledgedSender>()
 
+  private readonly options: AcknowledgedSenderOptions
+
   constructor(
     private readonly commands: CommandConnection,
-    private readonly options: AcknowledgedSenderOptions,
+    options: AcknowledgedSenderOptions,
   ) {
+    let told = false
+    const onNoWait = (error: Error) => {
+      if (!told) options.onNoWait(error)
+      told = true
+    }
+    this.options = { ...options, onNoWait }
     const { redis } = commands
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
   }

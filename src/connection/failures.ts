@@ -13,6 +13,8 @@ export type FailureKind =
 
 const PASSING = /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED)\b/
 const REDIRECTED = /^(MOVED|ASK) /
+/** What a primary says that became a replica in between. */
+const DEMOTED = /WAIT cannot be used with replica/
 const CONNECTION =
   /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
 const CONNECTION_CODES = new Set([
@@ -33,7 +35,7 @@ export function classify(error: unknown): FailureKind {
   if (message.includes('WRONGTYPE')) return 'wrongtype'
   if (code !== undefined && CONNECTION_CODES.has(code)) return 'connection'
   if (CONNECTION.test(message)) return 'connection'
-  if (PASSING.test(message) || REDIRECTED.test(message)) return 'passing'
+  if (PASSING.test(message) || REDIRECTED.test(message) || DEMOTED.test(message)) return 'passing'
   return 'final'
 }
 

@@ -32,6 +32,18 @@ export class LeaseKeeper {
     this.watchdog.remove(hold)
   }
 
+  /**
+   * A server is gone, and its successor knows of these holds what a replica knew: those whose last renewal may
+   * not have got that far end that much earlier, unless they are renewed before.
+   */
+  serverGone(holds: Iterable<Hold>): void {
+    for (const hold of holds) {
+      if (!hold.countFromReplica()) continue
+      this.cancelExpiry(hold)
+      this.armExpiry(hold)
+    }
+  }
+
   stop(): void {
     this.watchdog.stop()
     for (const timer of this.expiries.values()) timer.cancel()
@@ -41,8 +53,9 @@ export class LeaseKeeper {
   private armExpiry(hold: Hold) {
     const timer = outsideThreads(() =>
       this.clock.after(hold.remaining(), () => {
+        this.expiries.delete(hold)
         if (hold.isPastDeadline) this.onExpired(hold)
-        else this.armExpiry(hold)
+        else if (!hold.needsWatchdog) this.armExpiry(hold)
       }),
     )
     this.expiries.set(hold, timer)

@@ -184,13 +184,14 @@ export class Watchdog {
   private sendBatch(renewal: Renewal, holds: readonly Hold[]) {
     const { lockWatchdogTimeout } = this.options
     renewal.renew(holds, lockWatchdogTimeout).answer.then(
-      ({ value, sent }) => {
+      ({ value, sent, acknowledged }) => {
         const answers = value as number[]
         holds.forEach((hold, index) => {
           if (!this.isAwaited(hold)) return
           if (answers[index]) {
             hold.leaseEnd = answers[index]
             hold.extend(sent, lockWatchdogTimeout)
+            if (acknowledged) hold.replicatedUpTo(sent)
             // Not since the hold's grant: that may be an older one of a longer lease.
             this.restUntil(sent.monotonic + this.interval, hold, renewal)
           } else {

@@ -39,6 +39,7 @@ describe('acknowledgement by replicas', () => {
     return new AcknowledgedSender(redis, {
       clock: systemClock,
       slavesSyncTimeout: 500,
+      checkLockSyncedSlaves: true,
       onNoWait: () => told.push('no WAIT'),
     })
   }

@@ -6,6 +6,7 @@ import {
   type AcknowledgedSenderOptions,
 } from './acknowledged-sender'
 import { type CommandConnection, connectionOptions } from './command-connection'
+import { classify } from './failures'
 import { NO_RESENDING, openNode } from './node-connection'
 
 export type { AcknowledgedAnswer } from './acknowledged-sender'
@@ -42,8 +43,8 @@ export class AcknowledgedConnection {
       const { message = '' } = error as Error
       if (message.startsWith('ASK '))
         return await this.nodeSender(redis, message.split(' ')[2]!).send(command, true)
-      // The caller tries again; by then the map should be right.
-      if (message.startsWith('MOVED ')) redis.refreshSlotsCache()
+      // The caller tries again; by then the map should be right. Nobody else may notice that a node is dead.
+      if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
       throw error
     }
   }

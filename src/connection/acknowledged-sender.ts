@@ -49,7 +49,9 @@ type Result = [error: Error | null, value: unknown]
  */
 export class AcknowledgedSender {
   private queue: Order[] = []
+  private underWay: readonly Order[] = []
   private busy = false
+  private closed = false
   /** How many replicas to wait for; one that answers is enough. */
   private awaited = 0
   private counted: Moment | undefined
@@ -73,6 +75,7 @@ export class AcknowledgedSender {
 
   send(command: readonly (string | number)[], asking = false): Promise<AcknowledgedAnswer> {
     return new Promise((resolve, reject) => {
+      if (this.closed) return reject(isClosed())
       this.queue.push({ command, asking, resolve, reject })
       if (!this.busy) void this.sendBatches()
     })
@@ -86,8 +89,12 @@ export class AcknowledgedSender {
       this.redis.disconnect(true)
   }
 
+  /** Rejects what is unanswered: closed between two tries to reconnect, ioredis would leave it so for ever. */
   close(): void {
+    this.closed = true
     this.redis.disconnect()
+    for (const order of [...this.underWay, ...this.queue]) order.reject(isClosed())
+    this.queue = []
   }
 
   private async sendBatches() {
@@ -97,6 +104,7 @@ export class AcknowledgedSender {
     while (this.queue.length > 0) {
       const batch = this.queue
       this.queue = []
+      this.underWay = batch
       this.sent = this.options.clock.now()
       try {
         await this.sendBatch(batch)
@@ -104,6 +112,7 @@ export class AcknowledgedSender {
         for (const order of batch) order.reject(error)
       }
     }
+    this.underWay = []
     this.sent = undefined
     this.busy = false
   }
@@ -176,6 +185,8 @@ export class AcknowledgedSender {
     )
   }
 }
+
+const isClosed = () => new Error('Connection is closed')
 
 /** The server does not know the command, in whichever words, or this user may not use it. */
 function isRefused(error: unknown): boolean {

@@ -47,6 +47,8 @@ export interface ClientInternals {
 }
 
 const UNAVAILABLE_AFTER = 10_000
+/** A renewal may have to wait for the WAIT before it, for that of its unknown script, and for its own. */
+const WAITS_A_RENEWAL = 3
 /** One slow round trip. */
 const GRACE = 1_000
 const SILENT_AFTER = 3_000
@@ -217,20 +219,20 @@ export class Client implements ClientContext {
       clock: this.clock,
       slavesSyncTimeout: this.options.slavesSyncTimeout,
       checkLockSyncedSlaves: this.options.checkLockSyncedSlaves,
-      onBreak: () => {
-        if (this.renewalsAcknowledged && this.state !== 'closed') this.leases.serverGone(this.holds.all())
+      onCutOff: () => {
+        if (this.renewalsAcknowledged && this.state !== 'closed') this.leases.serverCutOff(this.holds.all())
       },
       onNoWait: (error) => this.events.error(error),
     })
   }
 
-  /** Not where the lease is too short to be renewed behind replicas that do not answer: one WAIT before it, and its own. */
+  /** Not where the lease is too short to be renewed behind replicas that do not answer. */
   private get renewalsAcknowledged(): boolean {
     const { lockWatchdogTimeout, slavesSyncTimeout, checkLockSyncedSlaves } = this.options
     return (
       this.acknowledged !== undefined &&
       checkLockSyncedSlaves &&
-      lockWatchdogTimeout / 3 > 2 * slavesSyncTimeout
+      lockWatchdogTimeout / 3 > WAITS_A_RENEWAL * slavesSyncTimeout
     )
   }
 

@@ -25,8 +25,8 @@ export interface AcknowledgedSenderOptions {
   readonly checkLockSyncedSlaves: boolean
   /** The server has no WAIT, or this user may not use it or INFO. */
   onNoWait(error: Error): void
-  /** A connection is gone, and with it perhaps a server that had not passed on all it answered. */
-  onBreak?(): void
+  /** A server is gone, or says that its replicas are: perhaps it had not passed on all it answered. */
+  onCutOff?(): void
 }
 
 /** The replicas are counted again after this long. */
@@ -69,7 +69,7 @@ export class AcknowledgedSender {
       this.counted = undefined
       this.lagging = undefined
       this.hasWait = true
-      options.onBreak?.()
+      options.onCutOff?.()
     })
   }
 
@@ -131,6 +131,7 @@ export class AcknowledgedSender {
     if (waits) pipeline.wait(this.awaited, this.options.slavesSyncTimeout)
     const results = (await pipeline.exec()) as Result[]
     const wait = waits ? this.readWait(results.pop()!) : { acknowledged: true }
+    if (results.some(([error]) => error && CUT_OFF.test(error.message))) this.options.onCutOff?.()
     let index = 0
     for (const order of batch) {
       if (order.asking) index++
@@ -186,6 +187,8 @@ export class AcknowledgedSender {
   }
 }
 
+/** What a primary answers that was told how many replicas to have (min-replicas-to-write) and has fewer. */
+const CUT_OFF = /\bNOREPLICAS\b/
 const isClosed = () => new Error('Connection is closed')
 
 /** The server does not know the command, in whichever words, or this user may not use it. */

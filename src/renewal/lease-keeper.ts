@@ -33,14 +33,15 @@ export class LeaseKeeper {
   }
 
   /**
-   * A server is gone, and its successor knows of these holds what a replica knew: those whose last renewal may
-   * not have got that far end that much earlier, unless they are renewed before.
+   * A server is gone or cut off, and its successor knows of these holds what a replica knew: those whose last
+   * renewal may not have got that far end that much earlier, unless they are renewed before.
    */
-  serverGone(holds: Iterable<Hold>): void {
+  serverCutOff(holds: Iterable<Hold>): void {
     for (const hold of holds) {
       if (!hold.countFromReplica()) continue
       this.cancelExpiry(hold)
       this.armExpiry(hold)
+      this.watchdog.hurry(hold)
     }
   }
 

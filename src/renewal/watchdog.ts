@@ -62,6 +62,16 @@ export class Watchdog {
     this.restUntil(this.now() + this.interval - hold.sinceGranted(), hold, renewal)
   }
 
+  /** Renews it as soon as may be instead of at its turn, if it rests. */
+  hurry(hold: Hold): void {
+    const entry = this.resting.get(hold)
+    if (!entry) return
+    this.resting.delete(hold)
+    const at = this.now() + this.retryDelay
+    this.failed.set(hold, { renewal: entry.renewal, at })
+    this.tickAt(at)
+  }
+
   remove(hold: Hold): void {
     if (!this.take(hold)) return
     if (this.stages.some((stage) => stage.size > 0)) return

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { AcknowledgedSender } from '../../src/connection/acknowledged-sender'
 import { systemClock } from '../../src/runtime/clock'
-import { type Standalone, startStandalone, waitUntil } from '../servers'
+import { type Standalone, startProxy, startStandalone, waitUntil } from '../servers'
+import { rejection, timed } from '../support/clients'
 
 describe('acknowledgement by replicas', () => {
   let primary: Standalone
@@ -57,6 +58,47 @@ describe('acknowledgement by replicas', () => {
     expect((await sending.send(['set', 'a', '3'])).acknowledged).to.equal(false)
     replica.resume()
     expect(told).to.deep.equal([])
+  })
+
+  it('atlas D4: all replicas that keep up have it, and one that lags is not waited for again', async () => {
+    const second = await startStandalone()
+    const proxy = await startProxy(primary)
+    const farther = new Redis(second.url)
+    try {
+      await attach()
+      await farther.replicaof(proxy.host, proxy.port)
+      await waitUntil('both replicas are online', async () =>
+        /slave0:.*state=online.*slave1:.*state=online/s.test(await admin.info('replication')),
+      )
+      const sending = sender(primary.url, [])
+      proxy.delay(100)
+      expect((await sending.send(['set', 'a', '1'])).acknowledged).to.equal(true)
+      expect(await farther.get('a')).to.equal('1')
+      proxy.stall()
+      const waited = await timed(() => sending.send(['set', 'a', '2']))
+      expect(waited).to.be.at.least(450)
+      expect(await timed(() => sending.send(['set', 'a', '3']))).to.be.below(400)
+      replica.pause()
+      expect((await sending.send(['set', 'a', '4'])).acknowledged).to.equal(false)
+      replica.resume()
+    } finally {
+      farther.disconnect()
+      await proxy.stop()
+      await second.stop()
+    }
+  })
+
+  it('closed between two tries to reconnect it leaves nothing unanswered', async () => {
+    const sending = sender(primary.url, [])
+    await sending.send(['set', 'a', '1'])
+    await primary.kill()
+    await waitUntil('it is between two tries', () => redis!.status === 'reconnecting')
+    const answers = [sending.send(['set', 'a', '2']), sending.send(['set', 'a', '3'])].map((answer) =>
+      rejection(answer),
+    )
+    sending.close()
+    for (const error of await Promise.all(answers)) expect(error.message).to.contain('closed')
+    expect((await rejection(sending.send(['set', 'a', '4']))).message).to.contain('closed')
   })
 
   it('atlas D5: a user who may not WAIT locks all the same, and it is told once', async () => {

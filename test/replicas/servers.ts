@@ -75,3 +75,13 @@ async function isOnline(primary: Address, replica: RedisNode): Promise<boolean> 
 function fieldOf(fields: readonly string[], field: string): string | undefined {
   return fields[fields.indexOf(field) + 1]
 }
+
+/** Resolves when the time to live of a key has grown. */
+export async function isRenewed(node: Address, key: string): Promise<void> {
+  let last = Number.POSITIVE_INFINITY
+  await waitUntil(`${key} is renewed`, async () => {
+    const before = last
+    last = await withClient(node, (client) => client.pttl(key))
+    return last > before
+  })
+}

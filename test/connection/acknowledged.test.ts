@@ -67,8 +67,8 @@ describe('acknowledgement by replicas', () => {
     try {
       await attach()
       await farther.replicaof(proxy.host, proxy.port)
-      await waitUntil('both replicas are online', async () =>
-        /slave0:.*state=online.*slave1:.*state=online/s.test(await admin.info('replication')),
+      await waitUntil('both replicas follow', async () =>
+        /slave0:.*offset=[1-9].*slave1:.*offset=[1-9]/s.test(await admin.info('replication')),
       )
       const sending = sender(primary.url, [])
       proxy.delay(100)

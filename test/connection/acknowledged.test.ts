@@ -67,9 +67,10 @@ describe('acknowledgement by replicas', () => {
     try {
       await attach()
       await farther.replicaof(proxy.host, proxy.port)
-      await waitUntil('both replicas follow', async () =>
-        /slave0:.*offset=[1-9].*slave1:.*offset=[1-9]/s.test(await admin.info('replication')),
-      )
+      await waitUntil('both replicas follow', async () => {
+        await admin.set('b', '1')
+        return (await admin.wait(2, 1_000)) === 2
+      })
       const sending = sender(primary.url, [])
       proxy.delay(100)
       expect((await sending.send(['set', 'a', '1'])).acknowledged).to.equal(true)

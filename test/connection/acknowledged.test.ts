@@ -66,11 +66,16 @@ describe('acknowledgement by replicas', () => {
     const farther = new Redis(second.url)
     try {
       await attach()
+      const bothFollow = () =>
+        waitUntil('both replicas follow', async () => {
+          await admin.set('b', '1')
+          return (await admin.wait(2, 1_000)) === 2
+        })
+      // Its first copy straight, for the proxy knows commands only.
+      await farther.replicaof(primary.host, primary.port)
+      await bothFollow()
       await farther.replicaof(proxy.host, proxy.port)
-      await waitUntil('both replicas follow', async () => {
-        await admin.set('b', '1')
-        return (await admin.wait(2, 1_000)) === 2
-      })
+      await bothFollow()
       const sending = sender(primary.url, [])
       proxy.delay(100)
       expect((await sending.send(['set', 'a', '1'])).acknowledged).to.equal(true)

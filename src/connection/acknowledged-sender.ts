@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../runtime/clock'
 import { cutIfSilent } from './command-connection'
 import { classify } from './failures'
+import { reopenUnless } from './reopening'
 
 /** One command and how to answer it. */
 interface Order {
@@ -57,6 +58,7 @@ export class AcknowledgedSender {
   private counted: Moment | undefined
   private lagging: { readonly since: Moment; readonly answered: number } | undefined
   private hasWait = true
+  private cutOff = false
   /** When the batch under way was handed over. */
   private sent: Moment | undefined
 
@@ -64,6 +66,7 @@ export class AcknowledgedSender {
     readonly redis: Redis,
     private readonly options: AcknowledgedSenderOptions,
   ) {
+    reopenUnless(() => this.closed, redis, options.clock)
     // Another server may be at the other end now.
     redis.on('close', () => {
       this.counted = undefined
@@ -131,7 +134,7 @@ export class AcknowledgedSender {
     if (waits) pipeline.wait(this.awaited, this.options.slavesSyncTimeout)
     const results = (await pipeline.exec()) as Result[]
     const wait = waits ? this.readWait(results.pop()!) : { acknowledged: true }
-    if (results.some(([error]) => error && CUT_OFF.test(error.message))) this.options.onCutOff?.()
+    this.lookForCutOff(results)
     let index = 0
     for (const order of batch) {
       if (order.asking) index++
@@ -140,6 +143,13 @@ export class AcknowledgedSender {
       if (error ?? wait.error) order.reject(error ?? wait.error)
       else order.resolve({ value, acknowledged: wait.acknowledged })
     }
+  }
+
+  /** Told once, until something passes again. */
+  private lookForCutOff(results: readonly Result[]) {
+    const wasCutOff = this.cutOff
+    this.cutOff = results.some(([error]) => error && CUT_OFF.test(error.message))
+    if (this.cutOff && !wasCutOff) this.options.onCutOff?.()
   }
 
   private async countReplicas() {

@@ -3,6 +3,7 @@ import type { Clock } from '../runtime/clock'
 import { classify, withoutSecrets } from './failures'
 import { connectOrFail, refuseWrongMode } from './first-contact'
 import type { RedisTarget } from './redis-target'
+import { reopenUnless } from './reopening'
 
 /** A connection that does not answer a PING for this long has gone silent and is cut. */
 const PING_TIMEOUT = 3_000
@@ -51,6 +52,7 @@ export class CommandConnection {
   /** How many times a connection broke; a change between request and reply means the reply may be a second one. */
   breaks = 0
   readonly redis: Redis | Cluster
+  private closed = false
 
   constructor(
     readonly target: RedisTarget,
@@ -64,6 +66,7 @@ export class CommandConnection {
     const redis = new Redis(connectionOptions(this.target))
     redis.on('error', (error: unknown) => this.onError(withoutSecrets(error, this.target.secrets)))
     redis.on('close', () => this.breaks++)
+    redis.once('ready', () => reopenUnless(() => this.closed, redis, this.clock))
     return redis
   }
 
@@ -120,6 +123,7 @@ export class CommandConnection {
   }
 
   close(): void {
+    this.closed = true
     this.redis.disconnect()
   }
 }

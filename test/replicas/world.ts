@@ -3,8 +3,6 @@ import { type LockHold, Redisson, type RedissonOptions } from '../../src/index'
 import type { RedisNode, TcpProxy } from '../servers'
 import { uniqueName } from '../support/clients'
 
-/** The least for which a renewal is acknowledged, several times over. */
-export const LEASE = 6_000
 export const SYNC = 300
 const PATIENT = { unavailableAfter: 120_000 }
 /** Whoever is still inside together after this long stays so until somebody mends the network. */
@@ -12,6 +10,8 @@ const LONG_ENOUGH = 8_000
 
 /** One round of one scenario: what it started, to be stopped, and who takes part. */
 export class World {
+  constructor(private readonly lease: number) {}
+
   readonly name = uniqueName('replicas')
   holder!: Redisson
   contender!: Redisson
@@ -33,7 +33,7 @@ export class World {
   }
 
   async connect(holder: RedissonOptions['redis'], contender = holder): Promise<void> {
-    const options = { lockWatchdogTimeout: LEASE, slavesSyncTimeout: SYNC }
+    const options = { lockWatchdogTimeout: this.lease, slavesSyncTimeout: SYNC }
     this.holder = await Redisson.createWith({ redis: holder, ...options }, PATIENT)
     this.later(() => this.holder.shutdown({ timeout: 0 }))
     this.contender = await Redisson.createWith({ redis: contender, ...options }, PATIENT)

@@ -9,7 +9,8 @@ describe('acknowledgement by replicas', () => {
   let primary: Standalone
   let replica: Standalone
   let admin: Redis
-  let redis: Redis | undefined
+  let redis: Redis
+  let sending: AcknowledgedSender | undefined
 
   beforeEach(async () => {
     primary = await startStandalone({
@@ -19,7 +20,7 @@ describe('acknowledgement by replicas', () => {
     admin = new Redis(primary.url)
   })
   afterEach(async () => {
-    redis?.disconnect()
+    sending?.close()
     admin.disconnect()
     await replica.stop()
     await primary.stop()
@@ -35,14 +36,16 @@ describe('acknowledgement by replicas', () => {
       /slave0:.*state=online/.test(await admin.info('replication')),
     )
   }
-  const sender = (url: string, told: string[]) => {
+  const sender = (url: string, told: string[], onCutOff = () => {}) => {
     redis = new Redis(url, { maxRetriesPerRequest: 0 })
-    return new AcknowledgedSender(redis, {
+    sending = new AcknowledgedSender(redis, {
       clock: systemClock,
       slavesSyncTimeout: 500,
       checkLockSyncedSlaves: true,
       onNoWait: () => told.push('no WAIT'),
+      onCutOff,
     })
+    return sending
   }
 
   it('atlas D4: an old count of replicas does not decide that nobody need acknowledge', async () => {
@@ -94,11 +97,24 @@ describe('acknowledgement by replicas', () => {
     }
   })
 
+  it('a primary that refuses for want of replicas is told of once, until it no longer does', async () => {
+    let told = 0
+    const sending = sender(primary.url, [], () => told++)
+    for (const times of [1, 2]) {
+      await admin.config('SET', 'min-replicas-to-write', 1)
+      for (const value of ['1', '2'])
+        expect((await rejection(sending.send(['set', 'a', value]))).message).to.contain('NOREPLICAS')
+      expect(told).to.equal(times)
+      await admin.config('SET', 'min-replicas-to-write', 0)
+      await sending.send(['set', 'a', '3'])
+    }
+  })
+
   it('closed between two tries to reconnect it leaves nothing unanswered', async () => {
     const sending = sender(primary.url, [])
     await sending.send(['set', 'a', '1'])
     await primary.kill()
-    await waitUntil('it is between two tries', () => redis!.status === 'reconnecting')
+    await waitUntil('it is between two tries', () => redis.status === 'reconnecting')
     const answers = [sending.send(['set', 'a', '2']), sending.send(['set', 'a', '3'])].map((answer) =>
       rejection(answer),
     )

@@ -8,7 +8,7 @@ import {
   waitUntil,
   withClient,
 } from '../servers'
-import { replicateThroughProxies, roles, through } from './servers'
+import { insist, replicateThroughProxies, roles, through } from './servers'
 import type { Outcome, World } from './world'
 
 /**
@@ -16,7 +16,7 @@ import type { Outcome, World } from './world'
  * sentinels and another client. The sentinels promote a replica; the holder hears nothing of it.
  */
 export async function cutOffTogether(world: World, config: readonly string[]): Promise<Outcome> {
-  const setup = await startSentinel({ config })
+  const setup = await insist(() => startSentinel({ config }))
   world.later(() => setup.stop())
   const { primary, replicas } = await roles(setup)
   const between = await startProxy(primary)

@@ -9,7 +9,7 @@ import {
   withClient,
 } from '../servers'
 import { cutOffTogether } from './cut-off'
-import { isRenewed, prefer, replicateThroughProxies, roles, through } from './servers'
+import { insist, isRenewed, prefer, replicateThroughProxies, roles, through } from './servers'
 import { killed, type Outcome, SYNC, type World } from './world'
 
 export interface Scenario {
@@ -28,7 +28,7 @@ const LONG = 12_000
 const SHORT = 6_000
 
 async function sentinels(world: World): Promise<SentinelSetup> {
-  const setup = await startSentinel()
+  const setup = await insist(startSentinel)
   world.later(() => setup.stop())
   return setup
 }
@@ -88,7 +88,7 @@ export const SCENARIOS: readonly Scenario[] = [
     lease: LONG,
     safe: true,
     async round(world) {
-      const cluster = await startCluster({ replicas: 1 })
+      const cluster = await insist(() => startCluster({ replicas: 1 }))
       world.later(() => cluster.stop())
       await world.connect({ nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) })
       const slot = calculateSlot(world.name)

@@ -15,6 +15,17 @@ export function through({ sentinels, name }: SentinelSetup): RedissonOptions['re
   return { sentinels: sentinels.map(({ host, port }) => ({ host, port })), name }
 }
 
+/** On a busy machine sentinels sometimes need longer to find each other than a start is given. */
+export async function insist<T>(start: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start()
+    } catch (error) {
+      if (tries === 3) throw error
+    }
+  }
+}
+
 export async function roles(
   setup: SentinelSetup,
 ): Promise<{ primary: RedisNode; replicas: readonly [RedisNode, RedisNode] }> {

@@ -109,9 +109,9 @@ export class Hold {
 
   /** Counts on no more than a replica has; tells whether that ends it earlier. */
   countFromReplica(): boolean {
-    const before = this.remaining()
     const { granted, lease } = this.replicated
-    if (lease - margin(lease) - this.clock.elapsedSince(granted) >= before) return false
+    if (granted === this.granted && lease === this.lease) return false
+    if (lease - margin(lease) - this.clock.elapsedSince(granted) >= this.remaining()) return false
     this.reset(granted, lease)
     return true
   }

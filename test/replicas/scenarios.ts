@@ -10,7 +10,7 @@ import {
 } from '../servers'
 import { cutOffTogether } from './cut-off'
 import { insist, isRenewed, prefer, replicateThroughProxies, roles, through } from './servers'
-import { killed, type Outcome, SYNC, type World } from './world'
+import { killed, NoFailover, type Outcome, SYNC, type World } from './world'
 
 export interface Scenario {
   readonly title: string
@@ -51,7 +51,11 @@ async function judge(world: World, at: number, newPrimary: () => Promise<Address
 }
 
 async function failedOver(setup: SentinelSetup, old: Address): Promise<Address> {
-  await setup.waitForNewPrimary(old)
+  try {
+    await setup.waitForNewPrimary(old)
+  } catch (error) {
+    throw new NoFailover('the sentinels did not agree in time', { cause: error })
+  }
   return await setup.primary()
 }
 
@@ -65,7 +69,7 @@ async function oneApart(world: World, apart: 'farther' | 'lagging', preferred: b
   if (apart === 'farther') proxy!.delay(25)
   else proxy!.stall()
   await world.acquire()
-  const at = await killed(primary)
+  const at = await killed(world, primary)
   return await judge(world, at, () => failedOver(setup, primary))
 }
 
@@ -79,7 +83,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const { primary } = await roles(setup)
       await world.connect(through(setup))
       await world.acquire()
-      const at = await killed(primary)
+      const at = await killed(world, primary)
       return await judge(world, at, () => failedOver(setup, primary))
     },
   },
@@ -94,7 +98,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const slot = calculateSlot(world.name)
       const primary = await cluster.ownerOf(slot)
       await world.acquire()
-      const at = await killed(primary)
+      const at = await killed(world, primary)
       return await judge(world, at, async () => {
         await waitUntil('it fails over', async () => (await cluster.ownerOf(slot)) !== primary, FAILED_OVER)
         return await cluster.ownerOf(slot)
@@ -137,7 +141,7 @@ export const SCENARIOS: readonly Scenario[] = [
       for (const proxy of proxies) proxy.stall()
       await isRenewed(primary, world.name)
       await new Promise((resolve) => setTimeout(resolve, 2 * SYNC))
-      const at = await killed(primary)
+      const at = await killed(world, primary)
       return await judge(world, at, () => failedOver(setup, primary))
     },
   },
@@ -153,8 +157,8 @@ export const SCENARIOS: readonly Scenario[] = [
       await world.acquire()
       for (const proxy of proxies) proxy.stall()
       await world.hold.unlock()
-      const at = await killed(primary)
-      await setup.waitForNewPrimary(primary)
+      const at = await killed(world, primary)
+      await failedOver(setup, primary)
       world.contend()
       await world.untilEntered()
       const entered = performance.now() - at

@@ -47,7 +47,7 @@ export async function replicateThroughProxies(
   // The sentinels put a replica right that names another primary than they know; not while a test lasts.
   for (const sentinel of setup.sentinels)
     await withClient(sentinel, (client) =>
-      client.call('SENTINEL', 'SET', setup.name, 'failover-timeout', 600_000),
+      client.call('SENTINEL', 'SET', setup.name, 'failover-timeout', 60_000),
     )
   return await Promise.all(
     replicas.map(async (replica) => {

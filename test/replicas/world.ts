@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type LockHold, Redisson, type RedissonOptions } from '../../src/index'
 import type { RedisNode, TcpProxy } from '../servers'
@@ -89,6 +91,9 @@ export class World {
   }
 }
 
+/** Nothing was failed over, so nothing was tried. */
+export class NoFailover extends Error {}
+
 export interface Outcome {
   /** The new primary knew the hold. */
   readonly kept: boolean
@@ -100,8 +105,13 @@ export interface Outcome {
   readonly together: number | undefined
 }
 
-export async function killed(node: RedisNode): Promise<number> {
+/** Kills the server; for the rest of the round nobody else's can start at its address and answer in its place. */
+export async function killed(world: World, node: RedisNode): Promise<number> {
   const at = performance.now()
   await node.kill()
+  const nobody = createServer((socket) => socket.destroy())
+  nobody.listen(node.port, node.host)
+  world.later(() => nobody.close())
+  await once(nobody, 'listening')
   return at
 }

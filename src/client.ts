@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import calculateSlot from 'cluster-key-slot'
-import { Cluster, Redis } from 'ioredis'
 import { type LockLostError, RedissonShutdownError } from './api/errors'
 import type { RLock } from './api/rlock'
 import type { RReadWriteLock } from './api/rread-write-lock'
 import { AcknowledgedConnection } from './connection/acknowledged-connection'
-import { ClusterSubscriber } from './connection/cluster-subscriber'
-import { CommandConnection, connectionOptions, cutIfSilent } from './connection/command-connection'
-import { classify, withoutSecrets } from './connection/failures'
-import { connectOrFail, inTime, isReplyError, unavailable } from './connection/first-contact'
-import { KeyTracking } from './connection/key-tracking'
-import { NO_RESENDING } from './connection/node-connection'
+import { CommandConnection } from './connection/command-connection'
+import { withoutSecrets } from './connection/failures'
+import type { KeyTracking } from './connection/key-tracking'
+import { choosePublish, openSource, type PublishCommand } from './connection/messages'
 import { Outages } from './connection/outages'
 import { type RedisTarget, resolveTarget } from './connection/redis-target'
-import {
-  type ChannelEvents,
-  type ChannelSource,
-  SubscriberConnection,
-} from './connection/subscriber-connection'
+import type { ChannelEvents, ChannelSource } from './connection/subscriber-connection'
 import { EventHub } from './event-hub'
 import { type ClientContext, loseHold } from './locks/client-context'
 import { GivingBack } from './locks/giving-back'
-import { PlainLock, PlainLockRenewal, type PublishCommand, plainLockId } from './locks/plain-lock'
+import { PlainLock, PlainLockRenewal, plainLockId } from './locks/plain-lock'
 import { ReadLockRenewal } from './locks/read-lock'
 import { sideId } from './locks/read-write-side'
 import { RedissonLock } from './locks/redisson-lock'
@@ -50,6 +43,10 @@ export interface ClientInternals {
 }
 
 const UNAVAILABLE_AFTER = 10_000
+/** A renewal may have to wait for the WAIT before it, for that of its unknown script, and for its own. */
+const WAITS_A_RENEWAL = 3
+/** One slow round trip. */
+const GRACE = 1_000
 const SILENT_AFTER = 3_000
 
 /** Everything one Redisson client consists of, put together. */
@@ -57,6 +54,7 @@ export class Client implements ClientContext {
   readonly clientId: string
   readonly clock: Clock
   readonly lockWatchdogTimeout: number
+  readonly grace: number
   readonly explicitCallers = new ExplicitCallers()
   readonly holds = new HoldRegistry()
   readonly leases: LeaseKeeper
@@ -127,6 +125,7 @@ export class Client implements ClientContext {
     const transport = new RedisScriptTransport(commands, this.acknowledged, tracking)
     this.clientId = (internals.newClientId ?? randomUUID)()
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
+    this.grace = GRACE + (this.acknowledged ? options.slavesSyncTimeout : 0)
     this.isCluster = target.kind === 'cluster'
     this.runner = new ScriptRunner({
       transport: internals.transport?.(transport) ?? transport,
@@ -136,12 +135,11 @@ export class Client implements ClientContext {
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
-    this.plainRenewal = new PlainLockRenewal(this.runner)
-    this.readRenewal = new ReadLockRenewal(this.runner)
+    this.plainRenewal = new PlainLockRenewal(this.runner, this.renewalsAcknowledged)
+    this.readRenewal = new ReadLockRenewal(this.runner, this.renewalsAcknowledged)
     this.subscriptions = new Subscriptions(source, clock)
     this.waiting = new WaitingRoom({
       clock,
-      checkLockSyncedSlaves: options.checkLockSyncedSlaves,
       subscriptions: this.subscriptions,
       holds: this.holds,
       unavailableAfter,
@@ -232,16 +230,25 @@ export class Client implements ClientContext {
   }
 
   private openAcknowledged(): AcknowledgedConnection {
-    const onNoWait = () =>
-      this.events.error(
-        new Error(
-          'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
-        ),
-      )
-    const { clock } = this
-    const { slavesSyncTimeout } = this.options
-    return new AcknowledgedConnection(this.commands, { clock, slavesSyncTimeout, onNoWait }, () =>
-      this.leases.askAboutAll(),
+    const options = {
+      clock: this.clock,
+      slavesSyncTimeout: this.options.slavesSyncTimeout,
+      checkLockSyncedSlaves: this.options.checkLockSyncedSlaves,
+      onCutOff: () => {
+        if (this.renewalsAcknowledged && this.state !== 'closed') this.leases.serverCutOff(this.holds.all())
+      },
+      onNoWait: (error: Error) => this.events.error(error),
+    }
+    return new AcknowledgedConnection(this.commands, options, () => this.leases.askAboutAll())
+  }
+
+  /** Not where the lease is too short to be renewed behind replicas that do not answer. */
+  private get renewalsAcknowledged(): boolean {
+    const { lockWatchdogTimeout, slavesSyncTimeout, checkLockSyncedSlaves } = this.options
+    return (
+      this.acknowledged !== undefined &&
+      checkLockSyncedSlaves &&
+      lockWatchdogTimeout / 3 > WAITS_A_RENEWAL * slavesSyncTimeout
     )
   }
 
@@ -257,47 +264,4 @@ export class Client implements ClientContext {
   private shutdownError(): RedissonShutdownError {
     return new RedissonShutdownError(`The Redisson client ${this.clientId} is shut down`)
   }
-}
-
-/** Redisson's choice: outside a cluster PUBLISH, in one what the mode says, AUTO asking whether it can be sharded. */
-async function choosePublish(
-  redis: Redis | Cluster,
-  target: RedisTarget,
-  options: ResolvedOptions,
-  clock: Clock,
-): Promise<PublishCommand> {
-  if (!(redis instanceof Cluster)) return 'publish'
-  if (options.shardedSubscriptionMode !== 'AUTO')
-    return options.shardedSubscriptionMode === 'ON' ? 'spublish' : 'publish'
-  try {
-    await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)
-    return 'spublish'
-  } catch (error) {
-    // Only "no such command" means no; a guess after anything else would put us in another room than our peers.
-    if (isReplyError(error) && classify(error) === 'final') return 'publish'
-    throw unavailable(error, target)
-  }
-}
-
-function openSource(
-  commands: CommandConnection,
-  target: RedisTarget,
-  publish: PublishCommand,
-  clock: Clock,
-  events: ChannelEvents,
-  keysChanged: (keys: readonly string[] | undefined) => void,
-): { source: ChannelSource; tracking: KeyTracking | undefined; ready: Promise<void> } {
-  const { redis } = commands
-  if (redis instanceof Cluster) {
-    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
-    return { source, tracking: undefined, ready: Promise.resolve() }
-  }
-  const subscriber = new Redis(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
-  // The command connection reports that the server is away; twice would be once too often.
-  subscriber.on('error', () => {})
-  const tracking = new KeyTracking(redis, subscriber, keysChanged)
-  const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>
-    cutIfSilent(silent, clock),
-  )
-  return { source, tracking, ready: connectOrFail(subscriber, target, clock) }
 }

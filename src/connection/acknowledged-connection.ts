@@ -6,6 +6,7 @@ import {
   type AcknowledgedSenderOptions,
 } from './acknowledged-sender'
 import { type CommandConnection, connectionOptions } from './command-connection'
+import { classify } from './failures'
 import { NO_RESENDING, openNode } from './node-connection'
 
 export type { AcknowledgedAnswer } from './acknowledged-sender'
@@ -14,12 +15,20 @@ export type { AcknowledgedAnswer } from './acknowledged-sender'
 export class AcknowledgedConnection {
   private readonly senders = new Map<string, AcknowledgedSender>()
 
+  private readonly options: AcknowledgedSenderOptions
+
   constructor(
     private readonly commands: CommandConnection,
-    private readonly options: AcknowledgedSenderOptions,
+    options: AcknowledgedSenderOptions,
     /** A node of the cluster broke off: another may answer for it from now on. */
     private readonly onNodeGone: () => void,
   ) {
+    let told = false
+    const onNoWait = (error: Error) => {
+      if (!told) options.onNoWait(error)
+      told = true
+    }
+    this.options = { ...options, onNoWait }
     const { redis } = commands
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
   }
@@ -36,8 +45,8 @@ export class AcknowledgedConnection {
       const { message = '' } = error as Error
       if (message.startsWith('ASK '))
         return await this.nodeSender(redis, message.split(' ')[2]!).send(command, true)
-      // The caller tries again; by then the map should be right.
-      if (message.startsWith('MOVED ')) redis.refreshSlotsCache()
+      // The caller tries again; by then the map should be right. Nobody else may notice that a node is dead.
+      if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
       throw error
     }
   }

@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../runtime/clock'
 import { cutIfSilent } from './command-connection'
+import { classify } from './failures'
+import { reopenUnless } from './reopening'
 
 /** One command and how to answer it. */
 interface Order {
@@ -12,20 +14,28 @@ interface Order {
 
 export interface AcknowledgedAnswer {
   readonly value: unknown
-  /** A replica has it, or there is none to have it. */
+  /** A replica has it, or need not have it. */
   readonly acknowledged: boolean
 }
 
 export interface AcknowledgedSenderOptions {
   readonly clock: Clock
-  /** How long to wait for a replica, in ms. */
+  /** How long to wait for replicas, in ms. */
   readonly slavesSyncTimeout: number
-  /** The server has no WAIT, or this user may not use it or INFO: told once. */
-  onNoWait(): void
+  /** Whether what no replica acknowledged is answered as such. */
+  readonly checkLockSyncedSlaves: boolean
+  /** The server has no WAIT, or this user may not use it or INFO. */
+  onNoWait(error: Error): void
+  /** A server is gone, or says that its replicas are: perhaps it had not passed on all it answered. */
+  onCutOff?(): void
 }
 
-/** The number of replicas is asked for again after this long. */
+/** The replicas are counted again after this long. */
 const REPLICAS_KNOWN_FOR = 1_000
+/** A replica sends word every second; one silent for longer than this, in s, is not waited for beside others. */
+const KEEPS_UP = 1
+/** Replicas that did not answer a WAIT in time are not waited for again for this long, beside those that did. */
+const LAGGING_FOR = 10_000
 /** Without an answer for this much longer than WAIT may take, the connection has gone silent. */
 const SILENT_FOR = 2_000
 
@@ -40,10 +50,15 @@ type Result = [error: Error | null, value: unknown]
  */
 export class AcknowledgedSender {
   private queue: Order[] = []
+  private underWay: readonly Order[] = []
   private busy = false
-  private replicas = 0
+  private closed = false
+  /** How many replicas to wait for; one that answers is enough. */
+  private awaited = 0
   private counted: Moment | undefined
+  private lagging: { readonly since: Moment; readonly answered: number } | undefined
   private hasWait = true
+  private cutOff = false
   /** When the batch under way was handed over. */
   private sent: Moment | undefined
 
@@ -51,14 +66,19 @@ export class AcknowledgedSender {
     readonly redis: Redis,
     private readonly options: AcknowledgedSenderOptions,
   ) {
+    reopenUnless(() => this.closed, redis, options.clock)
     // Another server may be at the other end now.
     redis.on('close', () => {
       this.counted = undefined
+      this.lagging = undefined
+      this.hasWait = true
+      options.onCutOff?.()
     })
   }
 
   send(command: readonly (string | number)[], asking = false): Promise<AcknowledgedAnswer> {
     return new Promise((resolve, reject) => {
+      if (this.closed) return reject(isClosed())
       this.queue.push({ command, asking, resolve, reject })
       if (!this.busy) void this.sendBatches()
     })
@@ -72,8 +92,12 @@ export class AcknowledgedSender {
       this.redis.disconnect(true)
   }
 
+  /** Rejects what is unanswered: closed between two tries to reconnect, ioredis would leave it so for ever. */
   close(): void {
+    this.closed = true
     this.redis.disconnect()
+    for (const order of [...this.underWay, ...this.queue]) order.reject(isClosed())
+    this.queue = []
   }
 
   private async sendBatches() {
@@ -83,6 +107,7 @@ export class AcknowledgedSender {
     while (this.queue.length > 0) {
       const batch = this.queue
       this.queue = []
+      this.underWay = batch
       this.sent = this.options.clock.now()
       try {
         await this.sendBatch(batch)
@@ -90,6 +115,7 @@ export class AcknowledgedSender {
         for (const order of batch) order.reject(error)
       }
     }
+    this.underWay = []
     this.sent = undefined
     this.busy = false
   }
@@ -98,29 +124,37 @@ export class AcknowledgedSender {
     // Before and not along with the batch: an old count must not decide that nobody need acknowledge it.
     if (this.counted === undefined || this.options.clock.elapsedSince(this.counted) > REPLICAS_KNOWN_FOR)
       await this.countReplicas()
-    const waits = this.hasWait && this.replicas > 0
+    const waits = this.hasWait && this.awaited > 0
     const pipeline = this.redis.pipeline()
     for (const { command, asking } of batch) {
       if (asking) pipeline.asking()
       const [name, ...args] = command
       pipeline.call(String(name), ...args)
     }
-    if (waits) pipeline.wait(1, this.options.slavesSyncTimeout)
+    if (waits) pipeline.wait(this.awaited, this.options.slavesSyncTimeout)
     const results = (await pipeline.exec()) as Result[]
-    const acknowledged = !waits || this.readWait(results.pop()!)
+    const wait = waits ? this.readWait(results.pop()!) : { acknowledged: true }
+    this.lookForCutOff(results)
     let index = 0
     for (const order of batch) {
       if (order.asking) index++
       const [error, value] = results[index++]!
-      if (error) order.reject(error)
-      else order.resolve({ value, acknowledged })
+      // Its own error first: what moved away says where to, though WAIT failed as well.
+      if (error ?? wait.error) order.reject(error ?? wait.error)
+      else order.resolve({ value, acknowledged: wait.acknowledged })
     }
+  }
+
+  /** Told once, until something passes again. */
+  private lookForCutOff(results: readonly Result[]) {
+    const wasCutOff = this.cutOff
+    this.cutOff = results.some(([error]) => error && CUT_OFF.test(error.message))
+    if (this.cutOff && !wasCutOff) this.options.onCutOff?.()
   }
 
   private async countReplicas() {
     try {
-      const info = await this.redis.info('replication')
-      this.replicas = Number(/^connected_slaves:(\d+)/m.exec(info)?.[1] ?? 0)
+      if (this.hasWait) this.readReplication(await this.redis.info('replication'))
     } catch (error) {
       if (!isRefused(error)) throw error
       this.giveUpWaiting()
@@ -128,20 +162,46 @@ export class AcknowledgedSender {
     this.counted = this.options.clock.now()
   }
 
-  private readWait([error, count]: Result): boolean {
-    if (!error) return Number(count) > 0
-    if (!isRefused(error)) throw error
-    this.giveUpWaiting()
-    return true
+  /** All that keep up are waited for, so that any of them may become the primary. */
+  private readReplication(info: string) {
+    const connected = Number(/^connected_slaves:(\d+)/m.exec(info)?.[1] ?? 0)
+    const lags = [...info.matchAll(/^slave\d+:.*state=online.*lag=(\d+)/gm)].map(([, lag]) => Number(lag))
+    const keepingUp = lags.filter((lag) => lag <= KEEPS_UP).length
+    if (this.lagging && this.options.clock.elapsedSince(this.lagging.since) > LAGGING_FOR)
+      this.lagging = undefined
+    const most = this.lagging?.answered ?? keepingUp
+    this.awaited = Math.min(connected, Math.max(1, Math.min(keepingUp, most)))
+  }
+
+  private readWait([error, count]: Result): { acknowledged: boolean; error?: Error } {
+    if (error) {
+      if (!isRefused(error)) return { acknowledged: false, error }
+      this.giveUpWaiting()
+      return { acknowledged: true }
+    }
+    const answered = Number(count)
+    if (answered < this.awaited) {
+      this.lagging = { since: this.options.clock.now(), answered: Math.max(1, answered) }
+      this.awaited = this.lagging.answered
+    }
+    return { acknowledged: answered > 0 || !this.options.checkLockSyncedSlaves }
   }
 
   private giveUpWaiting() {
-    if (this.hasWait) this.options.onNoWait()
     this.hasWait = false
+    this.options.onNoWait(
+      new Error(
+        'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
+      ),
+    )
   }
 }
 
-/** The server does not know the command, or this user may not use it. */
+/** What a primary answers that was told how many replicas to have (min-replicas-to-write) and has fewer. */
+const CUT_OFF = /\bNOREPLICAS\b/
+const isClosed = () => new Error('Connection is closed')
+
+/** The server does not know the command, in whichever words, or this user may not use it. */
 function isRefused(error: unknown): boolean {
-  return /unknown command|NOPERM/i.test((error as Error).message)
+  return classify(error) === 'final'
 }

@@ -4,6 +4,7 @@ import { classify, withoutSecrets } from './failures'
 import { connectOrFail, refuseWrongMode } from './first-contact'
 import type { Outages } from './outages'
 import type { RedisTarget } from './redis-target'
+import { reopenUnless } from './reopening'
 
 /** A connection that does not answer a PING for this long has gone silent and is cut. */
 const PING_TIMEOUT = 3_000
@@ -54,6 +55,7 @@ export class CommandConnection {
   /** How many times a connection broke; a change between request and reply means the reply may be a second one. */
   breaks = 0
   readonly redis: Redis | Cluster
+  private closed = false
 
   constructor(
     readonly target: RedisTarget,
@@ -71,6 +73,7 @@ export class CommandConnection {
     redis.on('ready', () => this.outages.connected())
     redis.on('close', () => this.breaks++)
     redis.on('ready', () => this.onNewServer())
+    redis.once('ready', () => reopenUnless(() => this.closed, redis, this.clock))
     return redis
   }
 
@@ -133,6 +136,7 @@ export class CommandConnection {
   }
 
   close(): void {
+    this.closed = true
     this.redis.disconnect()
   }
 }

@@ -17,6 +17,8 @@ const REDIRECTED = /^(MOVED|ASK) /
 /** What ioredis says when it has tried again often enough by itself. */
 const REDIRECTED_TOO_OFTEN = /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.+)$/s
 const MOVING = /\b(MOVED|ASK|TRYAGAIN)\b|access a non local key/
+/** What a primary says that became a replica in between. */
+const DEMOTED = /WAIT cannot be used with replica/
 const CONNECTION =
   /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
 const CONNECTION_CODES = new Set([
@@ -38,7 +40,7 @@ export function classify(error: unknown): FailureKind {
   if (message.includes('WRONGTYPE')) return 'wrongtype'
   if (code !== undefined && CONNECTION_CODES.has(code)) return 'connection'
   if (CONNECTION.test(message)) return 'connection'
-  if (PASSING.test(message) || REDIRECTED.test(message)) return 'passing'
+  if (PASSING.test(message) || REDIRECTED.test(message) || DEMOTED.test(message)) return 'passing'
   return 'final'
 }
 

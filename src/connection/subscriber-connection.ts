@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Timer } from '../runtime/clock'
 import { classify } from './failures'
+import { reopenUnless } from './reopening'
 
 /** What a source of messages tells about its channels. */
 export interface ChannelEvents {
@@ -58,6 +59,8 @@ export class SubscriberConnection implements ChannelSource {
     redis.on('close', () => this.forget())
     // The server ended a shard subscription itself, because the slot moved: which one, it does not say.
     redis.on('moved', () => this.resubscribe())
+    // A client that never got through is not kept.
+    redis.once('ready', () => reopenUnless(() => this.closed, redis, clock))
     if (redis.status === 'ready') this.reconcileAll()
   }
 

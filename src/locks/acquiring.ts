@@ -5,11 +5,12 @@ import { newThreadId } from '../ownership/process-state'
 import type { SlotPlace } from '../ownership/slot-table'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
+import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/not-replicated'
 import type { WaitingFor } from '../waiting/waiting-room'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import { type LockProtocol, NOT_HELD } from './lock-protocol'
-import { release } from './releasing'
+import { release, tellLevels } from './releasing'
 
 export interface AcquireOptions {
   /** ms, or undefined: the watchdog renews while the level lasts. */
@@ -27,8 +28,6 @@ export interface Acquired {
 }
 
 const TRIES_TO_OUTRUN_LEASE = 10
-/** How long past its wait a re-entry still takes an answer: one slow round trip. */
-const REENTRY_GRACE = 1_000
 
 /** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
 export async function acquire(
@@ -83,7 +82,7 @@ async function reenterInTime(
   let limit = { cancel() {} }
   const waitIsOver = new Promise<never>((_, reject) => {
     if (options.waitTime === undefined) return
-    limit = context.clock.after(Math.max(options.waitTime, 0) + REENTRY_GRACE, () =>
+    limit = context.clock.after(Math.max(options.waitTime, 0) + context.grace, () =>
       reject(
         new RedisUnavailableError(
           `Redis did not answer the re-entry of the lock ${quote(protocol.name)} in its wait`,
@@ -115,28 +114,58 @@ async function reenter(
     return undefined
   }
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
+  const reply = await askForLevel(context, protocol, hold, lease, options)
+  const { value, sent } = reply
+  const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
+  hold.levels.push(level)
+  hold.leaseEnd = Number(value)
+  hold.extend(sent, lease)
+  hold.replicatedUpTo(sent)
+  context.leases.keep(hold, protocol.renewal)
+  if (!isLive(context, hold)) throw lossError(context, hold)
+  return { hold, level }
+}
+
+/** As often as it takes until a replica has the level; rejects, with count and lease given back, where none will. */
+async function askForLevel(
+  context: ClientContext,
+  protocol: LockProtocol,
+  hold: Hold,
+  lease: number,
+  { waitTime, signal }: AcquireOptions,
+): Promise<Reply> {
+  const started = context.clock.now()
+  for (let tries = 1; ; tries++) {
+    const reply = await askOnce(context, protocol, hold, lease, signal)
+    if (reply.value === NOT_HELD) {
+      loseHold(context, hold, 'gone')
+      throw lossError(context, hold)
+    }
+    if (reply.acknowledged) return reply
+    hold.leaseEnd = Number(reply.value)
+    const waitIsOver = waitTime !== undefined && context.clock.elapsedSince(started) >= waitTime
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
+    await tellLevels(context, protocol, hold)
+    throw notReplicated(quote(protocol.name), tries)
+  }
+}
+
+async function askOnce(
+  context: ClientContext,
+  protocol: LockProtocol,
+  hold: Hold,
+  lease: number,
+  signal: AbortSignal | undefined,
+): Promise<Reply> {
   const call = protocol.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
-  let reply: Reply
   try {
-    reply = await unlessAborted(answerToHolder(call), options.signal)
+    return await unlessAborted(answerToHolder(call), signal)
   } catch (error) {
     // Given up, it may still be applied. The count is absolute, so the next operation of the hold sets it right;
     // a hold that ends without one gives back what the key was granted beyond what is known here.
     hold.giveBackRest = () => context.givingBack.hold(protocol, hold.ownerField, lease, context.clock.now())
     throw error
   }
-  const { value, sent } = reply
-  if (value === NOT_HELD) {
-    loseHold(context, hold, 'gone')
-    throw lossError(context, hold)
-  }
-  const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
-  hold.levels.push(level)
-  hold.leaseEnd = Number(value)
-  hold.extend(sent, lease)
-  context.leases.keep(hold, protocol.renewal)
-  if (!isLive(context, hold)) throw lossError(context, hold)
-  return { hold, level }
 }
 
 async function acquireAnew(
@@ -221,6 +250,7 @@ function waitFor(
     waitTime,
     signal,
     lease,
+    grace: context.grace,
     lockName: quote(protocol.name),
     start: () => protocol.acquire(owner, lease, beside),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
@@ -244,13 +274,14 @@ async function confirm(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   try {
-    const { value, sent } = await unlessAborted(
+    const { value, sent, acknowledged } = await unlessAborted(
       protocol.reenter(hold.ownerField, hold.lease, 1, 0).answer,
       signal,
     )
     hold.reset(sent, hold.lease)
     if (value === NOT_HELD) return false
-    if (!hold.isPastDeadline) return true
+    if (acknowledged) hold.replicatedUpTo(sent)
+    if (acknowledged && !hold.isPastDeadline) return true
     context.givingBack.hold(protocol, hold.ownerField, hold.lease, sent)
     return false
   } catch (error) {

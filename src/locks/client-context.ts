@@ -12,6 +12,8 @@ export interface ClientContext {
   readonly clientId: string
   readonly clock: Clock
   readonly lockWatchdogTimeout: number
+  /** How long past its wait a call still takes the answer to a try under way, in ms. */
+  readonly grace: number
   readonly explicitCallers: ExplicitCallers
   readonly holds: HoldRegistry
   readonly leases: LeaseKeeper

@@ -1,3 +1,4 @@
+import type { PublishCommand } from '../connection/messages'
 import { lockChannel, ownerField } from '../names/redis-names'
 import type { Hold } from '../ownership/hold'
 import type { Renewal } from '../renewal/renewal'
@@ -12,17 +13,20 @@ const FORCE_RELEASE = script('lock/force-release')
 const RENEW = script('lock/renew', { watchesKeys: true })
 const INSPECT = script('lock/inspect')
 
-export type PublishCommand = 'publish' | 'spublish'
-
 /** Renews plain locks, many in one call. */
 export class PlainLockRenewal implements Renewal {
-  constructor(private readonly runner: ScriptRunner) {}
+  constructor(
+    private readonly runner: ScriptRunner,
+    /** Whether to ask that a replica has it. */
+    private readonly acknowledged: boolean,
+  ) {}
 
   renew(holds: readonly Hold[], lease: number): ScriptCall {
     return this.runner.run(
       RENEW,
       holds.map((hold) => hold.key),
       [lease, ...holds.map((hold) => hold.ownerField)],
+      this.acknowledged,
     )
   }
 }
@@ -63,7 +67,7 @@ export class PlainLock implements LockProtocol {
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
-    return this.runner.run(REENTER, this.keys, [owner, lease, count, releasedEnd])
+    return this.runner.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {

@@ -16,7 +16,11 @@ const INSPECT = script('read-lock/inspect')
 
 /** Renews read holds with the clocks of their levels, many in one call. */
 export class ReadLockRenewal implements Renewal {
-  constructor(private readonly runner: ScriptRunner) {}
+  constructor(
+    private readonly runner: ScriptRunner,
+    /** Whether to ask that a replica has it. */
+    private readonly acknowledged: boolean,
+  ) {}
 
   renew(holds: readonly Hold[], lease: number): ScriptCall {
     const args: (string | number)[] = [lease]
@@ -28,6 +32,7 @@ export class ReadLockRenewal implements Renewal {
       RENEW,
       holds.map((hold) => hold.key),
       args,
+      this.acknowledged,
     )
   }
 }
@@ -62,6 +67,7 @@ export class ReadLock extends ReadWriteSide implements LockProtocol {
       REENTER,
       [this.key, this.clock(owner, count)],
       [owner, lease, count, releasedEnd],
+      true,
     )
   }
 

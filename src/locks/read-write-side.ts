@@ -1,3 +1,4 @@
+import type { PublishCommand } from '../connection/messages'
 import { readClockParts, readWriteLockChannel } from '../names/redis-names'
 import type { Caller } from '../ownership/callers'
 import type { Hold } from '../ownership/hold'
@@ -5,7 +6,6 @@ import type { Renewal } from '../renewal/renewal'
 import type { Script } from '../scripts/script'
 import type { ScriptCall, ScriptRunner } from '../scripts/script-runner'
 import type { LockState } from './lock-protocol'
-import type { PublishCommand } from './plain-lock'
 
 /** What the two sides of a read-write lock need of their client. */
 export interface ReadWriteLockClient {

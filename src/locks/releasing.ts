@@ -27,13 +27,18 @@ export function release(
       throw lossError(context, hold)
     }
     if (hold.levels.length === 0) return await releaseLast(context, protocol, hold)
-    try {
-      await releaseLevel(context, protocol, hold)
-    } finally {
-      // Also where the server could not be told: what remains decides whether the watchdog goes on.
-      if (hold.state === 'held') context.leases.keep(hold, protocol.renewal)
-    }
+    await tellLevels(context, protocol, hold)
   })
+}
+
+/** Sets count and lease on the server to those of the levels the hold has. */
+export async function tellLevels(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
+  try {
+    await releaseLevel(context, protocol, hold)
+  } finally {
+    // Also where the server could not be told: what remains decides whether the watchdog goes on.
+    if (hold.state === 'held') context.leases.keep(hold, protocol.renewal)
+  }
 }
 
 async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {

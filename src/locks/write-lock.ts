@@ -45,7 +45,7 @@ export class WriteLock extends ReadWriteSide implements LockProtocol {
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
-    return this.run(REENTER, [owner, lease, count, releasedEnd])
+    return this.run(REENTER, [owner, lease, count, releasedEnd], true)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {

@@ -63,6 +63,8 @@ export class Hold {
   granted: Moment
   /** The lease the server last set, in ms. */
   lease: number
+  /** The last lease that a replica surely has. */
+  private replicated: { readonly granted: Moment; readonly lease: number }
   /** When that ends by the server's own clock, as it last said. */
   leaseEnd = 0
   /** The end that the last partial release had seen: by it a late copy is told from one in time. */
@@ -86,6 +88,7 @@ export class Hold {
     this.channel = lock.channel
     this.granted = sent
     this.lease = lease
+    this.replicated = { granted: sent, lease }
   }
 
   /** The server set this lease in answer to a command handed over at `sent`; a lease never shortens this way. */
@@ -97,6 +100,21 @@ export class Hold {
   reset(sent: Moment, lease: number): void {
     this.granted = sent
     this.lease = lease
+  }
+
+  /** A replica has what was answered to a command handed over at `sent`, and to those before it. */
+  replicatedUpTo(sent: Moment): void {
+    const { granted, lease } = this
+    if (granted.monotonic <= sent.monotonic) this.replicated = { granted, lease }
+  }
+
+  /** Counts on no more than a replica has; tells whether that ends it earlier. */
+  countFromReplica(): boolean {
+    const { granted, lease } = this.replicated
+    if (granted === this.granted && lease === this.lease) return false
+    if (lease - margin(lease) - this.clock.elapsedSince(granted) >= this.remaining()) return false
+    this.reset(granted, lease)
+    return true
   }
 
   /** Milliseconds until the hold counts as gone: its lease since the last success, less a margin. */

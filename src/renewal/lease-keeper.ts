@@ -47,6 +47,19 @@ export class LeaseKeeper {
     this.doubts.add(hold)
   }
 
+  /**
+   * A server is gone or cut off, and its successor knows of these holds what a replica knew: those whose last
+   * renewal may not have got that far end that much earlier, unless they are renewed before.
+   */
+  serverCutOff(holds: Iterable<Hold>): void {
+    for (const hold of holds) {
+      if (!hold.countFromReplica()) continue
+      this.cancelExpiry(hold)
+      this.armExpiry(hold)
+      this.watchdog.hurry(hold)
+    }
+  }
+
   stop(): void {
     this.doubts.stop()
     this.watchdog.stop()
@@ -57,8 +70,9 @@ export class LeaseKeeper {
   private armExpiry(hold: Hold) {
     const timer = outsideThreads(() =>
       this.clock.after(hold.remaining(), () => {
+        this.expiries.delete(hold)
         if (hold.isPastDeadline) this.onExpired(hold)
-        else this.armExpiry(hold)
+        else if (!hold.needsWatchdog) this.armExpiry(hold)
       }),
     )
     this.expiries.set(hold, timer)

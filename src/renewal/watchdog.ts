@@ -59,6 +59,14 @@ export class Watchdog {
     this.arm()
   }
 
+  /** Renews it as soon as may be instead of at its turn, if it rests. */
+  hurry(hold: Hold): void {
+    const watched = this.watched.get(hold)
+    if (!watched || watched.stage !== this.resting) return
+    this.failed.enter(watched, this.options.clock.now())
+    this.arm()
+  }
+
   remove(hold: Hold): void {
     const watched = this.watched.get(hold)
     if (!watched) return
@@ -197,7 +205,7 @@ export class Watchdog {
     const { lockWatchdogTimeout, clock } = this.options
     const holds = batch.map(({ hold }) => hold)
     batch[0]!.renewal.renew(holds, lockWatchdogTimeout).answer.then(
-      ({ value, sent }) => {
+      ({ value, sent, acknowledged }) => {
         const answers = value as number[]
         batch.forEach((watched, index) => {
           if (!this.isAwaited(watched)) return
@@ -206,6 +214,7 @@ export class Watchdog {
             watched.failing = false
             hold.leaseEnd = answers[index]
             hold.extend(sent, lockWatchdogTimeout)
+            if (acknowledged) hold.replicatedUpTo(sent)
             // Not since the hold's grant: that may be an older one of a longer lease.
             this.resting.enter(watched, sent)
           } else this.lose(watched, 'gone')

@@ -1,8 +1,9 @@
-import { LockNotReplicatedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
+import { RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { classify } from '../connection/failures'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Moment } from '../runtime/clock'
 import type { Reply } from '../scripts/script-runner'
+import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from './not-replicated'
 import { type AcquireRequest, Waiter } from './waiter'
 
 /** What a gate needs to know of its surroundings. */
@@ -17,8 +18,6 @@ export interface GateSurroundings {
   /** How long to sleep before a lock without expiry. */
   readonly longestSleep: number
   readonly unavailableAfter: number
-  /** An acquisition that no replica acknowledged fails. */
-  readonly checkLockSyncedSlaves: boolean
   /** A waiter sleeps behind the lock; `waitingSince` tells since when the first is there. Returns how to say that it no longer does. */
   blocked(waitingSince: () => Moment | undefined): () => void
   /** The queue is empty and nothing is under way. */
@@ -28,7 +27,6 @@ export interface GateSurroundings {
 /** While no message can arrive, the first waiter looks this often. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 const RETRY_AFTER_PASSING_ERROR = 200
-const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
 /** `remaining`: ms until the lock may be free without a message; -1: it has no expiry. */
 type Outcome =
@@ -137,12 +135,12 @@ export class Gate {
   private attemptAnswered(waiter: Waiter, reply: Reply): Outcome {
     waiter.endAttempt(reply.connectionBroke)
     waiter.onLeft = undefined
-    if (reply.value === null && !reply.acknowledged && this.around.checkLockSyncedSlaves)
-      return this.tryAgainOrFail(waiter)
+    if (reply.value === null && !reply.acknowledged) return this.tryAgainOrFail(waiter)
     if (reply.value === null) {
       waiter.succeed(reply)
       return { kind: 'acquired', remaining: waiter.request.lease }
     }
+    waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
     return { kind: 'blocked', remaining: reply.value as number }
   }
@@ -150,13 +148,9 @@ export class Gate {
   // Asking again is idempotent, and writes again, so that the next WAIT has something to wait for.
   private tryAgainOrFail(waiter: Waiter): Outcome {
     waiter.endAttempt(true)
-    if (++waiter.unacknowledged < TRIES_FOR_ACKNOWLEDGEMENT) return { kind: 'blocked', remaining: 0 }
-    waiter.fail(
-      new LockNotReplicatedError(
-        `No replica acknowledged the acquisition of ${waiter.request.lockName}, ${waiter.unacknowledged} times in a row; ` +
-          'it was given back. With checkLockSyncedSlaves: false such acquisitions count',
-      ),
-    )
+    const tries = ++waiter.unacknowledged
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waiter.lastTry) return { kind: 'blocked', remaining: 0 }
+    waiter.fail(notReplicated(waiter.request.lockName, tries))
     return { kind: 'left' }
   }
 

@@ -1,6 +1,7 @@
 import type { Clock, Moment, Timer } from '../runtime/clock'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { onAbort } from './abort-listeners'
+import { notReplicated } from './not-replicated'
 
 /** What an acquisition asks of the queue. */
 export interface AcquireRequest {
@@ -9,6 +10,8 @@ export interface AcquireRequest {
   readonly signal: AbortSignal | undefined
   /** The lease asked for, in ms: whoever is next need not look again before it has run out. */
   readonly lease: number
+  /** How long past its wait it still takes the answer to a try under way, in ms. */
+  readonly grace: number
   /** For messages. */
   readonly lockName: string
   /** Sends one attempt. */
@@ -21,9 +24,6 @@ export interface AcquireRequest {
   unavailable(attempt: ScriptCall | undefined): Error | undefined
 }
 
-/** How long past its wait a call still takes the answer to an attempt under way: one slow round trip. */
-const GRACE = 1_000
-
 /** One acquisition in the queue: settles once, in whichever way comes first. */
 export class Waiter {
   /** The reply that acquired the lock, or undefined when the wait was over. */
@@ -34,7 +34,7 @@ export class Waiter {
   lastTry: boolean
   /** Tells the queue that the waiter left in the middle of an attempt. */
   onLeft: (() => void) | undefined
-  /** How many times no replica acknowledged it. */
+  /** How many times in a row no replica acknowledged it. */
   unacknowledged = 0
   private lateCopyPossible = false
   private attempt: ScriptCall | undefined
@@ -54,9 +54,9 @@ export class Waiter {
       this.resolve = resolve
       this.reject = reject
     })
-    const { waitTime, signal } = request
+    const { waitTime, signal, grace } = request
     this.lastTry = waitTime !== undefined && waitTime <= 0
-    if (waitTime !== undefined) this.timer = clock.after(this.lastTry ? GRACE : waitTime, this.waitIsOver)
+    if (waitTime !== undefined) this.timer = clock.after(this.lastTry ? grace : waitTime, this.waitIsOver)
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
@@ -86,14 +86,16 @@ export class Waiter {
   }
 
   private readonly waitIsOver = () => {
-    const error = this.request.unavailable(this.attempt)
+    const { request, unacknowledged } = this
+    const error = request.unavailable(this.attempt)
     if (!error && this.attempt?.isUnderWay && !this.lastTry) {
       // Whoever asked for less than a round trip still gets the one try under way.
       this.lastTry = true
-      this.timer = this.clock.after(GRACE, this.waitIsOver)
+      this.timer = this.clock.after(request.grace, this.waitIsOver)
       return
     }
     if (error) this.fail(error)
+    else if (unacknowledged > 0) this.fail(notReplicated(request.lockName, unacknowledged))
     else this.giveUp()
   }
 

@@ -10,8 +10,6 @@ export interface WaitingRoomOptions {
   readonly subscriptions: Subscriptions
   readonly holds: HoldRegistry
   readonly unavailableAfter: number
-  /** An acquisition that no replica acknowledged fails. */
-  readonly checkLockSyncedSlaves: boolean
   /** A key without expiry, or one this process holds itself, is looked at again after this long at the latest. */
   readonly longestSleep: number
 }
@@ -62,13 +60,12 @@ export class WaitingRoom {
   }
 
   private open({ lockId, lockIds, channel, shared }: WaitingFor): Gate {
-    const { clock, subscriptions, longestSleep, unavailableAfter, checkLockSyncedSlaves } = this.options
+    const { clock, subscriptions, longestSleep, unavailableAfter } = this.options
     const gate = new Gate({
       clock,
       shared,
       longestSleep,
       unavailableAfter,
-      checkLockSyncedSlaves,
       listen: (wake) => subscriptions.listen(channel, { wake }),
       isConfirmed: () => subscriptions.isConfirmed(channel),
       blocked: (waitingSince) => this.selfWait.watch(lockIds, waitingSince),

@@ -2,13 +2,15 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { AcknowledgedSender } from '../../src/connection/acknowledged-sender'
 import { systemClock } from '../../src/runtime/clock'
-import { type Standalone, startStandalone, waitUntil } from '../servers'
+import { type Standalone, startProxy, startStandalone, waitUntil } from '../servers'
+import { rejection, timed } from '../support/clients'
 
 describe('acknowledgement by replicas', () => {
   let primary: Standalone
   let replica: Standalone
   let admin: Redis
-  let redis: Redis | undefined
+  let redis: Redis
+  let sending: AcknowledgedSender | undefined
 
   beforeEach(async () => {
     primary = await startStandalone({
@@ -18,7 +20,7 @@ describe('acknowledgement by replicas', () => {
     admin = new Redis(primary.url)
   })
   afterEach(async () => {
-    redis?.disconnect()
+    sending?.close()
     admin.disconnect()
     await replica.stop()
     await primary.stop()
@@ -34,13 +36,16 @@ describe('acknowledgement by replicas', () => {
       /slave0:.*state=online/.test(await admin.info('replication')),
     )
   }
-  const sender = (url: string, told: string[]) => {
+  const sender = (url: string, told: string[], onCutOff = () => {}) => {
     redis = new Redis(url, { maxRetriesPerRequest: 0 })
-    return new AcknowledgedSender(redis, {
+    sending = new AcknowledgedSender(redis, {
       clock: systemClock,
       slavesSyncTimeout: 500,
+      checkLockSyncedSlaves: true,
       onNoWait: () => told.push('no WAIT'),
+      onCutOff,
     })
+    return sending
   }
 
   it('atlas D4: an old count of replicas does not decide that nobody need acknowledge', async () => {
@@ -56,6 +61,66 @@ describe('acknowledgement by replicas', () => {
     expect((await sending.send(['set', 'a', '3'])).acknowledged).to.equal(false)
     replica.resume()
     expect(told).to.deep.equal([])
+  })
+
+  it('atlas D4: all replicas that keep up have it, and one that lags is not waited for again', async () => {
+    const second = await startStandalone()
+    const proxy = await startProxy(primary)
+    const farther = new Redis(second.url)
+    try {
+      await attach()
+      const bothFollow = () =>
+        waitUntil('both replicas follow', async () => {
+          await admin.set('b', '1')
+          return (await admin.wait(2, 1_000)) === 2
+        })
+      // Its first copy straight, for the proxy knows commands only.
+      await farther.replicaof(primary.host, primary.port)
+      await bothFollow()
+      await farther.replicaof(proxy.host, proxy.port)
+      await bothFollow()
+      const sending = sender(primary.url, [])
+      proxy.delay(100)
+      expect((await sending.send(['set', 'a', '1'])).acknowledged).to.equal(true)
+      expect(await farther.get('a')).to.equal('1')
+      proxy.stall()
+      const waited = await timed(() => sending.send(['set', 'a', '2']))
+      expect(waited).to.be.at.least(450)
+      expect(await timed(() => sending.send(['set', 'a', '3']))).to.be.below(400)
+      replica.pause()
+      expect((await sending.send(['set', 'a', '4'])).acknowledged).to.equal(false)
+      replica.resume()
+    } finally {
+      farther.disconnect()
+      await proxy.stop()
+      await second.stop()
+    }
+  })
+
+  it('a primary that refuses for want of replicas is told of once, until it no longer does', async () => {
+    let told = 0
+    const sending = sender(primary.url, [], () => told++)
+    for (const times of [1, 2]) {
+      await admin.config('SET', 'min-replicas-to-write', 1)
+      for (const value of ['1', '2'])
+        expect((await rejection(sending.send(['set', 'a', value]))).message).to.contain('NOREPLICAS')
+      expect(told).to.equal(times)
+      await admin.config('SET', 'min-replicas-to-write', 0)
+      await sending.send(['set', 'a', '3'])
+    }
+  })
+
+  it('closed between two tries to reconnect it leaves nothing unanswered', async () => {
+    const sending = sender(primary.url, [])
+    await sending.send(['set', 'a', '1'])
+    await primary.kill()
+    await waitUntil('it is between two tries', () => redis.status === 'reconnecting')
+    const answers = [sending.send(['set', 'a', '2']), sending.send(['set', 'a', '3'])].map((answer) =>
+      rejection(answer),
+    )
+    sending.close()
+    for (const error of await Promise.all(answers)) expect(error.message).to.contain('closed')
+    expect((await rejection(sending.send(['set', 'a', '4']))).message).to.contain('closed')
   })
 
   it('atlas D5: a user who may not WAIT locks all the same, and it is told once', async () => {

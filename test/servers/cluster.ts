@@ -12,6 +12,8 @@ const NODE_TIMEOUT_MS = 2000
 export interface ClusterOptions {
   /** How many replicas each of the three primaries gets; none by default. */
   readonly replicas?: number
+  /** Further lines of the configuration file of every node. */
+  readonly config?: readonly string[]
 }
 
 export interface ClusterSetup {
@@ -29,7 +31,10 @@ export interface ClusterSetup {
   stop(): Promise<void>
 }
 
-export function startCluster({ replicas = 0 }: ClusterOptions = {}): Promise<ClusterSetup> {
+export function startCluster({
+  replicas = 0,
+  config: further = [],
+}: ClusterOptions = {}): Promise<ClusterSetup> {
   return onMachine(SHARDS * (1 + replicas), async (machine, ports) => {
     const config = [
       'save ""',
@@ -37,6 +42,7 @@ export function startCluster({ replicas = 0 }: ClusterOptions = {}): Promise<Clu
       `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
       'repl-diskless-sync yes',
       'repl-diskless-sync-delay 0',
+      ...further,
     ]
     const nodes = await Promise.all(ports.map((port) => startNode(machine, port, { config })))
     await assignSlots(nodes.slice(0, SHARDS))

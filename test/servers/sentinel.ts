@@ -26,18 +26,27 @@ export interface SentinelSetup {
   stop(): Promise<void>
 }
 
-export function startSentinel(): Promise<SentinelSetup> {
+export interface SentinelOptions {
+  /** Further lines of the configuration file of the primary and its replicas. */
+  readonly config?: readonly string[]
+}
+
+export function startSentinel({ config = [] }: SentinelOptions = {}): Promise<SentinelSetup> {
   return onMachine(1 + REPLICAS + SENTINELS, async (machine, ports) => {
-    const nodes = await startReplicatedNodes(machine, ports.slice(0, 1 + REPLICAS))
+    const nodes = await startReplicatedNodes(machine, ports.slice(0, 1 + REPLICAS), config)
     const sentinels = await startSentinels(machine, ports.slice(1 + REPLICAS), nodes[0]!)
     return new StartedSentinelSetup(machine, nodes, sentinels)
   })
 }
 
-async function startReplicatedNodes(machine: Machine, ports: readonly number[]): Promise<RedisNode[]> {
+async function startReplicatedNodes(
+  machine: Machine,
+  ports: readonly number[],
+  further: readonly string[],
+): Promise<RedisNode[]> {
   const [primaryPort] = ports
   // Without the delay a replica waits five seconds for companions before its first copy.
-  const config = ['save ""', 'repl-diskless-sync yes', 'repl-diskless-sync-delay 0']
+  const config = ['save ""', 'repl-diskless-sync yes', 'repl-diskless-sync-delay 0', ...further]
   const asReplica = `replicaof ${machine.host} ${primaryPort}`
   const nodes = await Promise.all(
     ports.map((port) =>

@@ -34,6 +34,7 @@ async function runSound(options: ChaosOptions, java: boolean): Promise<Figures[]
   const faults = figures.reduce((sum, run) => sum + run.faults, 0)
   const violations = figures.flatMap((run) => run.violations)
   for (const { kind, fault, what } of violations.slice(0, 50)) console.log(`${kind} [${fault}]: ${what}`)
+  for (const failed of figures.flatMap((run) => run.failedFaults)) console.log(`not injected: ${failed}`)
   console.log(
     `${faults} faults, ${sections.toLocaleString('en')} sections (${byJava.toLocaleString('en')} by Java), ` +
       `${violations.length === 0 ? 'no violation' : `${violations.length} VIOLATIONS`}`,

@@ -31,12 +31,15 @@ export interface RunProgress {
   injected: number
   readonly begun: number
   present: string
+  /** Faults that could not be injected, and why. */
+  readonly failed: string[]
 }
 
 export interface RunResult {
   readonly options: RunOptions
   readonly judge: Judge
   readonly injected: number
+  readonly failed: readonly string[]
   readonly tookMs: number
 }
 
@@ -77,7 +80,14 @@ export async function run(
     lockWatchdogTimeout: topology.lockWatchdogTimeout,
     locks: LOCKS.length,
   })
-  const progress: RunProgress = { judge, planned: faults.length, injected: 0, begun: micros(), present: '' }
+  const progress: RunProgress = {
+    judge,
+    planned: faults.length,
+    injected: 0,
+    begun: micros(),
+    present: '',
+    failed: [],
+  }
   onProgress(progress)
   try {
     reader.start()
@@ -99,7 +109,13 @@ export async function run(
     redis.disconnect()
     await Promise.all([topology.stop(), evidence.stop()])
   }
-  return { options, judge, injected: progress.injected, tookMs: (micros() - begun) / 1000 }
+  return {
+    options,
+    judge,
+    injected: progress.injected,
+    failed: progress.failed,
+    tookMs: (micros() - begun) / 1000,
+  }
 }
 
 async function breakThings(
@@ -134,7 +150,8 @@ async function injectAndTell(world: World, fault: PlannedFault, progress: RunPro
     progress.injected++
     judge.tally.injected(fault.kind)
   } catch (error) {
-    throw new Error(`the fault ${fault.kind} could not be injected`, { cause: error })
+    // Sentinels that do not come to terms, say; what was done of it stays under the judge's eyes.
+    progress.failed.push(`${fault.kind}: ${(error as Error).message}`)
   } finally {
     disturbance.to = micros()
   }

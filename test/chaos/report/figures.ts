@@ -10,6 +10,8 @@ export interface Figures {
   readonly minutes: number
   readonly mutant: string | undefined
   readonly faults: number
+  /** Those that could not be injected, and why. */
+  readonly failedFaults: readonly string[]
   readonly sections: number
   readonly sectionsByJava: number
   readonly byFault: Readonly<Record<string, FaultTally>>
@@ -20,7 +22,7 @@ export interface Figures {
   readonly tookMs: number
 }
 
-export function figuresOf({ options, judge, injected, tookMs }: RunResult): Figures {
+export function figuresOf({ options, judge, injected, failed, tookMs }: RunResult): Figures {
   const { tally, violations } = judge
   return {
     topology: options.topology,
@@ -28,6 +30,7 @@ export function figuresOf({ options, judge, injected, tookMs }: RunResult): Figu
     minutes: options.lastsMs / 60_000,
     mutant: options.mutant,
     faults: injected,
+    failedFaults: failed,
     sections: tally.sections,
     sectionsByJava: tally.sectionsByJava,
     byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,

@@ -39,23 +39,20 @@ export async function sentinelTopology(): Promise<Topology> {
     }),
     primaryOf: primary,
     failover: async () => {
+      await settled(setup)
       await setup.failover()
-      await replicasOnline(await primary())
+      await settled(setup)
     },
     killPrimary: async () => {
+      await settled(setup)
       const old = await primary()
       await old.kill()
-      // Soon after another failover the sentinels take their time, twice their failover-timeout at least.
-      await waitUntil(
-        'the sentinels agree on a successor',
-        () => setup.waitForNewPrimary(old).then(() => true),
-        90_000,
-      )
+      await setup.waitForNewPrimary(old)
       const successor = await primary()
       await old.restart()
       // The sentinels would see to it as well, some ten seconds later.
       await withClient(old, (client) => client.replicaof(successor.host, successor.port))
-      await replicasOnline(successor)
+      await settled(setup)
     },
     stop: async () => {
       observer.disconnect()
@@ -69,15 +66,25 @@ async function primaryOf(setup: SentinelSetup): Promise<RedisNode> {
   return setup.nodes.find((node) => sameAddress(node, primary))!
 }
 
-async function replicasOnline(primary: RedisNode): Promise<void> {
-  await waitUntil(
-    'both replicas follow the new primary',
-    () =>
-      withClient(primary, async (client) => {
-        const lines = [...(await info(client, 'replication')).values()]
-        return lines.filter((value) => value.includes('state=online')).length === 2
+/** All sentinels agree, and two replicas follow the primary: only then is another failover sure to come about. */
+async function settled(setup: SentinelSetup): Promise<void> {
+  await waitUntil('the sentinels and the replicas have settled', () => isSettled(setup), 60_000, 100)
+}
+
+async function isSettled(setup: SentinelSetup): Promise<boolean> {
+  const views = await Promise.all(
+    setup.sentinels.map((sentinel) =>
+      withClient(sentinel, async (client) => {
+        const answer = (await client.call('SENTINEL', 'MASTER', setup.name)) as string[]
+        const view = new Map(answer.flatMap((field, i) => (i % 2 === 0 ? [[field, answer[i + 1]]] : [])))
+        return `${view.get('ip')}:${view.get('port')} ${view.get('flags')}`
       }),
-    30_000,
-    50,
+    ),
   )
+  const primary = await primaryOf(setup)
+  if (views.some((view) => view !== `${hostAndPort(primary)} master`)) return false
+  return await withClient(primary, async (client) => {
+    const lines = [...(await info(client, 'replication')).values()]
+    return lines.filter((value) => value.includes('state=online')).length === 2
+  })
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { startStandalone } from '../servers'
+import type { Disturbance } from './evidence/disturbances'
 import { Judge } from './evidence/judge'
 import { micros, RecordReader } from './evidence/records'
 import { inject, type World } from './faults/inject'
@@ -12,6 +13,7 @@ import type { MutantName } from './worker/mutants'
 import { KeyWatch } from './world/key-watch'
 import { checkLeftovers } from './world/leftovers'
 import { openTopology } from './world/open-topology'
+import type { Topology } from './world/topology'
 import { Workforce } from './world/workforce'
 
 export interface RunOptions {
@@ -75,6 +77,7 @@ export async function run(
   })
   const watch = new KeyWatch(topology, LOCKS, judge, workforce.namesByClientId)
   const looking = setInterval(() => judge.look(micros()), 1_000)
+  watchFailovers(topology, judge)
   const faults = schedule({
     ...options,
     lockWatchdogTimeout: topology.lockWatchdogTimeout,
@@ -116,6 +119,23 @@ export async function run(
     failed: progress.failed,
     tookMs: (micros() - begun) / 1000,
   }
+}
+
+/** Paused for too long, a primary is replaced though nobody ordered it: as much a fault as one that was planned. */
+function watchFailovers(topology: Topology, judge: Judge): void {
+  let unplanned: Disturbance | undefined
+  topology.onFailover?.(
+    () => {
+      const planned = judge.disturbances.all.some(
+        ({ kind, to }) => (kind === 'failover' || kind === 'kill-primary') && to === Number.POSITIVE_INFINITY,
+      )
+      if (!planned) unplanned = judge.disturbances.begin('failover', undefined, micros())
+    },
+    () => {
+      if (unplanned) unplanned.to = micros()
+      unplanned = undefined
+    },
+  )
 }
 
 async function breakThings(

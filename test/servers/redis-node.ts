@@ -14,9 +14,9 @@ export interface RedisNode extends Address {
   /**
    * Starts it again on the same port, killing it first if it runs. It finds on disk what it left there,
    * and that is only what it was told to write: use `appendonly` for data to survive. With
-   * `keepData: false` it starts from nothing.
+   * `keepData: false` it starts from nothing, and with further lines of configuration where there are some.
    */
-  restart(options?: { keepData?: boolean }): Promise<void>
+  restart(options?: { keepData?: boolean; config?: readonly string[] }): Promise<void>
   /** The last lines it wrote, for error messages. */
   log(): Promise<string>
 }
@@ -53,8 +53,11 @@ class StartedNode implements RedisNode {
     this.url = `redis://${password ? `:${encodeURIComponent(password)}@` : ''}${this.host}:${port}`
   }
 
-  async start({ fresh }: { fresh: boolean }): Promise<void> {
-    if (fresh) await this.#machine.prepare(this.port, [`port ${this.port}`, ...this.#setup.config])
+  async start({ fresh, config = [] }: { fresh: boolean; config?: readonly string[] }): Promise<void> {
+    if (fresh) {
+      const lines = [`port ${this.port}`, ...this.#setup.config, ...config]
+      await this.#machine.prepare(this.port, lines)
+    }
     const process = await this.#machine.start(this.port, this.#setup.mode ?? 'server')
     this.#process = process
     await waitUntil(
@@ -83,9 +86,15 @@ class StartedNode implements RedisNode {
     await this.#process?.signal('SIGCONT')
   }
 
-  async restart({ keepData = true }: { keepData?: boolean } = {}): Promise<void> {
+  async restart({
+    keepData = true,
+    config = [],
+  }: {
+    keepData?: boolean
+    config?: readonly string[]
+  } = {}): Promise<void> {
     await this.kill()
-    await this.start({ fresh: !keepData })
+    await this.start({ fresh: !keepData, config })
   }
 
   async log(): Promise<string> {

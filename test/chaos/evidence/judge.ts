@@ -180,8 +180,8 @@ export class Judge {
     lock.waiting.delete(key)
     section.inAt = record.at
     lock.grants++
-    // Readers that join readers pass nobody: a writer's turn had not come.
-    if (!lock.isInside()) lock.turns++
+    // Whom readers keep waiting by their number nobody has passed: its turn had not come.
+    if (record.side !== 'r') lock.turns++
     for (const waiter of lock.waiting.values())
       if (!this.turnsSeen.has(waiter)) this.turnsSeen.set(waiter, lock.turns)
     this.tally.entered(section)

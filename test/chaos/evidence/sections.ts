@@ -29,7 +29,7 @@ export class LockState {
   readonly inside = new Map<string, Section>()
   counter = 0
   grants = 0
-  /** Those that found nobody inside. */
+  /** Those that need the lock for themselves. */
   turns = 0
   /** Since when it is free, where that is known. */
   freeSince: number | undefined

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withClient } from '../../servers'
+import { waitUntil, withClient } from '../../servers'
 import type { FaultKind } from '../plan/catalogue'
 import type { PlannedFault } from '../plan/schedule'
 import type { LockPlan } from '../worker/messages'
@@ -107,6 +107,13 @@ async function forAWhile<T extends { resume(): void }>(
   on.resume()
 }
 
+/** Again where it met another fault: what was switched on must be switched off. */
 async function onEveryServer({ topology }: World, name: string, ...args: string[]): Promise<void> {
-  await Promise.all(topology.nodes.map((node) => withClient(node, (client) => client.call(name, ...args))))
+  await Promise.all(
+    topology.nodes.map((node) =>
+      waitUntil(`${name} ${args.join(' ')} is answered`, () =>
+        withClient(node, (client) => client.call(name, ...args)).then(() => true),
+      ),
+    ),
+  )
 }

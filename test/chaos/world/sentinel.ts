@@ -16,6 +16,7 @@ export async function sentinelTopology(): Promise<Topology> {
   const sentinels = setup.sentinels.map(address)
   const observer = new Redis({ sentinels, name, commandTimeout: 1_000, maxRetriesPerRequest: 0 })
   observer.on('error', () => {})
+  const watchers = setup.sentinels.map(({ host, port }) => new Redis({ host, port, protocol: 2 }))
   const primary = () => primaryOf(setup)
   return {
     name: 'sentinel',
@@ -38,6 +39,15 @@ export async function sentinelTopology(): Promise<Topology> {
       },
     }),
     primaryOf: primary,
+    onFailover: (begun, over) => {
+      for (const watcher of watchers) {
+        watcher.on('pmessage', (_pattern, event: string, what: string) => {
+          if (event === '+sdown' && what.startsWith('master')) begun()
+          else if (event === '+switch-master' || (event === '-sdown' && what.startsWith('master'))) over()
+        })
+        void watcher.psubscribe('[+-]*')
+      }
+    },
     failover: async () => {
       await settled(setup)
       await setup.failover()
@@ -49,13 +59,13 @@ export async function sentinelTopology(): Promise<Topology> {
       await old.kill()
       await setup.waitForNewPrimary(old)
       const successor = await primary()
-      await old.restart()
-      // The sentinels would see to it as well, some ten seconds later.
-      await withClient(old, (client) => client.replicaof(successor.host, successor.port))
+      // Not as the primary it was, which sentinels would mend some ten seconds later: until then a Redisson that
+      // connects to its address anew takes it for one.
+      await old.restart({ keepData: false, config: [`replicaof ${successor.host} ${successor.port}`] })
       await settled(setup)
     },
     stop: async () => {
-      observer.disconnect()
+      for (const each of [observer, ...watchers]) each.disconnect()
       await setup.stop()
     },
   }

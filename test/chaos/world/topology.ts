@@ -23,6 +23,8 @@ export interface Topology {
   route(proxied: (node: Address) => Address): Route
   /** Where the lock's key lives now. */
   primaryOf(lock: string): Promise<RedisNode>
+  /** Calls back when the servers begin to fail over by themselves, and when they have done so or thought better. */
+  onFailover?(begun: () => void, over: () => void): void
   restart?(keepData: boolean): Promise<void>
   failover?(lock: string): Promise<void>
   /** Resolves when another has taken over and the dead one is back as its replica. */

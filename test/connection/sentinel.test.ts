@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { lockChannel } from '../../src/names/redis-names'
 import { Redisson } from '../../src/redisson'
+import { isRenewed } from '../replicas/servers'
 import {
   type SentinelSetup,
   sameAddress,
@@ -70,9 +71,7 @@ describe('behind sentinels', () => {
     )
     const field = `${holder.getId()}:${held.threadId}`
     expect(await withClient(now, (client) => client.hget(name, field))).to.equal('1')
-    const timeToLive = () => withClient(now, (client) => client.pttl(name))
-    const before = await timeToLive()
-    await waitUntil('it is renewed there', async () => (await timeToLive()) > before)
+    await isRenewed(now, name)
     const took = await timed(async () => {
       await held.unlock()
       await (await waiting).unlock()

@@ -41,11 +41,12 @@ async function inItsWorld(world: World, round: (world: World) => Promise<Outcome
 }
 
 function line(title: string, lease: number, outcomes: readonly Outcome[]): string {
-  const kept = outcomes.filter((outcome) => outcome.kept).length
+  const held = outcomes.filter(({ kept }) => kept !== undefined)
+  const kept = held.filter((outcome) => outcome.kept)
   const cells = [
     title,
     lease,
-    `${kept} of ${outcomes.length}`,
+    held.length > 0 ? `${kept.length} of ${held.length}` : '–',
     range(outcomes.map(({ acquired }) => acquired)),
     range(outcomes.map(({ entered }) => entered)),
     range(outcomes.map(({ together }) => together)),

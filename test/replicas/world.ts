@@ -95,8 +95,8 @@ export class World {
 export class NoFailover extends Error {}
 
 export interface Outcome {
-  /** The new primary knew the hold. */
-  readonly kept: boolean
+  /** The hold went on at the new primary; undefined where it had been released. */
+  readonly kept: boolean | undefined
   /** ms that the acquisition took. */
   readonly acquired: number
   /** ms from the fault until another got in. */

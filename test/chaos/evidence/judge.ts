@@ -9,6 +9,7 @@ import type { Violation, ViolationKind } from './violations'
 const ASLEEP_AFTER = 1_500_000
 /** A lock that a living, undisturbed client keeps for so long with nobody inside was granted to nobody. */
 const KEPT_FOR_NOBODY_AFTER = 1_500_000
+const LONGEST_LEASE = 20_000_000
 /** A waiter that others pass for this long, with nothing broken around it, is stuck. */
 const STUCK_AFTER = 45_000_000
 const PASSED_BY = 40
@@ -97,6 +98,8 @@ export class Judge {
     this.tally.keptForNobody(worker, from, to)
     const key = `${name}|${field}`
     if (isJava(worker) || this.killed.has(worker) || this.stuck.has(key)) return
+    // What was lost by the clock here is left to its lease there.
+    if (from - (lock.lastLost.get(worker) ?? Number.NEGATIVE_INFINITY) < LONGEST_LEASE) return
     if (this.disturbances.quiet(worker, from, to) < KEPT_FOR_NOBODY_AFTER) return
     this.stuck.add(key)
     const what = `${name} has been kept for nobody for ${ms(to - from)} by ${field} of ${worker}`
@@ -110,6 +113,8 @@ export class Judge {
       for (const [key, waiter] of lock.waiting) {
         const waited = now - waiter.wantAt
         if (waited < STUCK_AFTER || this.stuck.has(key) || isJava(waiter.worker)) continue
+        // A read-write lock of Redisson's prefers nobody: among readers that come and go writers may starve awake.
+        if (waiter.side === 'w') continue
         if (lock.turns - this.turnsAt(waiter) < PASSED_BY) continue
         if (this.disturbances.quiet(waiter.worker, waiter.wantAt, now) < STUCK_AFTER / 3) continue
         this.stuck.add(key)
@@ -180,7 +185,7 @@ export class Judge {
     lock.waiting.delete(key)
     section.inAt = record.at
     lock.grants++
-    // Whom readers keep waiting by their number nobody has passed: its turn had not come.
+    // Readers that join readers pass nobody.
     if (record.side !== 'r') lock.turns++
     for (const waiter of lock.waiting.values())
       if (!this.turnsSeen.has(waiter)) this.turnsSeen.set(waiter, lock.turns)
@@ -201,6 +206,7 @@ export class Judge {
     const section = lock.inside.get(keyOf(record))
     if (!section || section.lostAt !== undefined) return
     section.lostAt = record.at
+    lock.lastLost.set(section.worker, record.at)
     this.tally.lost(section)
     if (isJava(section.worker) || section.lease !== undefined) return
     if (this.disturbances.touching(section.worker, section.inAt - 1_000_000, record.at).length > 0) return
@@ -249,7 +255,8 @@ export class Judge {
   }
 
   private decided({ first, second }: Overlap, verdict: OverlapVerdict, cause: Disturbance | undefined) {
-    this.tally.overlapped({ first, second }, verdict, cause)
+    const sample = () => ({ first, second, context: this.contextOf(this.lock(first.lock)) })
+    this.tally.overlapped(verdict, cause, sample)
     if (verdict !== 'violation') {
       if (verdict === 'told') return
       this.excused.add(first)

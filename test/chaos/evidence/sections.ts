@@ -31,6 +31,8 @@ export class LockState {
   grants = 0
   /** Those that need the lock for themselves. */
   turns = 0
+  /** When a worker was last told that its hold is lost. */
+  readonly lastLost = new Map<string, number>()
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 

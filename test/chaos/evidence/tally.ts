@@ -30,6 +30,11 @@ export const emptyTally = (): FaultTally => ({
 
 export type TalliedKind = FaultKind | 'none'
 
+/** An overlap that is excused, for whoever wants to know why. */
+interface Sample extends Overlap {
+  readonly context: readonly string[]
+}
+
 /** ms */
 const SLOW_WAKE_UP = 1_000
 
@@ -39,8 +44,10 @@ export class Tally {
   sections = 0
   sectionsByJava = 0
   excusedLostUpdates = 0
+  /** By lock, side and language, in ms. */
+  readonly longestWaits = new Map<string, number>()
   /** Those worth a closer look. */
-  readonly notReplicated: Overlap[] = []
+  readonly notReplicated: Sample[] = []
   readonly slowWakeUps: { kind: TalliedKind; lock: string; by: string; took: number }[] = []
   private readonly lastLoss = new Map<string, Section>()
 
@@ -52,6 +59,10 @@ export class Tally {
 
   entered(section: Section): void {
     this.sections++
+    const whose = section.worker.startsWith('java') ? 'java' : 'node'
+    const queue = `${section.lock} ${section.side} ${whose}`
+    const waited = (section.inAt - section.wantAt) / 1000
+    this.longestWaits.set(queue, Math.max(this.longestWaits.get(queue) ?? 0, waited))
     if (section.worker.startsWith('java')) this.sectionsByJava++
     const last = this.disturbances.all.at(-1)
     this.of(last && last.from <= section.inAt ? last.kind : 'none').sections++
@@ -89,9 +100,9 @@ export class Tally {
     tally.keptForNobody = Math.max(tally.keptForNobody, (to - from) / 1000)
   }
 
-  overlapped(overlap: Overlap, verdict: OverlapVerdict, cause: Disturbance | undefined): void {
+  overlapped(verdict: OverlapVerdict, cause: Disturbance | undefined, sample: () => Sample): void {
     if (verdict === 'told') return
-    if (verdict === 'not-replicated' && this.notReplicated.length < 50) this.notReplicated.push(overlap)
+    if (verdict === 'not-replicated' && this.notReplicated.length < 10) this.notReplicated.push(sample())
     const { excused } = this.of(cause?.kind ?? 'none')
     excused[verdict] = (excused[verdict] ?? 0) + 1
   }

@@ -17,6 +17,7 @@ export interface Figures {
   readonly byFault: Readonly<Record<string, FaultTally>>
   readonly violations: readonly Violation[]
   readonly excusedLostUpdates: number
+  readonly longestWaits: Readonly<Record<string, number>>
   readonly slowWakeUps: Tally['slowWakeUps']
   readonly notReplicated: Tally['notReplicated']
   readonly tookMs: number
@@ -36,6 +37,7 @@ export function figuresOf({ options, judge, injected, failed, tookMs }: RunResul
     byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
     violations,
     excusedLostUpdates: tally.excusedLostUpdates,
+    longestWaits: Object.fromEntries(tally.longestWaits),
     slowWakeUps: tally.slowWakeUps,
     notReplicated: tally.notReplicated,
     tookMs,

@@ -16,6 +16,7 @@ export interface Surroundings {
 }
 
 const PAUSE_MS = 20
+const READERS_PAUSE_MS = 100
 const SHORT_HOLD_MS = 4
 /** One hold in so many outlasts its lease and lives by renewals. */
 const LONG_HOLD_ONE_IN = 3_000
@@ -48,7 +49,7 @@ export class Flow {
     while (!this.around.stopping()) {
       await this.turn()
       // Readers that overlap for ever would keep every writer out.
-      await sleep(this.random.between(0, this.plan.slow ? this.around.lockWatchdogTimeout : PAUSE_MS))
+      await sleep(this.random.between(0, this.longestPause()))
     }
   }
 
@@ -144,6 +145,11 @@ export class Flow {
 
   private next(side: Side, lease: number | undefined): Turn {
     return { flow: this.name, lock: this.plan.name, side, turn: ++this.turns, lease }
+  }
+
+  private longestPause(): number {
+    if (this.plan.slow) return this.around.lockWatchdogTimeout
+    return this.side === 'r' ? READERS_PAUSE_MS : PAUSE_MS
   }
 
   private holdMs(lease?: number): number {

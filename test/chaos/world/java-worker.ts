@@ -77,7 +77,7 @@ export class JavaWorker {
         holdMs: slow ? [lockWatchdogTimeout / 10, lockWatchdogTimeout * 1.5] : [0, 4],
         longHoldMs: [lockWatchdogTimeout * 1.3, lockWatchdogTimeout * 1.4],
         longHoldEvery: lease === undefined && !slow ? 3_000 : undefined,
-        pauseMs: [0, slow ? lockWatchdogTimeout : 20],
+        pauseMs: [0, slow ? lockWatchdogTimeout : type === 'read' ? 100 : 20],
         evidence: {
           url: this.setup.evidenceUrl,
           stream: STREAM,

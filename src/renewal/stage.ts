@@ -26,6 +26,8 @@ export class Stage {
   private first: Watched | undefined
   private last: Watched | undefined
   private hurriedAt = Number.NEGATIVE_INFINITY
+  /** Where one was last put that was late. */
+  private late: Watched | undefined
 
   constructor(
     private readonly clock: Clock,
@@ -41,8 +43,7 @@ export class Stage {
     watched.stage?.leave(watched)
     watched.stage = this
     watched.since = since
-    let before = this.last
-    while (before && before.since.monotonic > since.monotonic) before = before.before
+    const before = this.lastNotAfter(since.monotonic)
     const behind = before ? before.behind : this.first
     watched.before = before
     watched.behind = behind
@@ -50,6 +51,22 @@ export class Stage {
     else this.first = watched
     if (behind) behind.before = watched
     else this.last = watched
+    if (behind) this.late = watched
+  }
+
+  // A node of a cluster that stalled answers for thousands at once, all late: each is looked for from where the one
+  // before it went, rather than past all that other nodes answered in the meantime.
+  private lastNotAfter(time: number): Watched | undefined {
+    let found = this.last
+    if (!found || found.since.monotonic <= time) return found
+    found = this.late ?? found
+    while (found && found.since.monotonic > time) found = found.before
+    let behind = found ? found.behind : this.first
+    while (behind && behind.since.monotonic <= time) {
+      found = behind
+      behind = behind.behind
+    }
+    return found
   }
 
   leave(watched: Watched): void {
@@ -58,6 +75,7 @@ export class Stage {
     else this.first = behind
     if (behind) behind.before = before
     else this.last = before
+    if (this.late === watched) this.late = before
     watched.stage = watched.before = watched.behind = undefined
   }
 

@@ -3,6 +3,9 @@ import { info } from '../servers/with-client'
 import type { Answers } from './client-process'
 import type { RenewalsSeen, ServerView } from './messages'
 
+/** By which the server tells of renewed locks that were taken away: one a client, for as long as the client lives. */
+const TRACKING = '__redis__:invalidate'
+
 /** Looks at the server by a connection of its own. */
 export class ServerWatch {
   private readonly redis: Redis
@@ -34,7 +37,8 @@ export class ServerWatch {
     const clients = (await this.redis.client('LIST')) as string
     return {
       keys: await this.redis.dbsize(),
-      channels: ((await this.redis.pubsub('CHANNELS')) as string[]).length,
+      channels: ((await this.redis.pubsub('CHANNELS')) as string[]).filter((name) => name !== TRACKING)
+        .length,
       connections: clients.trim().split('\n').length - 1,
     }
   }

@@ -120,17 +120,33 @@ function notLost(answer: unknown): never {
   throw new Error(`answered before a reply was lost: ${JSON.stringify(answer)}`)
 }
 
-/** The outcome with the other's times where they are near enough. */
+/** Holds are renewed as soon as a broken connection is back, by at most this. */
+const RENEWED_BY = 30_000
+
+/**
+ * The outcome with the other's times where they are near enough. After a fault they may be longer, for every hold
+ * that the watchdog keeps is renewed with the connection; and what has gone may be known by that renewal before
+ * the undisturbed client knows, or before the forced release is answered.
+ */
 function evened(outcome: Outcome, other: Outcome): Outcome {
   const tolerance = NEAR + Math.max(outcome.age, other.age)
   const near = (time: number, wanted: number | undefined) =>
-    wanted !== undefined && time > 0 && wanted > 0 && Math.abs(time - wanted) <= tolerance ? wanted : time
+    wanted !== undefined &&
+    time > 0 &&
+    wanted > 0 &&
+    time >= wanted - tolerance &&
+    time <= Math.max(wanted, RENEWED_BY) + tolerance
+      ? wanted
+      : time
+  const isGone = !outcome.hash.some((field) => field.startsWith('us'))
+  const foundGone = isGone && outcome.lost.length <= 1 && outcome.lost.every((reason) => reason === 'gone')
   const asked = [outcome.ttlAsked, other.ttlAsked].map((answer) =>
     'value' in answer ? Number(answer.value) : -3,
   ) as [number, number]
   return {
     ...outcome,
     age: other.age,
+    lost: foundGone && outcome.lost.length > 0 ? other.lost : outcome.lost,
     ttl: near(outcome.ttl, other.ttl),
     ttlAsked: near(...asked) === asked[1] ? other.ttlAsked : outcome.ttlAsked,
     clocks: Object.fromEntries(

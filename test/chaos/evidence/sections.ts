@@ -21,7 +21,7 @@ export const together = (a: Side, b: Side): boolean => a === 'r' && b === 'r'
 
 export const isJava = (worker: string): boolean => worker.startsWith('java')
 
-const REMEMBERED = 60
+const REMEMBERED = 300
 
 /** Who waits for a lock, who is inside, and what its counter is, as the evidence has it so far. */
 export class LockState {

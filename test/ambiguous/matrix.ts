@@ -139,7 +139,10 @@ function evened(outcome: Outcome, other: Outcome): Outcome {
       ? wanted
       : time
   const isGone = !outcome.hash.some((field) => field.startsWith('us'))
-  const foundGone = isGone && outcome.lost.length <= 1 && outcome.lost.every((reason) => reason === 'gone')
+  const foundGone =
+    isGone &&
+    outcome.lost.every((reason) => reason === 'gone') &&
+    (other.lost.length === 0 || other.lost.length === outcome.lost.length)
   const asked = [outcome.ttlAsked, other.ttlAsked].map((answer) =>
     'value' in answer ? Number(answer.value) : -3,
   ) as [number, number]

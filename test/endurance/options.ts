@@ -41,6 +41,8 @@ export function parseOptions(args: string[]): EnduranceOptions | undefined {
   if (values.help) return undefined
   const { cycles, waiters, held, leases, lease, read, json } = values
   const all = cycles === undefined && waiters === undefined && held === undefined
+  if (held === undefined && (leases !== undefined || lease !== undefined || read))
+    throw new TypeError('--leases, --lease and --read say how locks are held: add --held')
   const orders: Order[] = []
   if (all || cycles !== undefined)
     orders.push({ part: 'cycles', count: whole('cycles', cycles, 1_000_000, 1, 100_000_000) })
@@ -54,8 +56,6 @@ export function parseOptions(args: string[]): EnduranceOptions | undefined {
       lease: whole('lease', lease, 30_000, 300, 3_600_000),
       read,
     })
-  else if (leases !== undefined || lease !== undefined || read)
-    throw new TypeError('--leases, --lease and --read say how locks are held: add --held')
   if (json === '') throw new TypeError('--json takes the name of a file')
   return { orders, json }
 }

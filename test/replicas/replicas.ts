@@ -3,11 +3,50 @@ import { parseArgs } from 'node:util'
 import { SCENARIOS } from './scenarios'
 import { NoFailover, type Outcome, SYNC, World } from './world'
 
-async function main() {
+const USAGE = `usage: npm run replicas -- [--rounds N] [--only TEXT]
+
+Fails servers over while a lock is held, and tabulates what the new primary knows of it.
+Ends with 0 when nobody came in where nobody may.
+
+  --rounds N    how often each (5)
+  --only TEXT   only what has this in its title:
+${SCENARIOS.map(({ title }) => `                ${title}`).join('\n')}`
+
+interface Options {
+  readonly rounds: number
+  readonly only: string
+}
+
+/** Undefined when help was asked for; throws when the arguments make no sense. */
+function parseOptions(): Options | undefined {
   const { values } = parseArgs({
-    options: { rounds: { type: 'string', default: '5' }, only: { type: 'string', default: '' } },
+    options: {
+      rounds: { type: 'string', default: '5' },
+      only: { type: 'string', default: '' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
   })
+  if (values.help) return undefined
   const rounds = Number(values.rounds)
+  if (!(Number.isInteger(rounds) && rounds >= 1)) throw new RangeError('--rounds takes a whole number from 1')
+  if (!SCENARIOS.some(({ title }) => title.includes(values.only)))
+    throw new TypeError(`nothing has ${JSON.stringify(values.only)} in its title`)
+  return { rounds, only: values.only }
+}
+
+function readOptions(): Options {
+  try {
+    const options = parseOptions()
+    if (options) return options
+    console.log(USAGE)
+    process.exit(0)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+async function main({ rounds, only }: Options) {
   console.log(`slavesSyncTimeout ${SYNC}; ${rounds} rounds each, times in ms\n`)
   console.log(
     '| what happens | lease | holds kept | acquired after | another got in after | both inside for |',
@@ -15,7 +54,7 @@ async function main() {
   console.log('| --- | --- | --- | --- | --- | --- |')
   let violations = 0
   for (const { title, lease, safe, round } of SCENARIOS) {
-    if (!title.includes(values.only)) continue
+    if (!title.includes(only)) continue
     const outcomes: Outcome[] = []
     while (outcomes.length < rounds) {
       try {
@@ -64,4 +103,4 @@ function range(numbers: readonly (number | undefined)[]): string {
   return least === greatest ? least! : `${least} to ${greatest}`
 }
 
-void main()
+void main(readOptions())

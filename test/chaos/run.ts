@@ -76,7 +76,13 @@ export async function run(
     ...{ topology, judge, locks: LOCKS, evidenceUrl: evidence.url },
   })
   const watch = new KeyWatch(topology, LOCKS, judge, workforce.namesByClientId)
-  const looking = setInterval(() => judge.look(micros()), 1_000)
+  let kept = 0
+  const looking = setInterval(() => {
+    judge.look(micros())
+    if (judge.tally.doubleCountsOfJava.size === kept) return
+    kept = judge.tally.doubleCountsOfJava.size
+    void freeFromJava(workforce, judge)
+  }, 1_000)
   watchFailovers(topology, judge)
   const faults = schedule({
     ...options,
@@ -118,6 +124,18 @@ export async function run(
     injected: progress.injected,
     failed: progress.failed,
     tookMs: (micros() - begun) / 1000,
+  }
+}
+
+/** Otherwise nobody but that thread would come in for the rest of the run. */
+async function freeFromJava(workforce: Workforce, judge: Judge): Promise<void> {
+  const disturbance = judge.disturbances.begin('kill-java', workforce.java?.name, micros())
+  try {
+    await workforce.replaceJava()
+  } catch {
+    // The run is ending.
+  } finally {
+    disturbance.to = micros()
   }
 }
 

@@ -9,6 +9,9 @@ import type { Violation, ViolationKind } from './violations'
 const ASLEEP_AFTER = 1_500_000
 /** A lock that a living, undisturbed client keeps for so long with nobody inside was granted to nobody. */
 const KEPT_FOR_NOBODY_AFTER = 1_500_000
+/** No Java hold that is released lasts for so many turns. */
+const KEPT_BY_JAVA = 5_000_000
+const TURNS_KEPT_BY_JAVA = 20
 const LONGEST_LEASE = 20_000_000
 /** A waiter that others pass for this long, with nothing broken around it, is stuck. */
 const STUCK_AFTER = 45_000_000
@@ -85,6 +88,25 @@ export class Judge {
     }
   }
 
+  /**
+   * The lock's key has had this owner without a break, though its process came in several times since: a Java
+   * thread that counted an acquisition twice whose reply was lost (Redisson resends HINCRBY by 1). It goes in and
+   * out of its own hold then, and nobody else comes in until its process ends.
+   */
+  keyHeldOn(
+    name: string,
+    { field, worker }: { field: string; worker: string },
+    turns: number,
+    from: number,
+    to: number,
+  ): void {
+    const lock = this.lock(name)
+    if (!isJava(worker) || to - from < KEPT_BY_JAVA) return
+    if ((lock.turnsBy.get(worker) ?? 0) - turns < TURNS_KEPT_BY_JAVA) return
+    lock.keptByJavaUntil = to
+    this.tally.doubleCountsOfJava.add(`${name} ${field}`)
+  }
+
   /** The lock's key has had this owner from one moment to another, with nobody inside. */
   keyKept(
     name: string,
@@ -115,6 +137,7 @@ export class Judge {
         if (waited < STUCK_AFTER || this.stuck.has(key) || isJava(waiter.worker)) continue
         // A read-write lock of Redisson's prefers nobody: among readers that come and go writers may starve awake.
         if (waiter.side === 'w') continue
+        if (now - (lock.keptByJavaUntil ?? 0) < KEPT_BY_JAVA) continue
         if (lock.turns - this.turnsAt(waiter) < PASSED_BY) continue
         if (this.disturbances.quiet(waiter.worker, waiter.wantAt, now) < STUCK_AFTER / 3) continue
         this.stuck.add(key)
@@ -187,6 +210,7 @@ export class Judge {
     lock.grants++
     // Readers that join readers pass nobody.
     if (record.side !== 'r') lock.turns++
+    lock.turnsBy.set(record.worker, (lock.turnsBy.get(record.worker) ?? 0) + 1)
     for (const waiter of lock.waiting.values())
       if (!this.turnsSeen.has(waiter)) this.turnsSeen.set(waiter, lock.turns)
     this.tally.entered(section)

@@ -33,6 +33,10 @@ export class LockState {
   turns = 0
   /** When a worker was last told that its hold is lost. */
   readonly lastLost = new Map<string, number>()
+  /** How often each worker came in. */
+  readonly turnsBy = new Map<string, number>()
+  /** Up to when a Java thread is known to have kept it through several of its turns. */
+  keptByJavaUntil: number | undefined
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 

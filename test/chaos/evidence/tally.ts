@@ -44,6 +44,8 @@ export class Tally {
   sections = 0
   sectionsByJava = 0
   excusedLostUpdates = 0
+  /** Locks that a Java thread kept after a lost reply, as Redisson's count allows. */
+  readonly doubleCountsOfJava = new Set<string>()
   /** By lock, side and language, in ms. */
   readonly longestWaits = new Map<string, number>()
   /** Those worth a closer look. */

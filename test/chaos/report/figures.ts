@@ -17,6 +17,7 @@ export interface Figures {
   readonly byFault: Readonly<Record<string, FaultTally>>
   readonly violations: readonly Violation[]
   readonly excusedLostUpdates: number
+  readonly doubleCountsOfJava: readonly string[]
   readonly longestWaits: Readonly<Record<string, number>>
   readonly slowWakeUps: Tally['slowWakeUps']
   readonly notReplicated: Tally['notReplicated']
@@ -37,6 +38,7 @@ export function figuresOf({ options, judge, injected, failed, tookMs }: RunResul
     byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
     violations,
     excusedLostUpdates: tally.excusedLostUpdates,
+    doubleCountsOfJava: [...tally.doubleCountsOfJava],
     longestWaits: Object.fromEntries(tally.longestWaits),
     slowWakeUps: tally.slowWakeUps,
     notReplicated: tally.notReplicated,

@@ -9,6 +9,8 @@ interface Seen {
   readonly absentSince: number | undefined
   /** Since when every look found the key of this owner and nobody inside. */
   readonly keptSince: ReadonlyMap<string, number>
+  /** Since when every look found this owner, and how many turns its process had had by then. */
+  readonly thereSince: ReadonlyMap<string, { readonly at: number; readonly turns: number }>
 }
 
 /**
@@ -55,12 +57,21 @@ export class KeyWatch {
     const idle = grants === lock.grants && !lock.isInside()
     const absentSince = idle && fields.length === 0 ? (last?.absentSince ?? asked) : undefined
     const kept = idle ? fields.map((field) => [field, last?.keptSince.get(field) ?? asked] as const) : []
-    this.seen.set(name, { absentSince, keptSince: new Map(kept) })
+    const there = fields.map((field) => {
+      const turns = lock.turnsBy.get(this.ownerOf(field)) ?? 0
+      return [field, last?.thereSince.get(field) ?? { at: asked, turns }] as const
+    })
+    this.seen.set(name, { absentSince, keptSince: new Map(kept), thereSince: new Map(there) })
+    for (const [field, { at, turns }] of there)
+      this.judge.keyHeldOn(name, { field, worker: this.ownerOf(field) }, turns, at, asked)
     if (absentSince !== undefined) this.judge.keyAbsent(name, absentSince, asked)
     for (const [field, since] of kept) {
       if (since === asked) continue
-      const worker = this.namesByClientId.get(field.slice(0, field.indexOf(':')))
-      this.judge.keyKept(name, { field, worker: worker ?? 'a stranger' }, since, asked)
+      this.judge.keyKept(name, { field, worker: this.ownerOf(field) }, since, asked)
     }
+  }
+
+  private ownerOf(field: string): string {
+    return this.namesByClientId.get(field.slice(0, field.indexOf(':'))) ?? 'a stranger'
   }
 }

@@ -25,6 +25,7 @@ export class Workforce {
   /** The names of all there ever were, by the first part of their owner fields. */
   readonly namesByClientId = new Map<string, string>()
   private successors = 0
+  private replacing: Promise<void> = Promise.resolve()
 
   private constructor(private readonly options: WorkforceOptions) {}
 
@@ -70,7 +71,14 @@ export class Workforce {
     successor.send({ do: 'start' })
   }
 
-  async replaceJava(): Promise<void> {
+  /** One after the other, whoever asks for it. */
+  replaceJava(): Promise<void> {
+    const replaced = this.replacing.then(() => this.replaceJavaNow())
+    this.replacing = replaced.catch(() => {})
+    return replaced
+  }
+
+  private async replaceJavaNow(): Promise<void> {
     const old = this.java!
     await old.kill()
     this.options.judge.workerKilled(old.name, micros())

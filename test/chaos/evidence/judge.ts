@@ -5,10 +5,10 @@ import { isJava, keyOf, LockState, type Section, together } from './sections'
 import { Tally } from './tally'
 import type { Violation, ViolationKind } from './violations'
 
-/** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. Noise included. */
-const ASLEEP_AFTER = 1_500_000
+/** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. A busy machine included. */
+const ASLEEP_AFTER = 2_500_000
 /** A lock that a living, undisturbed client keeps for so long with nobody inside was granted to nobody. */
-const KEPT_FOR_NOBODY_AFTER = 1_500_000
+const KEPT_FOR_NOBODY_AFTER = 2_500_000
 /** No Java hold that is released lasts for so many turns. */
 const KEPT_BY_JAVA = 5_000_000
 const TURNS_KEPT_BY_JAVA = 20

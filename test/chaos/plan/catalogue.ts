@@ -83,7 +83,12 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
   'kill-subscribers': { weight: 8, recovery: RECONNECTED_WITHIN },
   'script-flush': { weight: 6, recovery: 500 },
   'config-timeout': { weight: 2, lasts: () => [2_000, 4_000], recovery: RECONNECTED_WITHIN },
-  'pause-clients': { costsHolds: true, weight: 4, lasts: () => [300, 2_500], recovery: 1_000 },
+  'pause-clients': {
+    costsHolds: true,
+    weight: 4,
+    lasts: () => [300, 2_500], // Silent for that long, servers are taken for dead: by clients, and by sentinels.
+    recovery: SILENCE_FOUND_WITHIN,
+  },
   'kill-worker': { weight: 6, recovery: 1_000, worker: 'node' },
   'stop-worker': {
     costsHolds: true,

@@ -1,6 +1,7 @@
 -- Takes a level off a read hold; with the last hold of all the lock is free and the waiters are told.
 --
 -- KEYS[1]  the lock
+-- KEYS[2]  a key of its slot that is never there, so that this waits for a move of the slot to end
 -- ARGV[1]  the owner field
 -- ARGV[2]  the hold count the client wants; 0 ends the hold
 -- ARGV[3]  what the levels that remain still need, in ms; may be nothing, or less

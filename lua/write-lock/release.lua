@@ -2,6 +2,7 @@
 -- steps down to reading; either way the waiters are told.
 --
 -- KEYS[1]  the lock
+-- KEYS[2]  a key of its slot that is never there, so that this waits for a move of the slot to end
 -- ARGV[1]  the owner field
 -- ARGV[2]  the hold count the client wants; 0 ends the hold
 -- ARGV[3]  the lease of the levels that remain, in ms

@@ -7,7 +7,7 @@ import {
 } from './acknowledged-sender'
 import { type CommandConnection, connectionOptions } from './command-connection'
 import { classify } from './failures'
-import { NO_RESENDING, openNode } from './node-connection'
+import { NO_RESENDING, openNode, reachedAt } from './node-connection'
 
 export type { AcknowledgedAnswer } from './acknowledged-sender'
 
@@ -61,7 +61,8 @@ export class AcknowledgedConnection {
     this.senders.clear()
   }
 
-  private nodeSender(cluster: Cluster, node: string) {
+  private nodeSender(cluster: Cluster, announced: string) {
+    const node = reachedAt(cluster, announced)
     return this.sender(node, () => {
       const redis = openNode(cluster, this.commands.target, node)
       // Once a break, not once for each try to reconnect.
@@ -87,7 +88,8 @@ export class AcknowledgedConnection {
   }
 
   private closeUnused(cluster: Cluster) {
-    const serving = new Set(cluster.slots.map((nodes) => nodes?.[0]))
+    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
+    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
     for (const [node, sender] of this.senders) {
       if (serving.has(node)) continue
       this.senders.delete(node)

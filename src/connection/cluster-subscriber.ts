@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../runtime/clock'
 import { cutIfSilent } from './command-connection'
-import { openNode } from './node-connection'
+import { openNode, reachedAt } from './node-connection'
 import type { RedisTarget } from './redis-target'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber-connection'
 
@@ -86,7 +86,10 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private nodeFor(channel: string): string | undefined {
-    if (this.sharded) return this.cluster.slots[calculateSlot(channel)]?.[0]
+    if (this.sharded) {
+      const node = this.cluster.slots[calculateSlot(channel)]?.[0]
+      return node && reachedAt(this.cluster, node)
+    }
     const known = this.cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`)
     const current = this.nodes.keys().next().value
     if (current !== undefined && known.includes(current)) return current

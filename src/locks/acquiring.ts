@@ -116,13 +116,19 @@ async function reenter(
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   const reply = await askForLevel(context, protocol, hold, lease, options)
   const { value, sent } = reply
+  hold.leaseEnd = Number(value)
+  if (hold.state === 'held') {
+    hold.extend(sent, lease)
+    hold.replicatedUpTo(sent)
+  }
+  if (!isLive(context, hold)) {
+    // It ended here while the server was asked: what that has granted since is nobody's, nor is there a level of it.
+    context.givingBack.hold(protocol, hold.ownerField, lease, sent)
+    throw lossError(context, hold)
+  }
   const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
   hold.levels.push(level)
-  hold.leaseEnd = Number(value)
-  hold.extend(sent, lease)
-  hold.replicatedUpTo(sent)
   context.leases.keep(hold, protocol.renewal)
-  if (!isLive(context, hold)) throw lossError(context, hold)
   return { hold, level }
 }
 

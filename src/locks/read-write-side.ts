@@ -28,6 +28,11 @@ export abstract class ReadWriteSide {
   protected readonly otherLockId: string
   protected readonly keys: readonly string[]
   protected readonly clocks: { readonly before: string; readonly behind: string }
+  /**
+   * A key beside the lock that nobody ever sets. While their slot moves, a script with both is put off (TRYAGAIN):
+   * clocks that are still on their way must not be taken for those of dead readers.
+   */
+  protected readonly neverThere: string
 
   constructor(
     readonly name: string,
@@ -42,6 +47,7 @@ export abstract class ReadWriteSide {
     this.lockIds = [this.lockId, this.otherLockId]
     this.keys = [key]
     this.clocks = readClockParts(key)
+    this.neverThere = `${this.clocks.before}${this.clocks.behind}0`
   }
 
   /** What this caller holds of the other side. */

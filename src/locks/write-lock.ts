@@ -50,16 +50,9 @@ export class WriteLock extends ReadWriteSide implements LockProtocol {
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
     const { before, behind } = this.clocks
-    return this.run(RELEASE, [
-      owner,
-      count,
-      lease,
-      this.channel,
-      this.client.publish,
-      leaseEnd,
-      before,
-      behind,
-    ])
+    const { publish } = this.client
+    const args = [owner, count, lease, this.channel, publish, leaseEnd, before, behind]
+    return this.client.runner.run(RELEASE, [this.key, this.neverThere], args)
   }
 
   forceRelease([owner = '']: readonly string[]): ScriptCall {

@@ -102,6 +102,31 @@ describe('atlas D6: a slot on the move', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
+  for (const what of ['another reader releases', 'a writer steps down'] as const)
+    it(`a reader whose clock moves later than the lock stays: ${what}`, async () => {
+      const lock = redisson.getReadWriteLock(name)
+      const [slot, source] = [calculateSlot(name), await ownerIndex()]
+      const target = (source + 1) % 3
+      const { reading, leaving } = await redisson.run(async () => {
+        const writing = what === 'a writer steps down' ? await lock.writeLock().acquire() : undefined
+        const reading = await lock.readLock().acquire()
+        return { reading, leaving: writing ?? (await readByAnother()).theirs }
+      })
+      await beginMoving()
+      const { host, port } = setup.nodes[target]!
+      // As tools do that move a few keys at a time.
+      await withClient(setup.nodes[source]!, (client) => client.migrate(host, port, name, 0, 5_000))
+      const releasing = leaving.unlock()
+      releasing.catch(() => {})
+      await sleep(500)
+      await setup.migrateSlot(slot, target)
+      await releasing
+      const other = await createRedisson({ redis: nodesOf(setup) })
+      expect(await other.getReadWriteLock(name).writeLock().tryLock()).to.equal(false)
+      expect(reading.isHeld).to.equal(true)
+      await reading.unlock()
+    })
+
   for (const [what, weRead, release] of [
     ['the last living reader releases', true, (_: RLock, ours: LockHold) => ours.unlock()],
     ['a dead reader is forced out', false, (lock: RLock) => lock.forceUnlock()],

@@ -1,6 +1,8 @@
 // The command `npm run chaos`.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { javaAvailability } from '../../compat/java-peer'
+import { optionsOrExit } from '../support/command-line'
 import { type ChaosOptions, parseOptions, USAGE } from './options'
 import type { TopologyName } from './plan/catalogue'
 import { schedule } from './plan/schedule'
@@ -130,18 +132,6 @@ async function javaIsThere(): Promise<boolean> {
   return java.available
 }
 
-function readOptions(): ChaosOptions {
-  try {
-    const options = parseOptions(process.argv.slice(2))
-    if (options) return options
-    console.log(USAGE)
-    process.exit(0)
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -154,7 +144,7 @@ for (const [signal, code] of [
   })
 }
 
-main(readOptions()).then(
+main(optionsOrExit(parseOptions, USAGE)).then(
   (ok) => process.exit(ok ? 0 : 1),
   (error: Error) => {
     console.error(`The run failed: ${error.stack}`)

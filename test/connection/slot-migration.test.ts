@@ -3,6 +3,7 @@ import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../src/names/redis-names'
 import { type ClusterSetup, startCluster, waitUntil, withClient } from '../servers'
 import { closeAll, createRedisson, timed, uniqueName } from '../support/clients'
+import { closeProxies, openProxy } from '../support/proxies'
 import { SOON, subscribersOn } from './support'
 
 describe('when a slot moves', () => {
@@ -11,7 +12,10 @@ describe('when a slot moves', () => {
   before(async () => {
     setup = await startCluster()
   })
-  afterEach(closeAll)
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
   after(() => setup.stop())
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
@@ -46,6 +50,25 @@ describe('when a slot moves', () => {
       await (await waiting).unlock()
     })
     expect(took).to.be.below(SOON)
+  })
+
+  it('redirects are followed by the natMap, also on the way that replicas acknowledge', async () => {
+    const proxies = await Promise.all(setup.nodes.map((node) => openProxy(node)))
+    const reached = proxies.map(({ host, port }) => ({ host, port }))
+    const natMap = Object.fromEntries(
+      setup.nodes.map(({ host, port }, i) => [`${host}:${port}`, reached[i]!]),
+    )
+    const redisson = await createRedisson({ redis: { nodes: reached, options: { natMap } } })
+    const name = uniqueName('{mapped}')
+    await move(name, () => redisson.getLock(name).withLock(() => {}))
+    await redisson.getLock(name).withLock(() => {})
+    // Nothing of this is public; a way past the proxies shows nowhere else.
+    const { client } = redisson as unknown as {
+      client: { acknowledged: { senders: Map<string, unknown> } }
+    }
+    expect(reached.map(({ host, port }) => `${host}:${port}`)).to.include.members([
+      ...client.acknowledged.senders.keys(),
+    ])
   })
 
   it('waiters on other slots of the same node go on listening', async () => {

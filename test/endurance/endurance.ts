@@ -1,8 +1,10 @@
 // npm run endurance: what a million names, ten thousand waiters and a hundred thousand held locks cost a process.
+
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
+import { optionsOrExit } from '../support/command-line'
 import { liveLine } from './live-line'
 import { measure } from './measure'
 import type { Result } from './messages'
@@ -33,19 +35,7 @@ async function endurance({ orders, json }: EnduranceOptions): Promise<boolean> {
   return missed.length === 0
 }
 
-function readOptions(): EnduranceOptions {
-  try {
-    const options = parseOptions(process.argv.slice(2))
-    if (options) return options
-    console.log(USAGE)
-    process.exit(0)
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
-endurance(readOptions()).then(
+endurance(optionsOrExit(parseOptions, USAGE)).then(
   (kept) => process.exit(kept ? 0 : 1),
   (error: Error) => {
     console.error(`The run failed: ${error.message}`)

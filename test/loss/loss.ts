@@ -1,5 +1,7 @@
 // npm run loss: how soon a holder learns that its lock is lost, and whether that is before another is let in.
+
 import { writeFileSync } from 'node:fs'
+import { optionsOrExit } from '../support/command-line'
 import { type Fault, SENTINEL_FAULTS, STANDALONE_FAULTS } from './faults'
 import { type Lane, sentinelLane, standaloneLane } from './lane'
 import { LiveLine } from './live-line'
@@ -67,22 +69,10 @@ async function measure(options: LossOptions): Promise<boolean> {
   return summaries.every(({ problems }) => problems.length === 0)
 }
 
-function readOptions(): LossOptions {
-  try {
-    const options = parseOptions(process.argv.slice(2))
-    if (options) return options
-    console.log(USAGE)
-    process.exit(0)
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
-measure(readOptions())
+measure(optionsOrExit(parseOptions, USAGE))
   .then(
     (ok) => (ok ? 0 : 1),
     (error) => {

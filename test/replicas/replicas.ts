@@ -1,5 +1,7 @@
 // What replication keeps of a lock, and what it loses: npm run replicas -- [--rounds N] [--only TEXT]
+
 import { parseArgs } from 'node:util'
+import { optionsOrExit } from '../support/command-line'
 import { SCENARIOS } from './scenarios'
 import { NoFailover, type Outcome, SYNC, World } from './world'
 
@@ -32,18 +34,6 @@ function parseOptions(): Options | undefined {
   if (!SCENARIOS.some(({ title }) => title.includes(values.only)))
     throw new TypeError(`nothing has ${JSON.stringify(values.only)} in its title`)
   return { rounds, only: values.only }
-}
-
-function readOptions(): Options {
-  try {
-    const options = parseOptions()
-    if (options) return options
-    console.log(USAGE)
-    process.exit(0)
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
 }
 
 async function main({ rounds, only }: Options) {
@@ -103,4 +93,4 @@ function range(numbers: readonly (number | undefined)[]): string {
   return least === greatest ? least! : `${least} to ${greatest}`
 }
 
-void main(readOptions())
+void main(optionsOrExit(parseOptions, USAGE))

@@ -129,4 +129,17 @@ describe('the judge of a chaos run', () => {
     expect(kept('node-1', 5)).to.deep.equal(['held-by-nobody'])
     expect(kept('java', 5)).to.be.empty
   })
+
+  it('lets waiters off that a Java thread keeps out by a hold it counted twice', () => {
+    const waiting = (turns: number) => {
+      const story = new Story().tell(0, 'node-9', 'want')
+      for (let i = 1; i <= 60; i++) story.turn(i, 'java', i)
+      story.judge.keyHeldOn('lock', { field: 'id:1', worker: 'java' }, turns, 1 * SECOND, 60 * SECOND)
+      story.judge.look(61 * SECOND)
+      return story.judge.violations.map(({ kind }) => kind)
+    }
+    expect(waiting(0)).to.be.empty
+    // The same owner, but only a few turns: a long section, which excuses nobody who sleeps.
+    expect(waiting(55)).to.deep.equal(['stuck'])
+  })
 })

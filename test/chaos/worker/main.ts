@@ -1,8 +1,8 @@
 // One of the Node workers of a chaos run. It judges nothing: it records.
 import { Redisson } from '../../../src/index'
+import { JumpingClock } from '../../support/jumping-clock'
 import { leftIn } from '../../support/left-in'
 import { micros, type Side } from '../evidence/records'
-import { BentClock } from './bent-clock'
 import { describeWaiting } from './describe-waiting'
 import { EvidenceWriter } from './evidence-writer'
 import { Flow, type Surroundings } from './flow'
@@ -15,7 +15,7 @@ const KNOWN_CODES = ['LOCK_LOST', 'LOCK_NOT_REPLICATED', 'REDIS_UNAVAILABLE']
 
 async function main(): Promise<void> {
   const setup = JSON.parse(process.argv[2]!) as WorkerSetup
-  const clock = new BentClock()
+  const clock = new JumpingClock()
   const { redis, lockWatchdogTimeout } = setup
   const redisson = await Redisson.createWith(
     { redis, lockWatchdogTimeout },
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
         tell({ is: 'unblocked', at: micros() })
         break
       case 'jump':
-        clock.jump(message.ms)
+        clock.jumped += message.ms
         break
       case 'join':
         void joinAtOnce(around, message).then(() => tell({ is: 'joined' }))

@@ -77,9 +77,10 @@ export async function run(
   })
   const watch = new KeyWatch(topology, LOCKS, judge, workforce.namesByClientId)
   let kept = 0
+  let breaking = true
   const looking = setInterval(() => {
     judge.look(micros())
-    if (judge.tally.doubleCountsOfJava.size === kept) return
+    if (!breaking || judge.tally.doubleCountsOfJava.size === kept) return
     kept = judge.tally.doubleCountsOfJava.size
     void freeFromJava(workforce, judge)
   }, 1_000)
@@ -103,6 +104,8 @@ export async function run(
     workforce.start()
     watch.start()
     await breakThings({ topology, workforce, locks: LOCKS }, faults, options, progress)
+    breaking = false
+    await workforce.settled()
     if (options.stopAtFirst && judge.violations.length > 0) await workforce.dismiss()
     else {
       progress.present = 'quiet: everybody comes to an end'

@@ -60,15 +60,17 @@ describe('when a slot moves', () => {
     )
     const redisson = await createRedisson({ redis: { nodes: reached, options: { natMap } } })
     const name = uniqueName('{mapped}')
-    await move(name, () => redisson.getLock(name).withLock(() => {}))
-    await redisson.getLock(name).withLock(() => {})
+    const opened = new Set<string>()
     // Nothing of this is public; a way past the proxies shows nowhere else.
     const { client } = redisson as unknown as {
       client: { acknowledged: { senders: Map<string, unknown> } }
     }
-    expect(reached.map(({ host, port }) => `${host}:${port}`)).to.include.members([
-      ...client.acknowledged.senders.keys(),
-    ])
+    await move(name, async () => {
+      await redisson.getLock(name).withLock(() => {})
+      for (const node of client.acknowledged.senders.keys()) opened.add(node)
+    })
+    expect(opened.size).to.be.greaterThan(0)
+    expect(reached.map(({ host, port }) => `${host}:${port}`)).to.include.members([...opened])
   })
 
   it('waiters on other slots of the same node go on listening', async () => {

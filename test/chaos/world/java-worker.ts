@@ -48,9 +48,16 @@ export class JavaWorker {
 
   /** Every thread ends after its turn; false when some never came to an end. */
   async finish(withinMs: number): Promise<boolean> {
-    await this.peer.stopContending()
+    // Where it was killed meanwhile, its threads have come to an end as well.
+    await this.peer.stopContending().catch(() => {})
     const late = new Promise<boolean>((resolve) => setTimeout(resolve, withinMs, false).unref())
-    return await Promise.race([this.#running.then(() => true), late])
+    return await Promise.race([
+      this.#running.then(
+        () => true,
+        () => true,
+      ),
+      late,
+    ])
   }
 
   kill(): Promise<void> {

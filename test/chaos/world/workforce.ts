@@ -78,6 +78,11 @@ export class Workforce {
     return replaced
   }
 
+  /** Resolves when no Java worker is being replaced. */
+  async settled(): Promise<void> {
+    await this.replacing
+  }
+
   private async replaceJavaNow(): Promise<void> {
     const old = this.java!
     await old.kill()

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock'
 import { classify, withoutSecrets } from './failures'
 import { connectOrFail, inTime, refuseWrongMode, unavailable } from './first-contact'
 import type { Outages } from './outages'
-import { quickCommandsWork, sendQuickly, writeTogether } from './quick-command'
+import { quickCommandsWork, sendScript, WriteTogether } from './quick-command'
 import type { RedisTarget } from './redis-target'
 import { reopenUnless } from './reopening'
 
@@ -58,6 +58,7 @@ export class CommandConnection {
   readonly redis: Redis | Cluster
   private closed = false
   private quick = false
+  private readonly writes: WriteTogether | undefined
 
   constructor(
     readonly target: RedisTarget,
@@ -67,6 +68,7 @@ export class CommandConnection {
     private readonly onNewServer: () => void,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster() : this.openSingle()
+    if (this.redis instanceof Redis) this.writes = new WriteTogether(this.redis)
   }
 
   private openSingle(): Redis {
@@ -141,17 +143,20 @@ export class CommandConnection {
     }
   }
 
-  /** Sends EVAL or EVALSHA. */
+  /** Sends EVAL or EVALSHA; calls back with what it answers, perhaps in the turn in which that comes. */
   send(
     how: 'eval' | 'evalsha',
     script: string,
     keys: readonly string[],
     args: readonly (string | number)[],
-  ): Promise<unknown> {
-    const { redis } = this
-    if (redis instanceof Cluster || !this.quick) return redis[how](script, keys.length, ...keys, ...args)
-    writeTogether(redis)
-    return sendQuickly(redis, how, [script, keys.length, ...keys, ...args])
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { redis, writes } = this
+    if (this.quick && writes) {
+      writes.add()
+      sendScript(redis as Redis, how, script, keys, args, answered, failed)
+    } else redis[how](script, keys.length, ...keys, ...args).then(answered, failed)
   }
 
   /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect and resend. */

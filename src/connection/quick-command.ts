@@ -1,12 +1,20 @@
 import { Command, type Redis } from 'ioredis'
 
-/** The bytes of a command in RESP. */
-function encode(words: readonly (string | number)[]): string {
-  let bytes = `*${words.length}\r\n`
-  for (const word of words) {
-    const text = typeof word === 'string' ? word : String(word)
-    bytes += `$${Buffer.byteLength(text)}\r\n${text}\r\n`
-  }
+function bulk(word: string | number): string {
+  const text = typeof word === 'string' ? word : String(word)
+  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
+}
+
+/** The bytes of a call of a script in RESP. */
+function encode(
+  how: 'eval' | 'evalsha',
+  script: string,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): string {
+  let bytes = `*${3 + keys.length + args.length}\r\n${bulk(how)}${bulk(script)}${bulk(keys.length)}`
+  for (const key of keys) bytes += bulk(key)
+  for (const arg of args) bytes += bulk(arg)
   return bytes
 }
 
@@ -28,26 +36,28 @@ class QuickCommand {
   isSettled = false
   protocol = 2
   replyMapping = 'legacy'
-  readonly promise: Promise<unknown>
-  resolve!: (value: unknown) => void
-  reject!: (error: unknown) => void
+  /** ioredis hands it back to whoever sends the command. */
+  readonly promise = undefined
 
   constructor(
     readonly name: string,
     readonly args: readonly (string | number)[],
     private readonly bytes: string,
-  ) {
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = (value) => {
-        this.isResolved = this.isSettled = true
-        // Numbers and nil, which is what scripts answer as a rule, are what they are.
-        resolve(typeof value === 'object' && value !== null ? asCommand(this).transformReply(value) : value)
-      }
-      this.reject = (error) => {
-        this.isSettled = true
-        reject(error)
-      }
-    })
+    private readonly answered: (value: unknown) => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  resolve(value: unknown): void {
+    if (this.isSettled) return
+    this.isResolved = this.isSettled = true
+    // Numbers and nil, which is what scripts answer as a rule, are what they are.
+    this.answered(typeof value === 'object' && value !== null ? asCommand(this).transformReply(value) : value)
+  }
+
+  reject(error: unknown): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.failed(error)
   }
 
   toWritable(): string {
@@ -65,15 +75,17 @@ interface ReplyTransformer {
 }
 const asCommand = (command: QuickCommand) => command as unknown as Command & ReplyTransformer
 
-/** Sends a command whose answer is text, a number, or an array of these. */
-export function sendQuickly(
+/** Sends a script whose answer is text, a number, or an array of these; calls back in the turn in which that comes. */
+export function sendScript(
   redis: Redis,
-  name: string,
+  how: 'eval' | 'evalsha',
+  script: string,
+  keys: readonly string[],
   args: readonly (string | number)[],
-): Promise<unknown> {
-  return redis.sendCommand(
-    asCommand(new QuickCommand(name, args, encode([name, ...args]))),
-  ) as Promise<unknown>
+  answered: (value: unknown) => void,
+  failed: (error: unknown) => void,
+): void {
+  redis.sendCommand(asCommand(new QuickCommand(how, args, encode(how, script, keys, args), answered, failed)))
 }
 
 /** Whether the installed ioredis carries such commands: asks the server something, and in the ordinary way behind it. */
@@ -83,7 +95,7 @@ export async function quickCommandsWork(redis: Redis): Promise<boolean> {
     answered = true
   }
   try {
-    sendQuickly(redis, 'ping', []).then(note, note)
+    redis.sendCommand(asCommand(new QuickCommand('ping', [], '*1\r\n$4\r\nping\r\n', note, note)))
   } catch {
     return false
   }
@@ -92,19 +104,35 @@ export async function quickCommandsWork(redis: Redis): Promise<boolean> {
   return answered
 }
 
-const corked = new WeakSet<Redis['stream']>()
+/** So many commands go in one write, so that the server has something to do while the next are being made. */
+const TOGETHER = 16
 
 /**
- * What is written to the server in this turn of the event loop goes there in one piece: a system call for each command
- * is most of what many flows at once cost.
+ * Writes what is sent in one turn of the event loop together, but for the first: a system call for each command is
+ * most of what many flows at once cost, and one flow alone is not to wait for others.
  */
-export function writeTogether(redis: Redis): void {
-  const { stream } = redis
-  if (!stream || corked.has(stream)) return
-  corked.add(stream)
-  stream.cork()
-  process.nextTick(() => {
-    corked.delete(stream)
-    stream.uncork()
-  })
+export class WriteTogether {
+  private corked: Redis['stream'] | undefined
+  private commands = 0
+
+  constructor(private readonly redis: Redis) {}
+
+  /** A command is about to be sent. */
+  add(): void {
+    if (this.commands === 0) process.nextTick(this.endTurn)
+    else if (this.commands % TOGETHER === 1) this.cork()
+    this.commands++
+  }
+
+  private cork() {
+    this.corked?.uncork()
+    this.corked = this.redis.stream
+    this.corked?.cork()
+  }
+
+  private readonly endTurn = () => {
+    this.commands = 0
+    this.corked?.uncork()
+    this.corked = undefined
+  }
 }

@@ -33,15 +33,23 @@ export class AcquiredHold implements LockHold {
     return this.look() && this.acquired.hold.levels.includes(this.acquired.level)
   }
 
-  async unlock(): Promise<void> {
-    if (this.unlocked)
-      throw new IllegalMonitorStateError(
-        `This hold on the lock ${quote(this.lockName)} was released already ` +
-          `(client ${this.context.clientId}, thread id ${this.threadId}).`,
-      )
+  unlock(): Promise<void> {
+    const { context, protocol, acquired } = this
+    if (this.unlocked) return Promise.reject(this.unlockedAlready())
     this.unlocked = true
-    this.context.assertNotClosed()
-    await release(this.context, this.protocol, this.acquired.hold, () => this.acquired.level)
+    try {
+      context.assertNotClosed()
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return release(context, protocol, acquired.hold, () => acquired.level)
+  }
+
+  private unlockedAlready(): IllegalMonitorStateError {
+    return new IllegalMonitorStateError(
+      `This hold on the lock ${quote(this.lockName)} was released already ` +
+        `(client ${this.context.clientId}, thread id ${this.threadId}).`,
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,10 +3,11 @@ import type { Caller } from '../ownership/callers'
 import { Hold, type Level } from '../ownership/hold'
 import { newThreadId } from '../ownership/process-state'
 import type { SlotPlace } from '../ownership/slot-table'
-import type { Reply, ScriptCall } from '../scripts/script-runner'
+import type { Reply } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
 import type { WaitingFor } from '../waiting/gate'
 import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/not-replicated'
+import { Acquisition } from './acquisition'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import { type LockProtocol, NOT_HELD } from './lock-protocol'
@@ -30,17 +31,28 @@ export interface Acquired {
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
-export async function acquire(
+export function acquire(
   context: ClientContext,
   protocol: LockProtocol,
   caller: Caller,
   options: AcquireOptions,
 ): Promise<Acquired | undefined> {
+  const place = caller.placeToAcquire(protocol.lockId)
+  return place
+    ? acquireAlone(context, protocol, caller, place, options)
+    : acquireAnew(context, protocol, caller, undefined, options)
+}
+
+/** One caller does one thing at a time. */
+async function acquireAlone(
+  context: ClientContext,
+  protocol: LockProtocol,
+  caller: Caller,
+  place: SlotPlace,
+  options: AcquireOptions,
+): Promise<Acquired | undefined> {
   context.assertOpen()
   options.signal?.throwIfAborted()
-  const place = caller.placeToAcquire(protocol.lockId)
-  if (!place) return await acquireAnew(context, protocol, caller, undefined, options)
-
   if (place.table.get(place.key)?.acquiring)
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(protocol.name)} already (client ${context.clientId}). ` +
@@ -181,21 +193,21 @@ async function acquireAnew(
   place: SlotPlace | undefined,
   options: AcquireOptions,
 ): Promise<Acquired | undefined> {
-  const started = context.clock.now()
-  const beside = protocol.beside?.(caller, options.waitTime === undefined || options.waitTime > 0)
+  context.assertOpen()
+  options.signal?.throwIfAborted()
+  const { waitTime: wait } = options
+  const started = wait === undefined ? undefined : context.clock.now()
+  const beside = protocol.beside?.(caller, wait === undefined || wait > 0)
   const queue = queueFor(protocol, beside)
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   for (let tries = 1; ; tries++) {
-    context.assertOpen()
-    options.signal?.throwIfAborted()
-    const waitTime =
-      options.waitTime === undefined ? undefined : options.waitTime - context.clock.elapsedSince(started)
+    const waitTime = started && wait! - context.clock.elapsedSince(started)
     // Those who wait here were first; asking Redis past them would be barging.
-    if (waitTime !== undefined && options.waitTime! <= 0 && context.waiting.hasQueue(queue.lockId))
-      return undefined
+    if (waitTime !== undefined && wait! <= 0 && context.waiting.hasQueue(queue.lockId)) return undefined
     const threadId = newThreadId()
     const owner = protocol.ownerField(threadId)
-    const reply = await waitFor(context, protocol, queue, owner, beside, lease, waitTime, options.signal)
+    const request = new Acquisition(context, protocol, owner, beside, lease, waitTime, options.signal)
+    const reply = await context.waiting.acquire(queue, request)
     if (!reply) return undefined
     try {
       // Granted in the very turn in which the client began to shut down.
@@ -209,6 +221,8 @@ async function acquireAnew(
     const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken: options.byToken }
     if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(protocol, hold)
+      context.assertOpen()
+      options.signal?.throwIfAborted()
       continue
     }
     hold.levels.push(level)
@@ -240,37 +254,6 @@ function take(context: ClientContext, protocol: LockProtocol, hold: Hold, place:
   }
   context.holds.add(hold)
   context.leases.keep(hold, protocol.renewal)
-}
-
-function waitFor(
-  context: ClientContext,
-  protocol: LockProtocol,
-  queue: WaitingFor,
-  owner: string,
-  beside: string | undefined,
-  lease: number,
-  waitTime: number | undefined,
-  signal: AbortSignal | undefined,
-): Promise<Reply | undefined> {
-  return context.waiting.acquire(queue, {
-    waitTime,
-    signal,
-    lease,
-    grace: context.grace,
-    lockName: quote(protocol.name),
-    start: () => protocol.acquire(owner, lease, beside),
-    takeOver: protocol.handOver && ((giver) => protocol.handOver!(giver, owner, lease)),
-    abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
-    giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
-    unavailable: (attempt) => {
-      if (!context.isServerAway() && !attempt?.lastError) return undefined
-      const why = attempt?.lastError ? `: ${attempt.lastError.message}` : ''
-      return new RedisUnavailableError(
-        `Redis could not be asked when the wait for the lock ${quote(protocol.name)} was over${why}`,
-        attempt?.lastError && { cause: attempt.lastError },
-      )
-    },
-  })
 }
 
 /** The answer came so late that the lease may have run out on the way: asks before handing the lock out. */

@@ -8,6 +8,11 @@ export async function answerToHolder(call: ScriptCall): Promise<Reply> {
     return await call.answer
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error
-    return { value: NOT_HELD, sent: call.started, connectionBroke: false, acknowledged: true }
+    return notHeldBy(call)
   }
+}
+
+/** What a key that holds no lock of this kind says to one who held it. */
+export function notHeldBy(call: ScriptCall): Reply {
+  return { value: NOT_HELD, sent: call.started, connectionBroke: false, acknowledged: true }
 }

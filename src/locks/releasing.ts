@@ -1,6 +1,7 @@
+import { WrongTypeError } from '../api/errors'
 import type { Hold, Level } from '../ownership/hold'
 import type { Reply } from '../scripts/script-runner'
-import { answerToHolder } from './answer-to-holder'
+import { answerToHolder, notHeldBy } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
 import { clientsTold, type LockProtocol, NOT_HELD, OTHER_LEASE } from './lock-protocol'
 
@@ -17,17 +18,17 @@ export function release(
   hold: Hold,
   chooseLevel: () => Level,
 ): Promise<void> {
-  return hold.inTurn(async () => {
+  return hold.inTurn(() => {
     // Chosen in turn: of two calls under way at once, each releases a level of its own.
     const level = chooseLevel()
     const live = isLive(context, hold)
     hold.levels.splice(hold.levels.indexOf(level), 1)
-    if (!live) {
-      if (hold.levels.length === 0) forget(hold)
-      throw lossError(context, hold)
-    }
-    if (hold.levels.length === 0) return await releaseLast(context, protocol, hold)
-    await tellLevels(context, protocol, hold)
+    if (live)
+      return hold.levels.length === 0
+        ? releaseLast(context, protocol, hold)
+        : tellLevels(context, protocol, hold)
+    if (hold.levels.length === 0) forget(hold)
+    throw lossError(context, hold)
   })
 }
 
@@ -65,19 +66,23 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
 }
 
 async function releaseLast(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
-  const called = context.clock.now()
   hold.state = 'released'
-  stopKeeping(context, hold)
-  forget(hold)
+  // First of all the command: whatever else is to be done can be done while the server is at it.
   const handedOver = context.waiting.handOver(protocol.lockId, hold.ownerField)
   if (!handedOver) context.waiting.freeing(protocol)
+  const call = handedOver ?? protocol.release(hold.ownerField, 0, 0, 0)
+  stopKeeping(context, hold)
+  forget(hold)
   let reply: Reply
   try {
-    reply = await answerToHolder(handedOver ?? protocol.release(hold.ownerField, 0, 0, 0))
+    reply = await call.answer
   } catch (error) {
     if (!handedOver) context.waiting.freed(protocol, undefined)
-    context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)
-    throw error
+    if (!(error instanceof WrongTypeError)) {
+      context.givingBack.hold(protocol, hold.ownerField, hold.lease, call.started)
+      throw error
+    }
+    reply = notHeldBy(call)
   }
   if (!handedOver)
     context.waiting.freed(protocol, reply.value === NOT_HELD ? undefined : clientsTold(reply.value))

@@ -2,19 +2,22 @@ import type { Hold } from './hold'
 
 /** Every live hold of one client, by lock. */
 export class HoldRegistry {
-  private readonly holds = new Map<string, Set<Hold>>()
+  /** One as a rule; readers are several. */
+  private readonly holds = new Map<string, Hold | Set<Hold>>()
   private whenEmpty: (() => void) | undefined
 
   add(hold: Hold): void {
     const held = this.holds.get(hold.lockId)
-    if (held) held.add(hold)
-    else this.holds.set(hold.lockId, new Set([hold]))
+    if (held === undefined) this.holds.set(hold.lockId, hold)
+    else if (held instanceof Set) held.add(hold)
+    else this.holds.set(hold.lockId, new Set([held, hold]))
   }
 
   delete(hold: Hold): void {
     const held = this.holds.get(hold.lockId)
-    if (!held?.delete(hold)) return
-    if (held.size > 0) return
+    if (held instanceof Set) {
+      if (!held.delete(hold) || held.size > 0) return
+    } else if (held !== hold) return
     this.holds.delete(hold.lockId)
     if (this.holds.size === 0) this.whenEmpty?.()
   }
@@ -34,10 +37,12 @@ export class HoldRegistry {
   }
 
   on(lockId: string): Iterable<Hold> {
-    return this.holds.get(lockId) ?? []
+    const held = this.holds.get(lockId)
+    if (held === undefined) return []
+    return held instanceof Set ? held : [held]
   }
 
   *all(): Iterable<Hold> {
-    for (const held of this.holds.values()) yield* held
+    for (const lockId of this.holds.keys()) yield* this.on(lockId)
   }
 }

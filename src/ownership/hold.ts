@@ -1,4 +1,4 @@
-import type { Clock, Moment } from '../runtime/clock'
+import type { Clock, Moment, Timer } from '../runtime/clock'
 import { outsideThreads } from './logical-thread'
 import type { SlotPlace } from './slot-table'
 
@@ -54,6 +54,10 @@ export class Hold {
   lateCopyPossible = false
   /** Gives back what the server may keep of it beyond the end that is known here. */
   giveBackRest: (() => void) | undefined
+  /** What the watchdog notes of it while it renews it. */
+  watched: unknown
+  /** The timer that tells when its explicit lease has run out. */
+  expiry: Timer | undefined
   /** Why it ended without a release. */
   lossReason: LossReason | undefined
   /** When the command of the last success was handed over. */
@@ -176,9 +180,18 @@ export class Hold {
 
   /** Runs operations on this hold one after the other, whoever asks for them. */
   inTurn<T>(operation: () => Promise<T>): Promise<T> {
-    const turn = this.lastTurn ? this.lastTurn.then(operation, operation) : operation()
+    const turn = this.lastTurn ? this.lastTurn.then(operation, operation) : begun(operation)
     this.lastTurn = turn
     return turn
+  }
+}
+
+/** At once, so that calls take effect in the order in which they are made. */
+function begun<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return operation()
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Hold } from '../ownership/hold'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock, Timer } from '../runtime/clock'
+import type { Clock } from '../runtime/clock'
 import { Doubts } from './doubts'
 import type { Renewal } from './renewal'
 import type { Watchdog } from './watchdog'
@@ -11,7 +11,8 @@ import type { Watchdog } from './watchdog'
  */
 export class LeaseKeeper {
   private readonly doubts: Doubts
-  private readonly expiries = new Map<Hold, Timer>()
+  private readonly expiring = new Set<Hold>()
+  private fresh: [Hold, Renewal][] = []
 
   constructor(
     private readonly clock: Clock,
@@ -21,8 +22,19 @@ export class LeaseKeeper {
     this.doubts = new Doubts(clock, watchdog)
   }
 
-  /** A lease was just set, or the levels changed. */
+  /** A lease was just set, or the levels changed. Looked after at the end of the turn: most locks are free again by then. */
   keep(hold: Hold, renewal: Renewal): void {
+    if (this.fresh.length === 0) process.nextTick(this.keepFresh)
+    this.fresh.push([hold, renewal])
+  }
+
+  private readonly keepFresh = () => {
+    const { fresh } = this
+    this.fresh = []
+    for (const [hold, renewal] of fresh) if (hold.state === 'held') this.lookAfter(hold, renewal)
+  }
+
+  private lookAfter(hold: Hold, renewal: Renewal) {
     this.cancelExpiry(hold)
     if (hold.needsWatchdog) this.watchdog.add(hold, renewal)
     else {
@@ -61,27 +73,31 @@ export class LeaseKeeper {
   }
 
   stop(): void {
+    this.fresh = []
     this.doubts.stop()
     this.watchdog.stop()
-    for (const timer of this.expiries.values()) timer.cancel()
-    this.expiries.clear()
+    for (const hold of this.expiring) this.cancelExpiry(hold)
   }
 
   private armExpiry(hold: Hold) {
-    const timer = outsideThreads(() =>
+    hold.expiry = outsideThreads(() =>
       this.clock.after(hold.remaining(), () => {
-        this.expiries.delete(hold)
+        this.forgetExpiry(hold)
         if (hold.isPastDeadline) this.onExpired(hold)
         else if (!hold.needsWatchdog) this.armExpiry(hold)
       }),
     )
-    this.expiries.set(hold, timer)
+    this.expiring.add(hold)
   }
 
   private cancelExpiry(hold: Hold) {
-    const timer = this.expiries.get(hold)
-    if (!timer) return
-    timer.cancel()
-    this.expiries.delete(hold)
+    if (!hold.expiry) return
+    hold.expiry.cancel()
+    this.forgetExpiry(hold)
+  }
+
+  private forgetExpiry(hold: Hold) {
+    hold.expiry = undefined
+    this.expiring.delete(hold)
   }
 }

@@ -1,6 +1,7 @@
 import type { Hold } from '../ownership/hold'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock, Timer } from '../runtime/clock'
+import { Alarm } from '../runtime/alarm'
+import type { Clock } from '../runtime/clock'
 import type { Renewal } from './renewal'
 import { Slice } from './slice'
 import { Stage, Watched } from './stage'
@@ -29,18 +30,17 @@ const TOLD_A_TURN = 500
  * `failed` until the next try. However much is due at once, a turn of the event loop does a slice of it.
  */
 export class Watchdog {
-  private readonly watched = new Map<Hold, Watched>()
   private readonly resting: Stage
   private readonly underWay: Stage
   private readonly overdue: Stage
   private readonly failed: Stage
   private readonly interval: number
-  private timer: Timer | undefined
-  private timerAt = 0
+  private readonly alarm: Alarm
 
   constructor(private readonly options: WatchdogOptions) {
     const { clock, lockWatchdogTimeout } = options
     this.interval = lockWatchdogTimeout / 3
+    this.alarm = new Alarm(clock, () => outsideThreads(() => this.tick()))
     this.resting = new Stage(clock, this.interval)
     this.underWay = new Stage(clock, this.interval)
     this.overdue = new Stage(clock, Number.POSITIVE_INFINITY)
@@ -52,27 +52,27 @@ export class Watchdog {
    * others at each re-entry, it might never have one.
    */
   add(hold: Hold, renewal: Renewal): void {
-    if (this.watched.has(hold)) return
+    if (hold.watched) return
     const watched = new Watched(hold, renewal)
-    this.watched.set(hold, watched)
+    hold.watched = watched
     this.resting.enter(watched, hold.granted)
-    this.arm()
+    // Whoever is last is due last: what the alarm was set for comes before.
+    if (watched.behind || !this.alarm.isSet) this.arm()
   }
 
   /** Renews it as soon as may be instead of at its turn, if it rests. */
   hurry(hold: Hold): void {
-    const watched = this.watched.get(hold)
+    const watched = watchedOf(hold)
     if (!watched || watched.stage !== this.resting) return
     this.failed.enter(watched, this.options.clock.now())
     this.arm()
   }
 
   remove(hold: Hold): void {
-    const watched = this.watched.get(hold)
+    const watched = watchedOf(hold)
     if (!watched) return
-    this.watched.delete(hold)
+    hold.watched = undefined
     watched.stage?.leave(watched)
-    if (this.watched.size === 0) this.disarm()
   }
 
   /**
@@ -91,7 +91,7 @@ export class Watchdog {
     const slice = new Slice(this.options.lockWatchdogBatchSize, this.options.groupOf)
     const later: Hold[] = []
     for (const hold of holds) {
-      const watched = this.watched.get(hold)
+      const watched = watchedOf(hold)
       if (!watched) continue
       if (this.isAwaited(watched) || slice.isFull) later.push(hold)
       else if (watched.stage === this.resting && !hold.isPastDeadline) {
@@ -105,7 +105,9 @@ export class Watchdog {
   }
 
   stop(): void {
-    for (const hold of this.watched.keys()) this.remove(hold)
+    for (const stage of [this.resting, this.underWay, this.overdue, this.failed])
+      for (const { hold } of [...stage.inOrder()]) this.remove(hold)
+    this.alarm.cancel()
   }
 
   /** Sees to it that the next tick comes when the first hold of some stage wants attention. */
@@ -120,21 +122,11 @@ export class Watchdog {
         this.untilAttention(this.overdue),
       ),
     )
-    if (delay === Number.POSITIVE_INFINITY) return
-    const at = this.options.clock.now().monotonic + delay
-    if (this.timer && this.timerAt <= at) return
-    this.timer?.cancel()
-    this.timerAt = at
-    this.timer = outsideThreads(() => this.options.clock.after(delay, () => this.tick()))
-  }
-
-  private disarm() {
-    this.timer?.cancel()
-    this.timer = undefined
+    if (delay === Number.POSITIVE_INFINITY) this.alarm.silence()
+    else outsideThreads(() => this.alarm.set(delay))
   }
 
   private tick() {
-    this.timer = undefined
     for (const stage of [this.underWay, this.overdue, this.failed]) this.loseThosePastDeadline(stage)
     this.reportOverdue()
     this.renewDue()
@@ -244,4 +236,8 @@ export class Watchdog {
   private isAwaited({ stage }: Watched) {
     return stage === this.underWay || stage === this.overdue
   }
+}
+
+function watchedOf(hold: Hold): Watched | undefined {
+  return hold.watched as Watched | undefined
 }

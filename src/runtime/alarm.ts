@@ -14,6 +14,10 @@ export class Alarm {
     private readonly ring: () => void,
   ) {}
 
+  get isSet(): boolean {
+    return this.rings !== undefined
+  }
+
   /** Rings once after `delay` ms, and not when it was set to before. */
   set(delay: number): void {
     this.rings = this.clock.now().monotonic + delay

@@ -3,6 +3,7 @@ import { brokeOff, classify, isRefusal, withoutSecrets } from '../connection/fai
 import type { Outages } from '../connection/outages'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Moment, Timer } from '../runtime/clock'
+import { Queue, type Queued } from '../runtime/queue'
 import type { Script } from './script'
 import type { ScriptTransport } from './script-transport'
 
@@ -44,7 +45,10 @@ const NOT_READY = {
 }
 
 /** One script on its way, through as many attempts as it takes. */
-export class ScriptCall {
+export class ScriptCall implements Queued<ScriptCall> {
+  before: ScriptCall | undefined
+  behind: ScriptCall | undefined
+  isPending = false
   readonly started: Moment
   /** The answer has been given or refused; the command itself may still be under way. */
   settled = false
@@ -85,9 +89,8 @@ export class ScriptCall {
     if (this.reply) onReply(this.reply)
     else if (this.settled) onError(this.error)
     else {
-      const { onReply: replyBefore, onError: errorBefore } = this
-      this.onReply = replyBefore ? (reply) => void (replyBefore(reply), onReply(reply)) : onReply
-      this.onError = errorBefore ? (error) => void (errorBefore(error), onError(error)) : onError
+      this.onReply = after(this.onReply, onReply)
+      this.onError = after(this.onError, onError)
     }
   }
 
@@ -123,7 +126,7 @@ export class ScriptCall {
  * error that passes, until it is answered or has met nothing but trouble for too long.
  */
 export class ScriptRunner {
-  private readonly pending = new Set<ScriptCall>()
+  private readonly pending = new Queue<ScriptCall>()
   private supervisor: Timer | undefined
   private probed: Moment | undefined
   private closed: unknown
@@ -149,6 +152,7 @@ export class ScriptRunner {
       return call
     }
     this.pending.add(call)
+    call.isPending = true
     this.supervisor ??= this.armSupervisor()
     this.attempt(call, call.started, false, FIRST_BACKOFF)
     return call
@@ -163,7 +167,7 @@ export class ScriptRunner {
   close(error: unknown): void {
     this.closed = error
     this.supervisor?.cancel()
-    for (const call of this.pending) this.refuse(call, error)
+    for (const call of [...this.pending]) this.refuse(call, error)
   }
 
   private attempt(call: ScriptCall, sent: Moment, bySource: boolean, backoff: number): void {
@@ -171,22 +175,22 @@ export class ScriptRunner {
     // Handed over in this state it would sit in a queue and be applied long after its caller has left.
     if (transport.state !== 'ready') return this.failed(call, sent, backoff, NOT_READY[transport.state])
     call.isUnderWay = true
+    const { script, keys, args } = call
+    const answered = (value: unknown) => this.answered(call, sent, value, true)
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     if (call.acknowledged)
       transport
-        .sendAcknowledged(call.script, bySource, call.keys, call.args)
+        .sendAcknowledged(script, bySource, keys, args)
         .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
-    else
-      transport
-        .send(call.script, bySource, call.keys, call.args)
-        .then((value) => this.answered(call, sent, value, true), failed)
+    else if (transport.post) transport.post(script, bySource, keys, args, answered, failed)
+    else transport.send(script, bySource, keys, args).then(answered, failed)
   }
 
   private answered(call: ScriptCall, sent: Moment, value: unknown, acknowledged: boolean) {
     const connectionBroke = call.mayHaveBeenApplied || this.options.transport.breaks !== call.breaksBefore
     const reply: Reply = { value, sent, connectionBroke, acknowledged }
     this.options.outages.answered()
-    this.pending.delete(call)
+    this.settle(call)
     if (!call.settled) call.resolve(reply)
     call.finish(reply)
   }
@@ -217,8 +221,14 @@ export class ScriptRunner {
   }
 
   private refuse(call: ScriptCall, error: unknown) {
-    this.pending.delete(call)
+    this.settle(call)
     if (!call.settled) call.reject(error)
+  }
+
+  private settle(call: ScriptCall) {
+    if (!call.isPending) return
+    call.isPending = false
+    this.pending.remove(call)
   }
 
   private explain(kind: string, error: unknown, call: ScriptCall): Error {
@@ -247,7 +257,7 @@ export class ScriptRunner {
     return outsideThreads(() =>
       clock.after(Math.min(silentAfter, unavailableAfter) / 4, () => {
         this.supervise()
-        this.supervisor = this.pending.size > 0 ? this.armSupervisor() : undefined
+        this.supervisor = this.pending.first ? this.armSupervisor() : undefined
       }),
     )
   }
@@ -271,4 +281,15 @@ export class ScriptRunner {
 
 function shorten(key: string | undefined): string {
   return key !== undefined && key.length > 200 ? `${key.slice(0, 200)}…` : (key ?? '')
+}
+
+function after<T>(
+  before: ((value: T) => void) | undefined,
+  callback: (value: T) => void,
+): (value: T) => void {
+  if (!before) return callback
+  return (value) => {
+    before(value)
+    callback(value)
+  }
 }

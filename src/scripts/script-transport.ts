@@ -16,6 +16,15 @@ export interface ScriptTransport {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown>
+  /** The same without a promise: calls back, perhaps in the turn in which the answer comes. Need not be there. */
+  post?(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void
   /** The same, and waits until a replica has it where there are replicas. */
   sendAcknowledged(
     script: Script,
@@ -44,16 +53,27 @@ export class RedisScriptTransport implements ScriptTransport {
     return this.connection.state
   }
 
-  send(script: Script, bySource: boolean, keys: readonly string[], args: readonly (string | number)[]) {
-    const answer = this.connection.send(
-      bySource ? 'eval' : 'evalsha',
-      bySource ? script.source : script.sha,
-      keys,
-      args,
-    )
+  send(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => this.post(script, bySource, keys, args, resolve, reject))
+  }
+
+  post(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const [how, what] = bySource ? (['eval', script.source] as const) : (['evalsha', script.sha] as const)
+    this.connection.send(how, what, keys, args, answered, failed)
     // In the same write, so that little can happen in between.
     if (script.watchesKeys) this.tracking?.watch(keys)
-    return answer
   }
 
   sendAcknowledged(

@@ -3,9 +3,9 @@ import { classify } from '../connection/failures'
 import { outsideThreads } from '../ownership/logical-thread'
 import { Alarm } from '../runtime/alarm'
 import type { Clock } from '../runtime/clock'
+import { Queue } from '../runtime/queue'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from './not-replicated'
-import { Queue } from './queue'
 import { LONGEST_STAY_BACK, type Turn } from './turn'
 import { type AcquireRequest, Waiter } from './waiter'
 
@@ -109,11 +109,8 @@ export class Gate {
    */
   handOver(giver: string): ScriptCall | undefined {
     const waiter = this.queue.first
-    if (this.state !== 'sleeping' || !waiter?.request.takeOver || waiter.settled) return undefined
-    if (!this.around.turn(this.lock)?.handOver()) return undefined
-    const { takeOver } = waiter.request
-    this.asksOpenly = false
-    return outsideThreads(() => this.attempt(waiter, () => takeOver(giver)))
+    if (this.state !== 'sleeping' || !waiter || !this.turn(waiter)?.handOver()) return undefined
+    return outsideThreads(() => this.attempt(waiter, giver))
   }
 
   /** Rejects everybody. */
@@ -130,7 +127,7 @@ export class Gate {
     // A subscription left over from the last queue spares the second look, and behind a hold of our own the first.
     if (this.around.isConfirmed(this.lock)) {
       this.startListening()
-      const held = waiter.request.takeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
+      const held = waiter.request.canTakeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
       if (held > 0) return this.sleep(held)
     }
     this.askInTurn()
@@ -163,22 +160,22 @@ export class Gate {
     const waiter = this.queue.first
     if (!waiter) return this.finish()
     this.turn(waiter)?.ask()
-    this.asksOpenly = true
-    this.attempt(waiter, waiter.request.start)
+    this.attempt(waiter, undefined)
   }
 
   /** Only of locks that are handed over. */
   private turn(waiter: Waiter): Turn | undefined {
-    return waiter.request.takeOver && this.around.turn(this.lock)
+    return waiter.request.canTakeOver ? this.around.turn(this.lock) : undefined
   }
 
   /** One try for one waiter; goes on as soon as it is answered, or the waiter leaves. */
-  private attempt(waiter: Waiter, start: () => ScriptCall): ScriptCall {
+  private attempt(waiter: Waiter, giver: string | undefined): ScriptCall {
     this.alarm?.silence()
     this.state = 'asking'
+    this.asksOpenly = giver === undefined
     this.seen = this.wakeUps
     waiter.onLeft = this.left
-    const call = waiter.startAttempt(start)
+    const call = waiter.startAttempt(giver)
     call.whenAnswered(
       (reply) => {
         if (!waiter.settled) this.goOn(this.attemptAnswered(waiter, reply))

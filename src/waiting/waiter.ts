@@ -1,8 +1,8 @@
 import type { Clock, Moment, Timer } from '../runtime/clock'
+import type { Queued } from '../runtime/queue'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { onAbort } from './abort-listeners'
 import { notReplicated } from './not-replicated'
-import type { Queued } from './queue'
 
 /** What an acquisition asks of the queue. */
 export interface AcquireRequest {
@@ -16,9 +16,11 @@ export interface AcquireRequest {
   /** For messages. */
   readonly lockName: string
   /** Sends one attempt. */
-  readonly start: () => ScriptCall
-  /** Sends one that takes the lock over from a hold of this client, where such a lock is handed over. */
-  readonly takeOver: ((giver: string) => ScriptCall) | undefined
+  start(): ScriptCall
+  /** Whether such a lock is handed over at all. */
+  readonly canTakeOver: boolean
+  /** Sends one that takes the lock over from a hold of this client. */
+  takeOver(giver: string): ScriptCall
   /** The attempt is nobody's any more: whatever it acquires must be given back. */
   abandon(call: ScriptCall): void
   /** An earlier copy of an answered attempt may still be applied: see that it is given back if so. */
@@ -71,8 +73,9 @@ export class Waiter implements Queued<Waiter> {
     return waitTime === undefined ? Number.POSITIVE_INFINITY : waitTime - this.clock.elapsedSince(this.joined)
   }
 
-  startAttempt(start: () => ScriptCall): ScriptCall {
-    this.attempt = start()
+  /** Sends one attempt: an open one, or one that takes over from a hold of this client. */
+  startAttempt(giver: string | undefined): ScriptCall {
+    this.attempt = giver === undefined ? this.request.start() : this.request.takeOver(giver)
     return this.attempt
   }
 

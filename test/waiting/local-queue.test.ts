@@ -100,7 +100,7 @@ describe('the waiters of one process', () => {
     await Promise.all(waiting)
   })
 
-  it('atlas A12: hand a lock from one to the next by one release and one attempt', async () => {
+  it('atlas A12: hand a lock from one to the next by one command', async () => {
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url })
     const waiting = Array.from({ length: 100 }, () => redisson.getLock(foreign.name).withLock(() => {}))
@@ -110,7 +110,8 @@ describe('the waiters of one process', () => {
       await foreign.release()
       await Promise.all(waiting)
     })
-    expect(evalsha).to.be.within(200, 205)
+    // A turn of some 10 ms ends in a release and an attempt.
+    expect(evalsha).to.be.within(100, 150)
   })
 
   it('guarantee 3: tryLock() without a wait does not go past those who queue', async () => {

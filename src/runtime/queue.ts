@@ -26,7 +26,12 @@ export class Queue<T extends Queued<T>> implements Iterable<T> {
     item.before = item.behind = undefined
   }
 
+  /** Whoever it is at may leave meanwhile. */
   *[Symbol.iterator](): Iterator<T> {
-    for (let item = this.first; item; item = item.behind) yield item
+    for (let item = this.first; item; ) {
+      const { behind }: T = item
+      yield item
+      item = behind
+    }
   }
 }

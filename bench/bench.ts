@@ -1,0 +1,35 @@
+// npm run bench: this lock beside its peers, every one measured in turns in the same run.
+
+import { writeFileSync } from 'node:fs'
+import { liveLine } from '../test/endurance/live-line'
+import { optionsOrExit } from '../test/support/command-line'
+import { runBench } from './driver/bench-run'
+import { buildPrograms, installPeers } from './driver/programs'
+import { type BenchOptions, parseOptions, USAGE } from './options'
+import { tables } from './report/tables'
+
+async function bench(options: BenchOptions): Promise<void> {
+  const line = liveLine()
+  line.show('building')
+  installPeers()
+  const worker = await buildPrograms()
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ')
+  const run = await runBench(options, worker, command, line.show).finally(line.clear)
+  console.log(tables(run))
+  const { machine } = run
+  console.log(`\n${machine.cpu}, ${machine.cores} cores, load before ${machine.load}`)
+  console.log(
+    Object.entries(run.versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', '),
+  )
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
+}
+
+bench(optionsOrExit(parseOptions, USAGE)).then(
+  () => process.exit(0),
+  (error: Error) => {
+    console.error(`The run failed: ${error.message}`)
+    process.exit(1)
+  },
+)

@@ -1,0 +1,40 @@
+import type { BenchRun } from '../driver/bench-run'
+import type { Measurement } from '../driver/rounds'
+import { type Spread, spreadOf } from '../driver/statistics'
+
+/** One subject in one scenario, over all rounds. */
+export interface Summary {
+  readonly subject: string
+  readonly figures: Readonly<Record<string, Spread | undefined>>
+  readonly troubles: readonly string[]
+}
+
+/** Undefined where the scenario was not measured. */
+export function summaryOf(run: BenchRun, scenario: string, subject: string): Summary | undefined {
+  const measured = run.measurements.filter((one) => one.scenario === scenario && one.subject === subject)
+  if (measured.length === 0) return undefined
+  const names = new Set(measured.flatMap((one) => Object.keys(one.figures)))
+  const figures = Object.fromEntries(
+    [...names].map((name) => [name, spreadOf(numbers(measured.map((one) => one.figures[name])))]),
+  )
+  const ofLimit = spreadOf(numbers(measured.map((one) => ratioInRound(run, one, 'limit'))))
+  return {
+    subject,
+    figures: { ...figures, ofLimit },
+    troubles: [...new Set(measured.flatMap((one) => one.troubles))],
+  }
+}
+
+/** Against another subject in the same round: what slowed the machine down then slowed both. */
+export function ratioInRound(run: BenchRun, one: Measurement, other: string): number | undefined {
+  const beside = run.measurements.find(
+    ({ scenario, subject, round }) => scenario === one.scenario && subject === other && round === one.round,
+  )
+  const [rate, base] = [one.figures.sectionsPerSecond, beside?.figures.sectionsPerSecond]
+  return rate === undefined || !base ? undefined : rate / base
+}
+
+/** JSON knows no NaN: such a figure comes back as null. */
+function numbers(values: readonly (number | null | undefined)[]): number[] {
+  return values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value))
+}

@@ -1,0 +1,52 @@
+/** What the driver knows of a subject; the code that drives it is loaded by the worker alone. */
+export interface Subject {
+  readonly name: string
+  /** In tables and charts. */
+  readonly title: string
+  readonly kind: 'this' | 'peer' | 'baseline' | 'limit'
+  readonly runsOn: 'node' | 'java'
+  /** The npm package whose version the results give. */
+  readonly package?: string
+  /** What is not its default, or must be known to judge its figures. */
+  readonly notes: readonly string[]
+  /**
+   * Commands that its clients send plainly and that are not clear by themselves: how much of the server's count
+   * of each was sent by a client rather than called by one of its scripts.
+   */
+  readonly alsoSent?: Readonly<Record<string, number>>
+}
+
+export const SUBJECTS: readonly Subject[] = [
+  {
+    name: 'limit',
+    title: 'limit (two trivial EVALSHA)',
+    kind: 'limit',
+    runsOn: 'node',
+    notes: [
+      'two EVALSHA calls of `return 1`, one after the other, over the ioredis that rlock uses; locks nothing',
+    ],
+  },
+  {
+    name: 'rlock',
+    title: 'rlock',
+    kind: 'this',
+    runsOn: 'node',
+    package: 'rlock',
+    notes: ['`acquire()` and `hold.unlock()`; all defaults'],
+  },
+  {
+    name: 'set-nx-polling',
+    title: 'SET NX PX, polling',
+    kind: 'baseline',
+    runsOn: 'node',
+    notes: ['looks every 50 ms; compares and deletes by a script; no renewal'],
+    alsoSent: { set: 1 },
+  },
+  {
+    name: 'hash-polling',
+    title: 'hash script, polling',
+    kind: 'baseline',
+    runsOn: 'node',
+    notes: ['the hash of Redisson by two scripts; looks every 50 ms; no messages, no renewal'],
+  },
+]

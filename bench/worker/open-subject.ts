@@ -1,0 +1,16 @@
+import type { OpenSubject, SubjectClient } from '../subjects/subject'
+
+/** Loaded when asked for: one peer's module must not weigh on the process that measures another. */
+const SUBJECTS: Record<string, () => Promise<{ open: OpenSubject }>> = {
+  limit: () => import('../subjects/limit'),
+  rlock: () => import('../subjects/rlock'),
+  'set-nx-polling': () => import('../subjects/set-nx-polling'),
+  'hash-polling': () => import('../subjects/hash-polling'),
+}
+
+export async function openSubject(name: string, redis: string): Promise<SubjectClient> {
+  const load = SUBJECTS[name]
+  if (!load) throw new Error(`no subject ${name}`)
+  const { open } = await load()
+  return open(redis)
+}

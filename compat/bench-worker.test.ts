@@ -10,7 +10,9 @@ interface FlowsResult {
   readonly sections: number
   readonly perFlow: readonly number[]
   readonly waitsUs: readonly number[]
+  readonly lastSectionAt: number
   readonly errors: number
+  readonly violations: number
 }
 
 interface HandOverResult {
@@ -33,20 +35,22 @@ describeWithJava('Java as a worker of the bench', () => {
     const locks = [uniqueName(), uniqueName()]
     const order = { ...SHORT, scenario: 'throughput', redis: server.url, flows: 4, locks }
     const result = await work<FlowsResult>(order)
-    expect(result.errors).to.equal(0)
+    expect(result).to.include({ errors: 0, violations: 0 })
     expect(result.perFlow).to.have.length(4)
     for (const turns of result.perFlow) expect(turns).to.be.greaterThan(0)
     expect(sum(result.perFlow)).to.equal(result.sections)
-    expect(result.waitsUs).to.have.length(result.sections)
-    // Two locks: at least two of the four wait at any time, and none waits longer than it all took.
+    // Those that still wait at the end count as well.
+    expect(result.waitsUs).to.have.lengthOf.within(result.sections, result.sections + 4)
+    // Two locks: two of the four wait at any time, and none waits longer than it all took.
     expect(sum(result.waitsUs) / 1000).to.be.within(300, 4 * 600)
+    expect(result.lastSectionAt).to.be.within(200, 300)
   })
 
   it('reads and writes in the proportion asked for', async () => {
     const order = { ...SHORT, scenario: 'read-write', redis: server.url, flows: 4, locks: [uniqueName()] }
     const mixed = await work<FlowsResult>({ ...order, holdMs: 10, readers: 9, writers: 1 })
     const writing = await work<FlowsResult>({ ...order, holdMs: 10, readers: 0, writers: 1 })
-    expect([mixed.errors, writing.errors]).to.deep.equal([0, 0])
+    for (const result of [mixed, writing]) expect(result).to.include({ errors: 0, violations: 0 })
     // Writers alone: one at a time. With readers together, more than that.
     expect(writing.sections).to.be.within(1, 30)
     expect(mixed.sections).to.be.greaterThan(writing.sections)
@@ -64,12 +68,14 @@ describeWithJava('Java as a worker of the bench', () => {
     const [holder, taker] = await Promise.all(
       ['holder', 'taker'].map((role) => work<HandOverResult>({ ...order, role })),
     )
-    expect(taker!.entries.length).to.be.greaterThan(3)
-    for (const unlocked of holder!.unlocks.slice(0, -1)) {
-      const entered = taker!.entries.find((entry) => entry > unlocked)!
-      // Neither before the unlock nor after a poll of any kind.
-      expect(entered - unlocked).to.be.within(0, 19)
-    }
+    const took = holder!.unlocks
+      .map((unlocked) => taker!.entries.find((entered) => entered > unlocked)! - unlocked)
+      // After its last unlock the other may have been through.
+      .filter((ms) => !Number.isNaN(ms))
+      .sort((a, b) => a - b)
+    expect(took.length).to.be.greaterThan(3)
+    // One that was not woken would look again when the lease of 30 s is over.
+    expect(took[took.length >> 1]).to.be.below(20)
   })
 
   it('works in a cluster', async () => {

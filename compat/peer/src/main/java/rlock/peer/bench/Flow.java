@@ -1,82 +1,49 @@
 package rlock.peer.bench;
 
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.redisson.api.RLock;
 
 /** One thread that goes through locks again and again until the window is over. */
 final class Flow implements Runnable {
-    private final Waits waits = new Waits();
-    private final Supplier<RLock> nextLock;
-    private final BenchOrder order;
+    /** A Redis that refuses at once must not make this a busy loop. */
+    private static final long PAUSE_AFTER_ERROR_MS = 1;
+    private final Supplier<BenchedLock> nextLock;
     private final MeasuredWindow window;
-    private long sections;
-    private long errors;
-    private String firstError;
+    private final FlowTally tally;
 
-    Flow(Supplier<RLock> nextLock, BenchOrder order, MeasuredWindow window) {
+    Flow(Supplier<BenchedLock> nextLock, MeasuredWindow window) {
         this.nextLock = nextLock;
-        this.order = order;
         this.window = window;
+        this.tally = new FlowTally(window);
+    }
+
+    FlowTally tally() {
+        return tally;
     }
 
     @Override
     public void run() {
         try {
             window.awaitStart();
-            for (long asked = System.nanoTime(); !window.isOver(asked); asked = System.nanoTime()) {
-                turn(nextLock.get(), asked);
+            while (!window.isOver(System.nanoTime())) {
+                turn(nextLock.get());
             }
         } catch (InterruptedException impossible) {
             throw new IllegalStateException(impossible);
         }
     }
 
-    long sections() {
-        return sections;
-    }
-
-    long errors() {
-        return errors;
-    }
-
-    /** Null when all went well. */
-    String firstError() {
-        return firstError;
-    }
-
-    Waits waits() {
-        return waits;
-    }
-
-    private void turn(RLock lock, long asked) throws InterruptedException {
+    private void turn(BenchedLock lock) throws InterruptedException {
         try {
-            acquire(lock);
-            long entered = System.nanoTime();
-            try {
-                if (order.holdMs() > 0) {
-                    Thread.sleep(order.holdMs());
-                }
-            } finally {
-                lock.unlock();
+            tally.asks();
+            lock.acquire();
+            tally.enters();
+            if (lock.section()) {
+                tally.meetsAnother();
             }
-            if (window.counts(entered)) {
-                sections++;
-                waits.add(entered - asked);
-            }
+            lock.release();
         } catch (RuntimeException failure) {
-            errors++;
-            if (firstError == null) {
-                firstError = failure.toString();
-            }
-        }
-    }
-
-    private void acquire(RLock lock) {
-        if (order.leaseMs() > 0) {
-            lock.lock(order.leaseMs(), TimeUnit.MILLISECONDS);
-        } else {
-            lock.lock();
+            tally.fails(failure);
+            Thread.sleep(PAUSE_AFTER_ERROR_MS);
         }
     }
 }

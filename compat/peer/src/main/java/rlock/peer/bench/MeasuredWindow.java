@@ -1,5 +1,6 @@
 package rlock.peer.bench;
 
+import java.util.concurrent.TimeUnit;
 import rlock.peer.EpochClock;
 
 /** When to begin, from when on it counts, and when to stop asking; in the terms of System.nanoTime(). */
@@ -12,10 +13,11 @@ record MeasuredWindow(long start, long from, long until) {
     }
 
     void awaitStart() throws InterruptedException {
-        long left = start - System.nanoTime();
-        if (left > 0) {
-            Thread.sleep(left / 1_000_000, (int) (left % 1_000_000));
-        }
+        sleepUntil(start);
+    }
+
+    void awaitEnd() throws InterruptedException {
+        sleepUntil(until);
     }
 
     boolean isOver(long now) {
@@ -24,5 +26,9 @@ record MeasuredWindow(long start, long from, long until) {
 
     boolean counts(long now) {
         return now - from >= 0 && now - until < 0;
+    }
+
+    private static void sleepUntil(long nanos) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(nanos - System.nanoTime());
     }
 }

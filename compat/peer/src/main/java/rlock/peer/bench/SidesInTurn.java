@@ -1,27 +1,23 @@
 package rlock.peer.bench;
 
 import java.util.function.Supplier;
-import org.redisson.api.RLock;
-import org.redisson.api.RReadWriteLock;
 
 /** Gives the two sides in the proportion asked for; each flow begins at another place, so that not all write at once. */
-final class SidesInTurn implements Supplier<RLock> {
-    private final RLock read;
-    private final RLock write;
-    private final int reads;
-    private final int all;
+final class SidesInTurn implements Supplier<BenchedLock> {
+    private final BenchedLock read;
+    private final BenchedLock write;
+    private final BenchOrder order;
     private int turn;
 
-    SidesInTurn(RReadWriteLock lock, int reads, int writes, int firstTurn) {
-        this.read = lock.readLock();
-        this.write = lock.writeLock();
-        this.reads = reads;
-        this.all = reads + writes;
+    SidesInTurn(BenchedLock read, BenchedLock write, BenchOrder order, int firstTurn) {
+        this.read = read;
+        this.write = write;
+        this.order = order;
         this.turn = firstTurn;
     }
 
     @Override
-    public RLock get() {
-        return turn++ % all < reads ? read : write;
+    public BenchedLock get() {
+        return turn++ % (order.readers() + order.writers()) < order.readers() ? read : write;
     }
 }

@@ -1,7 +1,6 @@
 package rlock.peer.bench;
 
 import java.util.Arrays;
-import java.util.stream.IntStream;
 
 /** How long one flow waited for each of its turns, in whole microseconds. Grows rarely, and boxes nothing. */
 final class Waits {
@@ -15,7 +14,7 @@ final class Waits {
         micros[count++] = (int) Math.min(Integer.MAX_VALUE, Math.round(nanos / 1e3));
     }
 
-    IntStream stream() {
-        return Arrays.stream(micros, 0, count);
+    int[] toArray() {
+        return Arrays.copyOf(micros, count);
     }
 }

@@ -4,6 +4,10 @@ import type { OpenSubject, SubjectClient } from '../subjects/subject'
 const SUBJECTS: Record<string, () => Promise<{ open: OpenSubject }>> = {
   limit: () => import('../subjects/limit'),
   rlock: () => import('../subjects/rlock'),
+  'node-redisson': () => import('../subjects/node-redisson'),
+  'redis-semaphore': () => import('../subjects/redis-semaphore'),
+  redlock: () => import('../subjects/redlock'),
+  'sesamecare-redlock': () => import('../subjects/sesamecare-redlock'),
   'set-nx-polling': () => import('../subjects/set-nx-polling'),
   'hash-polling': () => import('../subjects/hash-polling'),
 }

@@ -1,0 +1,17 @@
+import { Redisson } from 'node-redisson'
+import type { OpenSubject } from './subject'
+
+/** `lock()` and `unlock()`, a lock object for each flow: the object is what owns the lock there. */
+export const open: OpenSubject = async (redis) => {
+  const { hostname, port } = new URL(redis)
+  const redisson = new Redisson({ redis: { options: { host: hostname, port: Number(port) } } })
+  await redisson.redis.ping()
+  return {
+    exclusive: true,
+    flow(lockName) {
+      const lock = redisson.getLock(lockName)
+      return { acquire: () => lock.lock(), release: () => lock.unlock() }
+    },
+    close: () => redisson.quit(),
+  }
+}

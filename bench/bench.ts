@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { liveLine } from '../test/endurance/live-line'
 import { optionsOrExit } from '../test/support/command-line'
 import { runBench } from './driver/bench-run'
-import { buildPrograms, installPeers } from './driver/programs'
+import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchOptions, parseOptions, USAGE } from './options'
 import { tables } from './report/tables'
 
@@ -12,9 +12,14 @@ async function bench(options: BenchOptions): Promise<void> {
   const line = liveLine()
   line.show('building')
   installPeers()
-  const worker = await buildPrograms()
+  buildPackage()
+  const java = options.subjects.some(({ runsOn }) => runsOn === 'java') ? await javaWorker() : undefined
+  const withJava = java !== undefined && !('missing' in java)
+  if (java && !withJava) console.log(`Without Java: ${java.missing}`)
+  const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
+  const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ')
-  const run = await runBench(options, worker, command, line.show).finally(line.clear)
+  const run = await runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
   console.log(tables(run))
   const { machine } = run
   console.log(`\n${machine.cpu}, ${machine.cores} cores, load before ${machine.load}`)

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { startStandalone } from '../../test/servers'
 import type { BenchOptions } from '../options'
-import type { Subject } from '../subjects/catalogue'
 import { describeMachine, type Machine, versions } from './machine'
 import type { Measuring } from './measuring'
+import type { Workers } from './programs'
 import { type Measurement, measureRounds } from './rounds'
 
 /** A run and all it found: what the JSON holds, and tables and charts are made of. */
@@ -17,12 +17,12 @@ export interface BenchRun {
   readonly measurements: readonly Measurement[]
 }
 
-/** What the just-in-time compiler of Node needs to know the loop by. */
-const WARM_UP = 700
+/** What the just-in-time compilers need to know the loop by: that of Java takes longer, and gets it. */
+const WARM_UP = { node: 700, java: 4_000 }
 
 export async function runBench(
   options: Pick<BenchOptions, 'scenarios' | 'subjects' | 'rounds' | 'seconds'>,
-  worker: string,
+  workers: Workers,
   command: string,
   onProgress: (text: string) => void,
 ): Promise<BenchRun> {
@@ -33,9 +33,9 @@ export async function runBench(
     const measuring: Measuring = {
       url: server.url,
       redis,
-      command: () => ({ program: process.execPath, args: [worker] }),
+      command: ({ runsOn }) => workers[runsOn]!,
       measureMs: options.seconds * 1_000,
-      warmupMs: (_: Subject) => WARM_UP,
+      warmupMs: ({ runsOn }) => WARM_UP[runsOn],
     }
     return {
       command,

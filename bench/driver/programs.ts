@@ -2,19 +2,24 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { javaAvailability } from '../../compat/driver/availability'
+import { javaBenchWorker } from '../../compat/driver/bench-worker'
+import type { Command } from './worker-process'
 
 const ROOT = join(__dirname, '../..')
 const BENCH = join(ROOT, 'bench')
 const OUTPUT = join(BENCH, 'dist')
 
-/** Builds rlock as it is published, and the worker that measures it. Returns the worker's program. */
-export async function buildPrograms(): Promise<string> {
+/** How to start the process that is measured; without Java there is none for it. */
+export type Workers = { readonly node: Command; readonly java?: Command }
+
+/** Builds rlock as it is published. */
+export function buildPackage(): void {
   run(process.execPath, [join(ROOT, 'scripts/build.mjs')], 'the package could not be built')
-  return buildWorker()
 }
 
 /** Plain JavaScript for plain node: what runs TypeScript directly would be in the figures. */
-export async function buildWorker(): Promise<string> {
+export async function nodeWorker(): Promise<Command> {
   rmSync(OUTPUT, { recursive: true, force: true })
   mkdirSync(join(OUTPUT, 'node_modules'), { recursive: true })
   // So that the worker finds what was built by the name that a user imports.
@@ -31,7 +36,15 @@ export async function buildWorker(): Promise<string> {
     logLevel: 'error',
     outfile,
   })
-  return outfile
+  return { program: process.execPath, args: [outfile] }
+}
+
+/** Built by Maven where it is not yet, which may have to download first. Answers why not, where it cannot be. */
+export async function javaWorker(): Promise<Command | { readonly missing: string }> {
+  const java = await javaAvailability()
+  if (!java.available) return { missing: java.reason }
+  const { command, args } = await javaBenchWorker()
+  return { program: command, args }
 }
 
 /** Installs the peers, where they are not. */

@@ -7,8 +7,10 @@ import { runBench } from './driver/bench-run'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchOptions, parseOptions, USAGE } from './options'
 import { tables } from './report/tables'
+import { judge } from './report/targets'
 
-async function bench(options: BenchOptions): Promise<void> {
+/** Resolves with the exit code. */
+async function bench(options: BenchOptions): Promise<number> {
   const line = liveLine()
   line.show('building')
   installPeers()
@@ -29,10 +31,11 @@ async function bench(options: BenchOptions): Promise<void> {
       .join(', '),
   )
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
+  return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
 }
 
 bench(optionsOrExit(parseOptions, USAGE)).then(
-  () => process.exit(0),
+  (code) => process.exit(code),
   (error: Error) => {
     console.error(`The run failed: ${error.message}`)
     process.exit(1)

@@ -14,14 +14,12 @@ export interface BenchRun {
   readonly versions: Readonly<Record<string, string>>
   readonly rounds: number
   readonly seconds: number
+  readonly warmupSeconds: BenchOptions['warmupSeconds']
   readonly measurements: readonly Measurement[]
 }
 
-/** What the just-in-time compilers need to know the loop by: that of Java takes longer, and gets it. */
-const WARM_UP = { node: 700, java: 4_000 }
-
 export async function runBench(
-  options: Pick<BenchOptions, 'scenarios' | 'subjects' | 'rounds' | 'seconds'>,
+  options: Pick<BenchOptions, 'scenarios' | 'subjects' | 'rounds' | 'seconds' | 'warmupSeconds'>,
   workers: Workers,
   command: string,
   onProgress: (text: string) => void,
@@ -35,7 +33,7 @@ export async function runBench(
       redis,
       command: ({ runsOn }) => workers[runsOn]!,
       measureMs: options.seconds * 1_000,
-      warmupMs: ({ runsOn }) => WARM_UP[runsOn],
+      warmupMs: ({ runsOn }) => options.warmupSeconds[runsOn] * 1_000,
     }
     return {
       command,
@@ -44,6 +42,7 @@ export async function runBench(
       versions: await versions(redis, options.subjects),
       rounds: options.rounds,
       seconds: options.seconds,
+      warmupSeconds: options.warmupSeconds,
       measurements: await measureRounds(options, measuring, onProgress),
     }
   } finally {

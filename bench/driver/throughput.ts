@@ -84,6 +84,8 @@ function judged(
     // One turn of a perfect queue: every flow once.
     waitP99Turns: (waitP99Ms / 1_000) * (rate / perFlow.length),
     leastFlowShare: leastShare(perFlow),
+    // Java does not count it: NaN.
+    overtakenShare: sum(results.map((result) => result.overtaken ?? Number.NaN)) / sections,
     leastProcessShare: leastShare(results.map((result) => result.sections)),
     clientCommandsPerSection: rates.clientCommandsPerSecond / rate,
     serverCommandsPerSection: rates.serverCommandsPerSecond / rate,

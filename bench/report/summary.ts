@@ -17,10 +17,10 @@ export function summaryOf(run: BenchRun, scenario: string, subject: string): Sum
   const figures = Object.fromEntries(
     [...names].map((name) => [name, spreadOf(numbers(measured.map((one) => one.figures[name])))]),
   )
-  const ofLimit = spreadOf(numbers(measured.map((one) => ratioInRound(run, one, 'limit'))))
+  const against = (other: string) => spreadOf(numbers(measured.map((one) => ratioInRound(run, one, other))))
   return {
     subject,
-    figures: { ...figures, ofLimit },
+    figures: { ...figures, ofLimit: against('limit'), ofJava: against('java') },
     troubles: [...new Set(measured.flatMap((one) => one.troubles))],
   }
 }

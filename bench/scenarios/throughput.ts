@@ -9,6 +9,7 @@ const CONTENDED = [
   'waitMaxMs',
   'waitP99Turns',
   'leastFlowShare',
+  'overtakenShare',
 ]
 const TRAFFIC = ['clientCommandsPerSection', 'serverCommandsPerSection', 'messagesPerSection']
 

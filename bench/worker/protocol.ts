@@ -52,6 +52,8 @@ export interface ThroughputResult {
   readonly errorMessages?: readonly string[]
   /** How often somebody entered a lock while another was inside. */
   readonly violations: number
+  /** Of the sections: those that one of this process who had asked for the lock later came before. */
+  readonly overtaken?: number
 }
 
 export interface Results {

@@ -9,10 +9,10 @@ const ERROR_MESSAGES_KEPT = 3
 const PAUSE_AFTER_ERROR = 1
 
 export function prepareThroughput(client: SubjectClient, work: ThroughputWork) {
-  const inside = new Map(work.locks.map((name) => [name, { count: 0 }]))
+  const locks = new Map(work.locks.map((name) => [name, { inside: 0, asked: 0, served: 0 }]))
   const flows = Array.from({ length: work.flows }, (_, index) => {
     const lock = work.locks[index % work.locks.length]!
-    return { flow: client.flow(lock), lock: inside.get(lock)! }
+    return { flow: client.flow(lock), lock: locks.get(lock)! }
   })
   return async (start: number): Promise<ThroughputResult> => {
     await sleep(Math.max(0, start - epochNow()))
@@ -25,6 +25,15 @@ export function prepareThroughput(client: SubjectClient, work: ThroughputWork) {
   }
 }
 
+/** One lock as this process sees it. */
+interface LockView {
+  inside: number
+  /** Who asked is numbered by that; the latest number. */
+  asked: number
+  /** The highest number that was let in so far. */
+  served: number
+}
+
 class Counting {
   private readonly windowStart: number
   readonly windowEnd: number
@@ -35,6 +44,7 @@ class Counting {
   private errors = 0
   private readonly errorMessages: string[] = []
   private violations = 0
+  private overtaken = 0
 
   constructor(
     private readonly work: ThroughputWork,
@@ -46,16 +56,18 @@ class Counting {
     this.waitingSince = new Array(work.flows).fill(undefined)
   }
 
-  async run(flow: Flow, lock: { count: number }, index: number): Promise<void> {
+  async run(flow: Flow, lock: LockView, index: number): Promise<void> {
     const { holdMs } = this.work
     while (performance.now() < this.windowEnd) {
       try {
         this.waitingSince[index] ??= performance.now()
+        const number = ++lock.asked
         await flow.acquire()
-        this.entered(index)
-        if (lock.count++ > 0 && this.exclusive) this.violations++
+        this.entered(index, number < lock.served)
+        lock.served = Math.max(lock.served, number)
+        if (lock.inside++ > 0 && this.exclusive) this.violations++
         if (holdMs > 0) await sleep(holdMs)
-        lock.count--
+        lock.inside--
         await flow.release()
       } catch (error) {
         await this.failed(error)
@@ -67,19 +79,20 @@ class Counting {
   result(): ThroughputResult {
     for (const since of this.waitingSince)
       if (since !== undefined && since < this.windowEnd) this.keepWait(this.windowEnd - since)
-    const { perFlow, waitsUs, errors, errorMessages, violations } = this
+    const { perFlow, waitsUs, errors, errorMessages, violations, overtaken } = this
     const sections = perFlow.reduce((sum, count) => sum + count, 0)
     const lastSectionAt = this.lastSection < 0 ? -1 : this.lastSection - this.windowStart
-    return { sections, perFlow, waitsUs, lastSectionAt, errors, errorMessages, violations }
+    return { sections, perFlow, waitsUs, lastSectionAt, errors, errorMessages, violations, overtaken }
   }
 
-  private entered(index: number): void {
+  private entered(index: number, overtaken: boolean): void {
     const now = performance.now()
     if (now >= this.windowEnd) return
     const since = this.waitingSince[index]!
     this.waitingSince[index] = undefined
     if (now < this.windowStart) return
     this.perFlow[index]!++
+    if (overtaken) this.overtaken++
     this.lastSection = now
     this.keepWait(now - since)
   }

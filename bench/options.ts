@@ -6,6 +6,7 @@ import { SUBJECTS, type Subject } from './subjects/catalogue'
 export interface BenchOptions {
   readonly scenarios: readonly Scenario[]
   readonly subjects: readonly Subject[]
+  readonly quick: boolean
   readonly rounds: number
   /** The length of a measured window. */
   readonly seconds: number
@@ -54,6 +55,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
   if (json === '') throw new TypeError('--json takes the name of a file')
   const wanted = values.subject && [...values.subject, 'limit']
   return {
+    quick,
     scenarios: chosen('scenario', SCENARIOS, values.scenario),
     subjects: chosen('subject', SUBJECTS, wanted),
     rounds: number('rounds', values.rounds, quick ? 2 : 5, { least: 1, most: 1_000, whole: true }),

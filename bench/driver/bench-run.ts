@@ -1,8 +1,7 @@
-import { Redis } from 'ioredis'
-import { startStandalone } from '../../test/servers'
 import type { BenchOptions } from '../options'
 import { describeMachine, type Machine, versions } from './machine'
 import type { Measuring } from './measuring'
+import { Places } from './places'
 import type { Workers } from './programs'
 import { type Measurement, measureRounds } from './rounds'
 
@@ -19,34 +18,35 @@ export interface BenchRun {
 }
 
 export async function runBench(
-  options: Pick<BenchOptions, 'scenarios' | 'subjects' | 'rounds' | 'seconds' | 'warmupSeconds'>,
+  options: BenchOptions,
   workers: Workers,
   command: string,
   onProgress: (text: string) => void,
 ): Promise<BenchRun> {
   const machine = describeMachine()
-  const server = await startStandalone()
-  const redis = new Redis(server.url, { replyMapping: 'legacy' })
+  const places = new Places()
   try {
+    const single = await places.single()
     const measuring: Measuring = {
-      url: server.url,
-      redis,
+      single,
+      cluster: () => places.cluster(),
       command: ({ runsOn }) => workers[runsOn]!,
+      subjectNamed: (wanted) => options.subjects.find(({ name }) => name === wanted),
       measureMs: options.seconds * 1_000,
       warmupMs: ({ runsOn }) => options.warmupSeconds[runsOn] * 1_000,
+      quick: options.quick,
     }
     return {
       command,
       date: new Date().toISOString(),
       machine,
-      versions: await versions(redis, options.subjects),
+      versions: await versions(single.servers[0]!, options.subjects),
       rounds: options.rounds,
       seconds: options.seconds,
       warmupSeconds: options.warmupSeconds,
       measurements: await measureRounds(options, measuring, onProgress),
     }
   } finally {
-    redis.disconnect()
-    await server.stop()
+    await places.close()
   }
 }

@@ -36,7 +36,7 @@ export async function nodeWorker(): Promise<Command> {
     logLevel: 'error',
     outfile,
   })
-  return { program: process.execPath, args: [outfile] }
+  return { program: process.execPath, args: ['--expose-gc', outfile] }
 }
 
 /** Built by Maven where it is not yet, which may have to download first. Answers why not, where it cannot be. */

@@ -1,6 +1,7 @@
 import type { Measured, Scenario } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { Measuring } from './measuring'
+import { WorkerTimeout } from './worker-process'
 
 export interface Measurement extends Measured {
   readonly scenario: string
@@ -27,6 +28,7 @@ export async function measureRounds(
   const measurements: Measurement[] = []
   for (let round = 1; round <= rounds; round++) {
     for (const scenario of scenarios) {
+      if (round > (scenario.mostRounds ?? rounds)) continue
       const taking = rotated(
         subjects.filter((subject) => scenario.takesPart(subject)),
         round - 1,
@@ -43,7 +45,8 @@ export async function measureRounds(
 
 /** A subject that cannot be measured is a finding, no reason to lose the others' figures. */
 function failed(error: Error): Measured {
-  return { figures: {}, troubles: [`failed: ${error.message}`] }
+  const kind = error instanceof WorkerTimeout ? 'hangs' : 'failed'
+  return { figures: {}, troubles: [{ kind, text: error.message }] }
 }
 
 function rotated<T>(items: readonly T[], by: number): T[] {

@@ -14,6 +14,11 @@ export async function commandCounts(redis: Redis): Promise<CommandCounts> {
   )
 }
 
+export async function cpuSeconds(redis: Redis): Promise<number> {
+  const cpu = await info(redis, 'cpu')
+  return Number(cpu.get('used_cpu_user')) + Number(cpu.get('used_cpu_sys'))
+}
+
 export function difference(before: CommandCounts, after: CommandCounts): CommandCounts {
   return new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
 }

@@ -36,10 +36,6 @@ export class WorkerProcess {
     this.lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]()
   }
 
-  get pid(): number {
-    return this.child.pid!
-  }
-
   async prepare(work: Work, timeoutMs: number): Promise<void> {
     this.say(work)
     await this.next(timeoutMs, 'ready')
@@ -50,9 +46,13 @@ export class WorkerProcess {
     return (await this.next(timeoutMs, 'result')) as T
   }
 
+  kill(): void {
+    this.child.kill('SIGKILL')
+  }
+
   /** Kills it where it has not ended by itself; returns when it is gone. */
   async end(): Promise<void> {
-    const grace = setTimeout(() => this.child.kill('SIGKILL'), 1_000)
+    const grace = setTimeout(() => this.kill(), 1_000)
     await this.exited
     clearTimeout(grace)
   }

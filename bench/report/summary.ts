@@ -6,6 +6,7 @@ import { type Spread, spreadOf } from '../driver/statistics'
 export interface Summary {
   readonly subject: string
   readonly figures: Readonly<Record<string, Spread | undefined>>
+  /** One line for each kind. */
   readonly troubles: readonly string[]
 }
 
@@ -17,21 +18,41 @@ export function summaryOf(run: BenchRun, scenario: string, subject: string): Sum
   const figures = Object.fromEntries(
     [...names].map((name) => [name, spreadOf(numbers(measured.map((one) => one.figures[name])))]),
   )
-  const against = (other: string) => spreadOf(numbers(measured.map((one) => ratioInRound(run, one, other))))
+  const against = (other: string, figure = 'sectionsPerSecond') =>
+    spreadOf(numbers(measured.map((one) => ratioInRound(run, one, other, figure))))
   return {
     subject,
-    figures: { ...figures, ofLimit: against('limit'), ofJava: against('java') },
-    troubles: [...new Set(measured.flatMap((one) => one.troubles))],
+    figures: {
+      ...figures,
+      ofLimit: against('limit'),
+      ofJava: against('java'),
+      ofJavaHandOver: against('java', 'handOverP50Ms'),
+    },
+    troubles: troublesOf(measured),
   }
 }
 
+function troublesOf(measured: readonly Measurement[]): string[] {
+  const kinds = new Set(measured.flatMap((one) => one.troubles.map(({ kind }) => kind)))
+  return [...kinds].map((kind) => {
+    const having = measured.filter((one) => one.troubles.some((trouble) => trouble.kind === kind))
+    const first = having[0]!.troubles.find((trouble) => trouble.kind === kind)!
+    return `${kind}: ${first.text} (in ${having.length} of ${measured.length} rounds)`
+  })
+}
+
 /** Against another subject in the same round: what slowed the machine down then slowed both. */
-export function ratioInRound(run: BenchRun, one: Measurement, other: string): number | undefined {
+export function ratioInRound(
+  run: BenchRun,
+  one: Measurement,
+  other: string,
+  figure = 'sectionsPerSecond',
+): number | undefined {
   const beside = run.measurements.find(
     ({ scenario, subject, round }) => scenario === one.scenario && subject === other && round === one.round,
   )
-  const [rate, base] = [one.figures.sectionsPerSecond, beside?.figures.sectionsPerSecond]
-  return rate === undefined || !base ? undefined : rate / base
+  const [rate, base] = [one.figures[figure], beside?.figures[figure]]
+  return !rate || !base ? undefined : rate / base
 }
 
 /** JSON knows no NaN: such a figure comes back as null. */

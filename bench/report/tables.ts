@@ -27,10 +27,15 @@ export function scenarioTable(run: BenchRun, scenario: Scenario): string {
     title,
     ...scenario.columns.map((column) => cell(summary, column)),
   ])
+  const absent = SUBJECTS.flatMap(({ name, title }) => {
+    const why = scenario.absent?.[name]
+    return why && !summaries.some(({ summary }) => summary.subject === name) ? [`- ${title}: ${why}`] : []
+  })
   const troubles = summaries.flatMap(({ title, summary }) =>
     summary.troubles.map((trouble) => `- ${title}: ${trouble}`),
   )
-  return [table([heads, ...rows]), ...(troubles.length > 0 ? ['', ...troubles] : [])].join('\n')
+  const remarks = [...troubles, ...absent]
+  return [table([heads, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join('\n')
 }
 
 export function targetTable(judged: readonly Judged[]): string {

@@ -46,6 +46,9 @@ export const TARGETS: readonly Target[] = [
     what: 'client commands',
     atMost: 4 + CUT,
   },
+  { scenario: 'hand-over', figure: 'handOverRoundTrips', what: 'median, in round trips', atMost: 3 },
+  { scenario: 'hand-over', figure: 'ofJavaHandOver', what: 'median, of Java’s', atMost: 1 },
+  { scenario: 'idle-waiters', figure: 'idleCommandsPerSecond', what: 'commands a second in all', atMost: 1 },
 ]
 
 export interface Judged {

@@ -4,10 +4,15 @@ import type { Subject } from '../subjects/catalogue'
 /** What one measurement came to, by name; see report/columns.ts for what each name means. */
 export type Figures = Readonly<Record<string, number>>
 
+/** Why figures are not to be taken for an achievement. */
+export interface Trouble {
+  readonly kind: 'hangs' | 'starves' | 'lets two in' | 'errors' | 'failed'
+  readonly text: string
+}
+
 export interface Measured {
   readonly figures: Figures
-  /** Why the figures are not to be taken for an achievement: it hung, it failed, it let two in. */
-  readonly troubles: readonly string[]
+  readonly troubles: readonly Trouble[]
 }
 
 export interface Scenario {
@@ -15,6 +20,10 @@ export interface Scenario {
   readonly title: string
   /** In tables, in this order. */
   readonly columns: readonly string[]
+  /** No more rounds than that, for what takes long and differs little. */
+  readonly mostRounds?: number
   takesPart(subject: Subject): boolean
+  /** Why a subject that takes no part does not, where it is not for the want of being asked. */
+  readonly absent?: Readonly<Record<string, string>>
   measure(subject: Subject, measuring: Measuring): Promise<Measured>
 }

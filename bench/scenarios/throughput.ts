@@ -1,4 +1,4 @@
-import { measureThroughput, type ThroughputSetup } from '../driver/throughput'
+import { type FlowsSetup, measureFlows } from '../driver/flows'
 import type { Scenario } from './scenario'
 
 const CONTENDED = [
@@ -14,11 +14,12 @@ const CONTENDED = [
 const TRAFFIC = ['clientCommandsPerSection', 'serverCommandsPerSection', 'messagesPerSection']
 
 /** Where the subjects contend, the limit is that of one flow: it has no lock for more of them to contend for. */
-const ALONE: ThroughputSetup = { processes: 1, flows: 1, locks: 1 }
+const ALONE: FlowsSetup = { processes: 1, flows: 1, locks: 1 }
 
-export const oneFlow = scenario('one-flow', 'One flow alone', { processes: 1, flows: 1, locks: 1 }, [
+export const oneFlow = scenario('one-flow', 'One flow alone', ALONE, [
   'sectionsPerSecond',
   'ofLimit',
+  'ofJava',
   ...TRAFFIC,
 ])
 
@@ -43,7 +44,7 @@ export const fourProcesses = scenario(
   [...CONTENDED, 'leastProcessShare', ...TRAFFIC],
 )
 
-function scenario(name: string, title: string, setup: ThroughputSetup, columns: readonly string[]): Scenario {
+function scenario(name: string, title: string, setup: FlowsSetup, columns: readonly string[]): Scenario {
   const contended = setup.locks < setup.processes * setup.flows
   return {
     name,
@@ -51,6 +52,11 @@ function scenario(name: string, title: string, setup: ThroughputSetup, columns: 
     columns,
     takesPart: () => true,
     measure: (subject, measuring) =>
-      measureThroughput(subject, contended && subject.kind === 'limit' ? ALONE : setup, measuring),
+      measureFlows(
+        subject,
+        contended && subject.kind === 'limit' ? ALONE : setup,
+        measuring.single,
+        measuring,
+      ),
   }
 }

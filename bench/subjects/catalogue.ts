@@ -14,6 +14,8 @@ export interface Subject {
    * of each was sent by a client rather than called by one of its scripts.
    */
   readonly alsoSent?: Readonly<Record<string, number>>
+  /** Where it polls: the longest time between two looks. */
+  readonly longestPollMs?: number
 }
 
 export const SUBJECTS: readonly Subject[] = [
@@ -59,6 +61,7 @@ export const SUBJECTS: readonly Subject[] = [
     package: 'redis-semaphore',
     notes: ['`Mutex`, one for each flow; all defaults: looks every 10 ms, gives up after 10 s'],
     alsoSent: { set: 1 },
+    longestPollMs: 10,
   },
   {
     name: 'redlock',
@@ -66,6 +69,7 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'peer',
     runsOn: 'node',
     package: 'redlock',
+    longestPollMs: 300,
     notes: [
       '`acquire([name], 5000)` and `release()` on one server; looks every 200 ms, give or take 100, as by default',
       'acquisitions are retried without limit: the default of ten fails where many contend',
@@ -77,6 +81,7 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'peer',
     runsOn: 'node',
     package: '@sesamecare-oss/redlock',
+    longestPollMs: 300,
     notes: [
       '`acquire([name], 5000)` and `release()` on one server; looks every 200 ms, give or take 100, as by default',
       'acquisitions are retried without limit: the default of ten fails where many contend',
@@ -89,6 +94,7 @@ export const SUBJECTS: readonly Subject[] = [
     runsOn: 'node',
     notes: ['looks every 50 ms; compares and deletes by a script; no renewal'],
     alsoSent: { set: 1 },
+    longestPollMs: 50,
   },
   {
     name: 'hash-polling',
@@ -96,5 +102,10 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'baseline',
     runsOn: 'node',
     notes: ['the hash of Redisson by two scripts; looks every 50 ms; no messages, no renewal'],
+    longestPollMs: 50,
   },
 ]
+
+export const PEERS_AND_BASELINES: readonly string[] = SUBJECTS.filter(
+  ({ kind }) => kind === 'peer' || kind === 'baseline',
+).map(({ name }) => name)

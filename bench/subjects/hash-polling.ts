@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import hashAcquire from './lua/hash-acquire.lua'
 import hashRelease from './lua/hash-release.lua'
-import { Redis } from './own-ioredis'
+import { connect, loadScript } from './own-ioredis'
 import { LEASE, poll } from './polling'
 import type { OpenSubject } from './subject'
 
 /** A hash of owners and counts, as Redisson keeps it, by two scripts, without Redisson's messages. */
-export const open: OpenSubject = async (redis) => {
-  const client = new Redis(redis)
-  const acquire = (await client.script('LOAD', hashAcquire)) as string
-  const release = (await client.script('LOAD', hashRelease)) as string
+export const open: OpenSubject = async (at) => {
+  const client = connect(at)
+  const acquire = await loadScript(client, hashAcquire)
+  const release = await loadScript(client, hashRelease)
   const clientId = randomUUID()
   let flows = 0
   return {

@@ -1,11 +1,11 @@
 import trivial from './lua/trivial.lua'
-import { Redis } from './own-ioredis'
+import { connect, loadScript } from './own-ioredis'
 import type { OpenSubject } from './subject'
 
 /** Two script calls that do nothing, one after the other: no lock over this client can be faster. */
-export const open: OpenSubject = async (redis) => {
-  const client = new Redis(redis)
-  const hash = (await client.script('LOAD', trivial)) as string
+export const open: OpenSubject = async (at) => {
+  const client = connect(at)
+  const hash = await loadScript(client, trivial)
   return {
     exclusive: false,
     flow(lockName) {

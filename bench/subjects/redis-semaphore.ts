@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { Mutex } from 'redis-semaphore'
-import type { OpenSubject } from './subject'
+import { type OpenSubject, singleServer } from './subject'
 
 /** `acquire()` and `release()` of a Mutex for each flow. */
-export const open: OpenSubject = async (redis) => {
-  const client = new Redis(redis)
+export const open: OpenSubject = async (at) => {
+  const client = new Redis(singleServer(at))
   await client.ping()
   return {
     exclusive: true,

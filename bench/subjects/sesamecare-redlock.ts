@@ -1,6 +1,6 @@
 import { type Lock, Redlock } from '@sesamecare-oss/redlock'
 import { Redis } from 'ioredis'
-import type { OpenSubject } from './subject'
+import { type OpenSubject, singleServer } from './subject'
 
 /** How long a lock is valid; as in its README, for there is no default. */
 const DURATION = 5_000
@@ -8,8 +8,8 @@ const DURATION = 5_000
 /** The ten tries that are the default end in an error where many contend; a release keeps them. */
 const WAIT_FOR_EVER = { retryCount: -1 }
 
-export const open: OpenSubject = async (redis) => {
-  const client = new Redis(redis)
+export const open: OpenSubject = async (at) => {
+  const client = new Redis(singleServer(at))
   await client.ping()
   const redlock = new Redlock([client])
   return {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import deleteIfEqual from './lua/delete-if-equal.lua'
-import { Redis } from './own-ioredis'
+import { connect, loadScript } from './own-ioredis'
 import { LEASE, poll } from './polling'
 import type { OpenSubject } from './subject'
 
 /** The recipe of the Redis documentation: SET NX PX to take it, a script that compares and deletes to release. */
-export const open: OpenSubject = async (redis) => {
-  const client = new Redis(redis)
-  const hash = (await client.script('LOAD', deleteIfEqual)) as string
+export const open: OpenSubject = async (at) => {
+  const client = connect(at)
+  const hash = await loadScript(client, deleteIfEqual)
   return {
     exclusive: true,
     flow(lockName) {

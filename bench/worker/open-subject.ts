@@ -1,4 +1,5 @@
 import type { OpenSubject, SubjectClient } from '../subjects/subject'
+import type { Address } from './protocol'
 
 /** Loaded when asked for: one peer's module must not weigh on the process that measures another. */
 const SUBJECTS: Record<string, () => Promise<{ open: OpenSubject }>> = {
@@ -12,9 +13,9 @@ const SUBJECTS: Record<string, () => Promise<{ open: OpenSubject }>> = {
   'hash-polling': () => import('../subjects/hash-polling'),
 }
 
-export async function openSubject(name: string, redis: string): Promise<SubjectClient> {
+export async function openSubject(name: string, at: Address): Promise<SubjectClient> {
   const load = SUBJECTS[name]
   if (!load) throw new Error(`no subject ${name}`)
   const { open } = await load()
-  return open(redis)
+  return open(at)
 }

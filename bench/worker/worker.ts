@@ -2,22 +2,35 @@
 
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { SubjectClient } from '../subjects/subject'
+import { prepareFlows } from './flows'
+import { prepareHandOver } from './hand-over'
+import { prepareHeldLocks } from './held-locks'
+import { prepareIdleWaiters } from './idle-waiters'
 import { openSubject } from './open-subject'
 import type { Start, Work } from './protocol'
-import { prepareThroughput } from './throughput'
 
-/** Does nothing yet but connect; the answer does the work from the given time on. */
-type Prepare<W extends Work> = (client: Awaited<ReturnType<typeof openSubject>>, work: W) => Run
-type Run = (start: number) => Promise<unknown>
-
-const PREPARE: { [W in Work as W['scenario']]: Prepare<W> } = { throughput: prepareThroughput }
+/** Makes ready; what it answers does the work from the given time on. */
+function prepare(client: SubjectClient, work: Work): (start: number) => Promise<unknown> {
+  switch (work.scenario) {
+    case 'throughput':
+    case 'read-write':
+      return prepareFlows(client, work)
+    case 'hand-over':
+      return prepareHandOver(client, work)
+    case 'idle-waiters':
+      return prepareIdleWaiters(client, work)
+    case 'held-locks':
+      return prepareHeldLocks(client, work)
+  }
+}
 
 async function main(): Promise<void> {
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
   const next = async <T>() => JSON.parse((await lines.next()).value) as T
   const work = await next<Work>()
-  const client = await openSubject(work.subject, work.redis)
-  const run = PREPARE[work.scenario](client, work)
+  const client = await openSubject(work.subject, work)
+  const run = prepare(client, work)
   await say({ ready: true })
   const { start } = await next<Start>()
   const result = await run(start)

@@ -1,37 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Flow, SubjectClient } from '../subjects/subject'
 import { epochNow } from './epoch'
-import type { ThroughputResult, ThroughputWork } from './protocol'
+import type { FlowsResult, FlowsWork } from './protocol'
 
 const ERROR_MESSAGES_KEPT = 3
 
 /** Keeps a subject whose every call fails at once from filling the event loop. */
 const PAUSE_AFTER_ERROR = 1
 
-export function prepareThroughput(client: SubjectClient, work: ThroughputWork) {
-  const locks = new Map(work.locks.map((name) => [name, { inside: 0, asked: 0, served: 0 }]))
+/** What a writer, or whoever holds a plain lock, counts for: more than readers could ever add up to. */
+const ALONE = 1 << 20
+
+/** One way into a lock, and what whoever is inside by it counts for. */
+interface Way {
+  readonly flow: Flow
+  readonly weight: number
+}
+
+/** One lock as this process sees it. */
+interface LockView {
+  /** What those inside count for, all in all. */
+  inside: number
+  /** Whoever asks is numbered by that; the latest number. */
+  asked: number
+  /** The highest number that was let in so far. */
+  served: number
+}
+
+export function prepareFlows(client: SubjectClient, work: FlowsWork) {
+  const views = new Map<string, LockView>(
+    work.locks.map((name) => [name, { inside: 0, asked: 0, served: 0 }]),
+  )
   const flows = Array.from({ length: work.flows }, (_, index) => {
-    const lock = work.locks[index % work.locks.length]!
-    return { flow: client.flow(lock), lock: locks.get(lock)! }
+    const name = work.locks[index % work.locks.length]!
+    return { wayOf: waysOf(client, work, name, index), view: views.get(name)! }
   })
-  return async (start: number): Promise<ThroughputResult> => {
+  return async (start: number): Promise<FlowsResult> => {
     await sleep(Math.max(0, start - epochNow()))
     const counting = new Counting(work, client.exclusive)
-    flows.forEach(({ flow, lock }, index) => {
-      void counting.run(flow, lock, index)
+    flows.forEach(({ wayOf, view }, index) => {
+      void counting.run(wayOf, view, index)
     })
     await sleep(Math.max(0, counting.windowEnd - performance.now()))
     return counting.result()
   }
 }
 
-/** One lock as this process sees it. */
-interface LockView {
-  inside: number
-  /** Who asked is numbered by that; the latest number. */
-  asked: number
-  /** The highest number that was let in so far. */
-  served: number
+function waysOf(client: SubjectClient, work: FlowsWork, name: string, index: number): (turn: number) => Way {
+  if (work.scenario === 'throughput') {
+    const way = { flow: client.flow(name), weight: ALONE }
+    return () => way
+  }
+  if (!client.readWriteFlow) throw new Error(`${work.subject} has no read-write locks`)
+  const { read, write } = client.readWriteFlow(name)
+  const [reading, writing] = [
+    { flow: read, weight: 1 },
+    { flow: write, weight: ALONE },
+  ]
+  const { readers, writers } = work
+  return (turn) => ((turn + index) % (readers + writers) < readers ? reading : writing)
 }
 
 class Counting {
@@ -47,7 +74,7 @@ class Counting {
   private overtaken = 0
 
   constructor(
-    private readonly work: ThroughputWork,
+    private readonly work: FlowsWork,
     private readonly exclusive: boolean,
   ) {
     this.windowStart = performance.now() + work.warmupMs
@@ -56,18 +83,20 @@ class Counting {
     this.waitingSince = new Array(work.flows).fill(undefined)
   }
 
-  async run(flow: Flow, lock: LockView, index: number): Promise<void> {
+  async run(wayOf: (turn: number) => Way, view: LockView, index: number): Promise<void> {
     const { holdMs } = this.work
-    while (performance.now() < this.windowEnd) {
+    for (let turn = 0; performance.now() < this.windowEnd; turn++) {
+      const { flow, weight } = wayOf(turn)
       try {
         this.waitingSince[index] ??= performance.now()
-        const number = ++lock.asked
+        const number = ++view.asked
         await flow.acquire()
-        this.entered(index, number < lock.served)
-        lock.served = Math.max(lock.served, number)
-        if (lock.inside++ > 0 && this.exclusive) this.violations++
+        this.entered(index, number < view.served)
+        view.served = Math.max(view.served, number)
+        if (this.exclusive && isViolated(view.inside, weight)) this.violations++
+        view.inside += weight
         if (holdMs > 0) await sleep(holdMs)
-        lock.inside--
+        view.inside -= weight
         await flow.release()
       } catch (error) {
         await this.failed(error)
@@ -76,7 +105,7 @@ class Counting {
   }
 
   /** To be called once, when the window has ended. */
-  result(): ThroughputResult {
+  result(): FlowsResult {
     for (const since of this.waitingSince)
       if (since !== undefined && since < this.windowEnd) this.keepWait(this.windowEnd - since)
     const { perFlow, waitsUs, errors, errorMessages, violations, overtaken } = this
@@ -106,4 +135,8 @@ class Counting {
     if (this.errorMessages.length < ERROR_MESSAGES_KEPT) this.errorMessages.push(String(error))
     await sleep(PAUSE_AFTER_ERROR)
   }
+}
+
+function isViolated(inside: number, weight: number): boolean {
+  return weight === ALONE ? inside > 0 : inside >= ALONE
 }

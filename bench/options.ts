@@ -59,8 +59,8 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     scenarios: chosen('scenario', SCENARIOS, values.scenario),
     subjects: chosen('subject', SUBJECTS, wanted),
     rounds: number('rounds', values.rounds, quick ? 2 : 5, { least: 1, most: 1_000, whole: true }),
-    seconds: number('seconds', values.seconds, quick ? 1 : 3, { least: 0.1, most: 600, whole: false }),
-    warmupSeconds: quick ? { node: 0.5, java: 3 } : { node: 1, java: 10 },
+    seconds: number('seconds', values.seconds, quick ? 0.6 : 3, { least: 0.1, most: 600, whole: false }),
+    warmupSeconds: quick ? { node: 0.4, java: 2.5 } : { node: 1, java: 10 },
     json,
     check,
   }

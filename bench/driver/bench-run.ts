@@ -17,6 +17,9 @@ export interface BenchRun {
   readonly measurements: readonly Measurement[]
 }
 
+/** So many warm up in the time that is said. */
+const FEW_PROCESSES = 4
+
 export async function runBench(
   options: BenchOptions,
   workers: Workers,
@@ -33,7 +36,8 @@ export async function runBench(
       command: ({ runsOn }) => workers[runsOn]!,
       subjectNamed: (wanted) => options.subjects.find(({ name }) => name === wanted),
       measureMs: options.seconds * 1_000,
-      warmupMs: ({ runsOn }) => options.warmupSeconds[runsOn] * 1_000,
+      warmupMs: ({ runsOn }, processes = 1) =>
+        options.warmupSeconds[runsOn] * 1_000 * Math.max(1, processes / FEW_PROCESSES),
       quick: options.quick,
     }
     return {

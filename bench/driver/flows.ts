@@ -31,7 +31,7 @@ export async function measureFlows(
     subject: subject.name,
     flows: setup.flows,
     locks: Array.from({ length: setup.locks }, (_, index) => `bench:${index}`),
-    warmupMs: measuring.warmupMs(subject),
+    warmupMs: measuring.warmupMs(subject, setup.processes),
     measureMs: measuring.measureMs,
     holdMs: setup.holdMs ?? 0,
   }

@@ -38,7 +38,7 @@ export async function measureHandOver(
   const times = {
     warmupMs: Math.max(measuring.warmupMs(one), measuring.warmupMs(other)),
     // So that those that poll slowly come to more than a few.
-    measureMs: Math.max(measuring.measureMs, 20 * holdMs),
+    measureMs: Math.max(measuring.measureMs, (measuring.quick ? 5 : 12) * holdMs),
   }
   const assignment = (subject: Subject, role: HandOverWork['role']) => {
     const work = {

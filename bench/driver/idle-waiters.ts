@@ -12,7 +12,7 @@ import { WorkerProcess } from './worker-process'
 const LOCK = 'bench:0'
 
 /** Until all wait, and what they did to get there is over; a thousand threads take longer. */
-const SETTLING = { node: 2_000, java: 6_000 }
+const SETTLING = { node: 1_500, java: 6_000 }
 
 /** Longer than any measurement: held for all of it, whatever the subject does about its lease. */
 const FOR_LONG = 120_000

@@ -20,7 +20,8 @@ export interface Measuring {
   /** The other subjects of this run, for scenarios in which two meet. */
   subjectNamed(name: string): Subject | undefined
   readonly measureMs: number
-  warmupMs(subject: Subject): number
+  /** Many processes warm up together, and more slowly for it. */
+  warmupMs(subject: Subject, processes?: number): number
   /** Less of everything that takes long. */
   readonly quick: boolean
 }

@@ -16,31 +16,41 @@ export interface Plan {
   readonly rounds: number
 }
 
-/**
- * Every round has every subject do every scenario once, each time in another order: what the machine does
- * meanwhile hits all alike, and nobody always follows the same neighbour.
- */
+/** Every subject does every scenario in every round. */
 export async function measureRounds(
-  { scenarios, subjects, rounds }: Plan,
+  plan: Plan,
   measuring: Measuring,
   onProgress: (text: string) => void,
 ): Promise<Measurement[]> {
   const measurements: Measurement[] = []
-  for (let round = 1; round <= rounds; round++) {
-    for (const scenario of scenarios) {
-      if (round > (scenario.mostRounds ?? rounds)) continue
-      const taking = rotated(
-        subjects.filter((subject) => scenario.takesPart(subject)),
-        round - 1,
-      )
-      for (const subject of taking) {
-        onProgress(`round ${round} of ${rounds}, ${scenario.name}: ${subject.name}`)
-        const measured = await scenario.measure(subject, measuring).catch(failed)
-        measurements.push({ scenario: scenario.name, subject: subject.name, round, ...measured })
-      }
-    }
+  const steps = stepsOf(plan, measuring.quick)
+  for (const [done, { round, scenario, subject }] of steps.entries()) {
+    onProgress(`${done + 1} of ${steps.length}: round ${round}, ${scenario.name}, ${subject.name}`)
+    const measured = await scenario.measure(subject, measuring).catch(failed)
+    measurements.push({ scenario: scenario.name, subject: subject.name, round, ...measured })
   }
   return measurements
+}
+
+interface Step {
+  readonly round: number
+  readonly scenario: Scenario
+  readonly subject: Subject
+}
+
+/**
+ * The subjects one after another within a scenario, and in another order each round: what the machine does
+ * meanwhile hits all alike, and nobody always follows the same neighbour.
+ */
+function stepsOf({ scenarios, subjects, rounds }: Plan, quick: boolean): Step[] {
+  return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) =>
+    scenarios
+      .filter(({ mostRounds }) => round <= (mostRounds?.[quick ? 'quick' : 'full'] ?? rounds))
+      .flatMap((scenario) => {
+        const taking = subjects.filter((subject) => scenario.takesPart(subject, quick))
+        return rotated(taking, round - 1).map((subject) => ({ round, scenario, subject }))
+      }),
+  )
 }
 
 /** A subject that cannot be measured is a finding, no reason to lose the others' figures. */

@@ -24,7 +24,7 @@ function scenario(name: string, title: string, setup: FlowsSetup): Scenario {
     name,
     title,
     columns: COLUMNS,
-    mostRounds: 3,
+    mostRounds: { quick: 1, full: 3 },
     takesPart: (subject) => ['rlock', 'java', 'limit'].includes(subject.name),
     measure: async (subject, measuring) => measureFlows(subject, setup, await measuring.cluster(), measuring),
   }

@@ -23,7 +23,8 @@ export const handOver: Scenario = {
     'fromJavaP50Ms',
     'roundTripMs',
   ],
-  takesPart: ({ kind }) => kind !== 'limit',
+  mostRounds: { quick: 1, full: 5 },
+  takesPart: (subject, quick) => subject.kind !== 'limit' && !(quick && subject.resembles),
   async measure(subject, measuring) {
     const own = await measureHandOver(subject, subject, holding(subject), measuring)
     const java = subject.kind === 'this' ? measuring.subjectNamed('java') : undefined

@@ -17,8 +17,8 @@ export const heldLocks: Scenario = {
     'heapPerLock',
     'takenPerSecond',
   ],
-  mostRounds: 2,
-  takesPart: ({ name }) => RENEWING.includes(name),
+  mostRounds: { quick: 1, full: 2 },
+  takesPart: ({ name }, quick) => (quick ? ['rlock'] : RENEWING).includes(name),
   absent: {
     ...Object.fromEntries(
       PEERS_AND_BASELINES.filter((name) => !RENEWING.includes(name)).map((name) => [

@@ -5,7 +5,7 @@ export const idleWaiters: Scenario = {
   name: 'idle-waiters',
   title: '1,000 waiters, 250 in each of 4 processes, on a lock that another process holds',
   columns: ['idleCommandsPerSecond', 'heapPerWaiter', 'serverCpu'],
-  mostRounds: 2,
-  takesPart: ({ kind }) => kind !== 'limit',
+  mostRounds: { quick: 1, full: 2 },
+  takesPart: (subject, quick) => subject.kind !== 'limit' && !(quick && subject.resembles),
   measure: (subject, measuring) => measureIdleWaiters(subject, { processes: 4, waiters: 250 }, measuring),
 }

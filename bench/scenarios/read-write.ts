@@ -16,6 +16,7 @@ export const readWrite: Scenario = {
     'leastFlowShare',
     'clientCommandsPerSection',
   ],
+  mostRounds: { quick: 1, full: 5 },
   takesPart: ({ name }) => name === 'rlock' || name === 'java',
   absent: Object.fromEntries(
     PEERS_AND_BASELINES.filter((name) => name !== 'java').map((name) => [name, NONE]),

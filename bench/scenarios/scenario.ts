@@ -21,8 +21,8 @@ export interface Scenario {
   /** In tables, in this order. */
   readonly columns: readonly string[]
   /** No more rounds than that, for what takes long and differs little. */
-  readonly mostRounds?: number
-  takesPart(subject: Subject): boolean
+  readonly mostRounds?: { readonly quick: number; readonly full: number }
+  takesPart(subject: Subject, quick: boolean): boolean
   /** Why a subject that takes no part does not, where it is not for the want of being asked. */
   readonly absent?: Readonly<Record<string, string>>
   measure(subject: Subject, measuring: Measuring): Promise<Measured>

@@ -14,6 +14,8 @@ export interface Subject {
    * of each was sent by a client rather than called by one of its scripts.
    */
   readonly alsoSent?: Readonly<Record<string, number>>
+  /** Another subject that works alike; a quick run leaves this one out of what takes long. */
+  readonly resembles?: string
   /** Where it polls: the longest time between two looks. */
   readonly longestPollMs?: number
 }
@@ -81,6 +83,7 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'peer',
     runsOn: 'node',
     package: '@sesamecare-oss/redlock',
+    resembles: 'redlock',
     longestPollMs: 300,
     notes: [
       '`acquire([name], 5000)` and `release()` on one server; looks every 200 ms, give or take 100, as by default',
@@ -99,6 +102,7 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: 'hash-polling',
     title: 'hash script, polling',
+    resembles: 'set-nx-polling',
     kind: 'baseline',
     runsOn: 'node',
     notes: ['the hash of Redisson by two scripts; looks every 50 ms; no messages, no renewal'],

@@ -24,6 +24,5 @@ export const open: OpenSubject = async (at) => {
         },
       }
     },
-    close: () => client.quit(),
   }
 }

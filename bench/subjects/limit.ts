@@ -14,6 +14,5 @@ export const open: OpenSubject = async (at) => {
       }
       return { acquire: call, release: call }
     },
-    close: () => client.quit(),
   }
 }

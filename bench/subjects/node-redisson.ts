@@ -12,6 +12,5 @@ export const open: OpenSubject = async (at) => {
       const lock = redisson.getLock(lockName)
       return { acquire: () => lock.lock(), release: () => lock.unlock() }
     },
-    close: () => redisson.quit(),
   }
 }

@@ -12,6 +12,5 @@ export const open: OpenSubject = async (at) => {
       const mutex = new Mutex(client, lockName)
       return { acquire: () => mutex.acquire(), release: () => mutex.release() }
     },
-    close: () => client.quit(),
   }
 }

@@ -25,6 +25,5 @@ export const open: OpenSubject = async (at) => {
         },
       }
     },
-    close: () => redlock.quit(),
   }
 }

@@ -12,7 +12,6 @@ export const open: OpenSubject = async (at) => {
       const lock = redisson.getReadWriteLock(lockName)
       return { read: flowOf(lock.readLock()), write: flowOf(lock.writeLock()) }
     },
-    close: () => redisson.shutdown(),
   }
 }
 

@@ -22,6 +22,5 @@ export const open: OpenSubject = async (at) => {
         },
       }
     },
-    close: () => client.quit(),
   }
 }

@@ -13,7 +13,6 @@ export interface SubjectClient {
   flow(lockName: string): Flow
   /** Where the subject has read-write locks. */
   readWriteFlow?(lockName: string): { readonly read: Flow; readonly write: Flow }
-  close(): Promise<unknown>
 }
 
 export type OpenSubject = (at: Address) => Promise<SubjectClient>

@@ -1,16 +1,29 @@
 // npm run bench: this lock beside its peers, every one measured in turns in the same run.
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { liveLine } from '../test/endurance/live-line'
 import { optionsOrExit } from '../test/support/command-line'
-import { runBench } from './driver/bench-run'
+import { type BenchRun, runBench } from './driver/bench-run'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchOptions, parseOptions, USAGE } from './options'
 import { tables } from './report/tables'
 import { judge } from './report/targets'
 
+const DOCS = join(__dirname, '../docs')
+
 /** Resolves with the exit code. */
 async function bench(options: BenchOptions): Promise<number> {
+  const run = options.report === undefined ? await measured(options) : await reported(options.report)
+  console.log(tables(run))
+  const { cpu, cores, load } = run.machine
+  console.log(`\n${cpu}, ${cores} cores, load before ${load}`)
+  const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
+  console.log(versions.join(', '))
+  return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
+}
+
+async function measured(options: BenchOptions): Promise<BenchRun> {
   const line = liveLine()
   line.show('building')
   installPeers()
@@ -20,18 +33,23 @@ async function bench(options: BenchOptions): Promise<number> {
   if (java && !withJava) console.log(`Without Java: ${java.missing}`)
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
-  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ')
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
   const run = await runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
-  console.log(tables(run))
-  const { machine } = run
-  console.log(`\n${machine.cpu}, ${machine.cores} cores, load before ${machine.load}`)
-  console.log(
-    Object.entries(run.versions)
-      .map(([name, version]) => `${name} ${version}`)
-      .join(', '),
-  )
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
-  return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
+  return run
+}
+
+async function reported(file: string): Promise<BenchRun> {
+  const run = JSON.parse(readFileSync(file, 'utf8')) as BenchRun
+  installPeers()
+  // Loaded only here: what draws the charts is installed with the peers.
+  const [{ writeCharts }, { fillDocument }] = await Promise.all([
+    import('./report/charts'),
+    import('./report/document'),
+  ])
+  writeCharts(run, join(DOCS, 'charts'))
+  fillDocument(run, join(DOCS, 'performance.md'))
+  return run
 }
 
 bench(optionsOrExit(parseOptions, USAGE)).then(

@@ -14,11 +14,14 @@ export interface BenchOptions {
   readonly warmupSeconds: { readonly node: number; readonly java: number }
   /** Where to write all figures. */
   readonly json: string | undefined
+  /** The file with the figures of a run from which tables and charts are to be made anew; nothing is measured. */
+  readonly report: string | undefined
   /** End with exit code 1 where a target was missed. */
   readonly check: boolean
 }
 
-export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--json FILE]
+export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--json FILE] [--check]
+       npm run bench -- --report FILE
 
 Measures this lock beside its peers: builds the package, installs the peers, starts a Redis server of its own,
 and has every subject do every scenario, in turns, several times over.
@@ -31,6 +34,8 @@ and has every subject do every scenario, in turns, several times over.
   --rounds N       so many rounds (5)
   --seconds N      the length of each measured window (3)
   --json FILE      all figures, into that file
+  --report FILE    measures nothing: tables from such a file, the charts into docs/charts, and the figures into
+                   docs/performance.md
   --check          exit code 1 when a target was missed
 
 Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments.`
@@ -46,13 +51,15 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       json: { type: 'string' },
+      report: { type: 'string' },
       check: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
   if (values.help) return undefined
-  const { quick, json, check } = values
-  if (json === '') throw new TypeError('--json takes the name of a file')
+  const { quick, json, report, check } = values
+  for (const [option, file] of Object.entries({ json, report }))
+    if (file === '') throw new TypeError(`--${option} takes the name of a file`)
   const wanted = values.subject && [...values.subject, 'limit']
   return {
     quick,
@@ -62,6 +69,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     seconds: number('seconds', values.seconds, quick ? 0.6 : 3, { least: 0.1, most: 600, whole: false }),
     warmupSeconds: quick ? { node: 0.4, java: 2.5 } : { node: 1, java: 10 },
     json,
+    report,
     check,
   }
 }

@@ -44,7 +44,7 @@ export async function runBench(
       command,
       date: new Date().toISOString(),
       machine,
-      versions: await versions(single.servers[0]!, options.subjects),
+      versions: await versions(single.servers[0]!, options.subjects, workers.java),
       rounds: options.rounds,
       seconds: options.seconds,
       warmupSeconds: options.warmupSeconds,

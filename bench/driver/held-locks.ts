@@ -5,9 +5,6 @@ import type { Measuring } from './measuring'
 import { together } from './together'
 import { overWindow } from './window'
 
-/** Every subject renews each lock at least once within that time. */
-const PERIOD = 10_000
-
 /** To take so many, at the pace of the slowest. */
 const takingMs = (locks: number) => 3_000 + locks * 0.2
 
@@ -16,6 +13,8 @@ export async function measureHeldLocks(
   locks: number,
   { single, command }: Measuring,
 ): Promise<Measured> {
+  const { renewsEveryMs } = subject
+  if (renewsEveryMs === undefined) throw new Error(`${subject.name} renews nothing by itself`)
   await single.servers[0]!.flushall()
   const work: HeldLocksWork = {
     ...single.address,
@@ -23,7 +22,8 @@ export async function measureHeldLocks(
     subject: subject.name,
     locks: Array.from({ length: locks }, (_, index) => `bench:${index}`),
     warmupMs: takingMs(locks),
-    measureMs: PERIOD,
+    // So that each lock is renewed once.
+    measureMs: renewsEveryMs,
   }
   const { results, seen } = await together([{ command: command(subject), work }], (start) =>
     overWindow(single, work, start, subject.alsoSent),
@@ -36,7 +36,7 @@ export async function measureHeldLocks(
       takenPerSecond: locks / (took / 1_000),
       renewalCommandsPerSecond: seen.clientCommands,
       serverCpu: seen.cpu,
-      clientCpu: cpuSeconds / (PERIOD / 1_000),
+      clientCpu: cpuSeconds / (renewsEveryMs / 1_000),
       delayP99Ms,
       delayMaxMs,
       heapPerLock: heapBytes / locks,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { info } from '../../test/servers/with-client'
 import type { Subject } from '../subjects/catalogue'
+import type { JavaVersions } from './programs'
 
 const BENCH = join(__dirname, '..')
 
@@ -28,7 +29,11 @@ export function describeMachine(): Machine {
 }
 
 /** Of everything that is in the figures. */
-export async function versions(redis: Redis, subjects: readonly Subject[]): Promise<Record<string, string>> {
+export async function versions(
+  redis: Redis,
+  subjects: readonly Subject[],
+  java: JavaVersions | undefined,
+): Promise<Record<string, string>> {
   const server = await info(redis, 'server')
   const valkey = server.get('valkey_version')
   const packages = subjects.flatMap((subject) => (subject.package ? [subject.package] : []))
@@ -37,6 +42,7 @@ export async function versions(redis: Redis, subjects: readonly Subject[]): Prom
     server: valkey ? `Valkey ${valkey}` : `Redis ${server.get('redis_version')}`,
     "rlock's ioredis": versionOf('ioredis', join(BENCH, '..')),
     "the peers' ioredis": versionOf('ioredis', BENCH),
+    ...(java && { java: java.redisson, JVM: java.jvm }),
     ...Object.fromEntries(packages.map((name) => [name, versionOf(name, BENCH)])),
   }
 }

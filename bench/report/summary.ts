@@ -1,13 +1,14 @@
 import type { BenchRun } from '../driver/bench-run'
 import type { Measurement } from '../driver/rounds'
 import { type Spread, spreadOf } from '../driver/statistics'
+import type { Trouble } from '../scenarios/scenario'
 
 /** One subject in one scenario, over all rounds. */
 export interface Summary {
   readonly subject: string
   readonly figures: Readonly<Record<string, Spread | undefined>>
-  /** One line for each kind. */
-  readonly troubles: readonly string[]
+  /** One for each kind. */
+  readonly troubles: readonly Trouble[]
 }
 
 /** Undefined where the scenario was not measured. */
@@ -32,12 +33,12 @@ export function summaryOf(run: BenchRun, scenario: string, subject: string): Sum
   }
 }
 
-function troublesOf(measured: readonly Measurement[]): string[] {
+function troublesOf(measured: readonly Measurement[]): Trouble[] {
   const kinds = new Set(measured.flatMap((one) => one.troubles.map(({ kind }) => kind)))
   return [...kinds].map((kind) => {
     const having = measured.filter((one) => one.troubles.some((trouble) => trouble.kind === kind))
     const first = having[0]!.troubles.find((trouble) => trouble.kind === kind)!
-    return `${kind}: ${first.text} (in ${having.length} of ${measured.length} rounds)`
+    return { kind, text: `${first.text} (in ${having.length} of ${measured.length} rounds)` }
   })
 }
 

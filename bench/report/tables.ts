@@ -32,7 +32,7 @@ export function scenarioTable(run: BenchRun, scenario: Scenario): string {
     return why && !summaries.some(({ summary }) => summary.subject === name) ? [`- ${title}: ${why}`] : []
   })
   const troubles = summaries.flatMap(({ title, summary }) =>
-    summary.troubles.map((trouble) => `- ${title}: ${trouble}`),
+    summary.troubles.map(({ kind, text }) => `- ${title}: ${kind}: ${text}`),
   )
   const remarks = [...troubles, ...absent]
   return [table([heads, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join('\n')

@@ -1,8 +1,5 @@
 import { measureHeldLocks } from '../driver/held-locks'
-import { PEERS_AND_BASELINES } from '../subjects/catalogue'
 import type { Scenario } from './scenario'
-
-const RENEWING = ['rlock', 'node-redisson', 'redis-semaphore']
 
 export const heldLocks: Scenario = {
   name: 'held-locks',
@@ -18,17 +15,13 @@ export const heldLocks: Scenario = {
     'takenPerSecond',
   ],
   mostRounds: { quick: 1, full: 2 },
-  takesPart: ({ name }, quick) => (quick ? ['rlock'] : RENEWING).includes(name),
+  takesPart: ({ kind, renewsEveryMs }, quick) => renewsEveryMs !== undefined && (kind === 'this' || !quick),
   absent: {
-    ...Object.fromEntries(
-      PEERS_AND_BASELINES.filter((name) => !RENEWING.includes(name)).map((name) => [
-        name,
-        'renews none by itself',
-      ]),
-    ),
     java: 'not measured',
     redlock: 'renews within `using()` only, not what `acquire()` took',
     'sesamecare-redlock': 'renews within `using()` only, not what `acquire()` took',
+    'set-nx-polling': 'renews nothing',
+    'hash-polling': 'renews nothing',
   },
   measure: (subject, measuring) => measureHeldLocks(subject, measuring.quick ? 10_000 : 100_000, measuring),
 }

@@ -14,6 +14,8 @@ export interface Subject {
    * of each was sent by a client rather than called by one of its scripts.
    */
   readonly alsoSent?: Readonly<Record<string, number>>
+  /** Where it renews what it holds by itself: how often. */
+  readonly renewsEveryMs?: number
   /** Another subject that works alike; a quick run leaves this one out of what takes long. */
   readonly resembles?: string
   /** Where it polls: the longest time between two looks. */
@@ -36,6 +38,7 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'this',
     runsOn: 'node',
     package: 'rlock',
+    renewsEveryMs: 10_000,
     notes: ['`acquire()` and `hold.unlock()`; all defaults'],
   },
   {
@@ -51,6 +54,7 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'peer',
     runsOn: 'node',
     package: 'node-redisson',
+    renewsEveryMs: 10_000,
     notes: ['`lock()` and `unlock()` of a lock object for each flow; all defaults'],
     // Each release deletes two keys: the lock by its script, and plainly a key by which it knows a repeated call.
     alsoSent: { del: 0.5 },
@@ -61,6 +65,7 @@ export const SUBJECTS: readonly Subject[] = [
     kind: 'peer',
     runsOn: 'node',
     package: 'redis-semaphore',
+    renewsEveryMs: 8_000,
     notes: ['`Mutex`, one for each flow; all defaults: looks every 10 ms, gives up after 10 s'],
     alsoSent: { set: 1 },
     longestPollMs: 10,

@@ -13,6 +13,7 @@ interface FlowsResult {
   readonly lastSectionAt: number
   readonly errors: number
   readonly violations: number
+  readonly overtaken: number
 }
 
 interface HandOverResult {
@@ -43,6 +44,7 @@ describeWithJava('Java as a worker of the bench', () => {
     expect(result.waitsUs).to.have.lengthOf.within(result.sections, result.sections + 4)
     // Two locks: two of the four wait at any time, and none waits longer than it all took.
     expect(sum(result.waitsUs) / 1000).to.be.within(300, 4 * 600)
+    expect(result.overtaken).to.be.within(0, result.sections)
     expect(result.lastSectionAt).to.be.within(200, 300)
   })
 

@@ -1,6 +1,5 @@
 package rlock.peer.bench;
 
-import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 
 /** A lock as a user calls it, with a look at whether it does what it is for. */
@@ -8,32 +7,28 @@ final class BenchedLock {
     private final RLock lock;
     private final boolean exclusive;
     private final Crowd crowd;
-    private final BenchOrder order;
+    private final long holdMs;
 
     /** All locks of one name share a crowd; those that exclude nobody but writers are not exclusive. */
-    BenchedLock(RLock lock, boolean exclusive, Crowd crowd, BenchOrder order) {
+    BenchedLock(RLock lock, boolean exclusive, Crowd crowd, long holdMs) {
         this.lock = lock;
         this.exclusive = exclusive;
         this.crowd = crowd;
-        this.order = order;
+        this.holdMs = holdMs;
     }
 
     /** Answers whether somebody of this process who asked later came before. */
     boolean acquire() {
         long number = crowd.asks();
-        if (order.leaseMs() > 0) {
-            lock.lock(order.leaseMs(), TimeUnit.MILLISECONDS);
-        } else {
-            lock.lock();
-        }
+        lock.lock();
         return crowd.isLet(number);
     }
 
     /** Answers whether somebody was inside who should not have been. */
     boolean section() throws InterruptedException {
         boolean violated = crowd.enters(exclusive);
-        if (order.holdMs() > 0) {
-            Thread.sleep(order.holdMs());
+        if (holdMs > 0) {
+            Thread.sleep(holdMs);
         }
         crowd.leaves(exclusive);
         return violated;

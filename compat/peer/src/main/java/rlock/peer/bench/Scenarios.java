@@ -29,7 +29,7 @@ final class Scenarios {
 
     private Supplier<BenchedLock> plain(int flow) {
         String name = order.lockOf(flow);
-        BenchedLock lock = new BenchedLock(redisson.getLock(name), true, crowdOf(name), order);
+        BenchedLock lock = new BenchedLock(redisson.getLock(name), true, crowdOf(name), order.holdMs());
         return () -> lock;
     }
 
@@ -37,8 +37,8 @@ final class Scenarios {
         String name = order.lockOf(flow);
         RReadWriteLock lock = redisson.getReadWriteLock(name);
         return new SidesInTurn(
-            new BenchedLock(lock.readLock(), false, crowdOf(name), order),
-            new BenchedLock(lock.writeLock(), true, crowdOf(name), order),
+            new BenchedLock(lock.readLock(), false, crowdOf(name), order.holdMs()),
+            new BenchedLock(lock.writeLock(), true, crowdOf(name), order.holdMs()),
             order,
             flow);
     }

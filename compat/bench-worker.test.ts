@@ -13,6 +13,7 @@ interface FlowsResult {
   readonly lastSectionAt: number
   readonly errors: number
   readonly violations: number
+  readonly overtaken: number
 }
 
 interface HandOverResult {
@@ -43,6 +44,7 @@ describeWithJava('Java as a worker of the bench', () => {
     expect(result.waitsUs).to.have.lengthOf.within(result.sections, result.sections + 4)
     // Two locks: two of the four wait at any time, and none waits longer than it all took.
     expect(sum(result.waitsUs) / 1000).to.be.within(300, 4 * 600)
+    expect(result.overtaken).to.be.within(0, result.sections)
     expect(result.lastSectionAt).to.be.within(200, 300)
   })
 
@@ -65,9 +67,10 @@ describeWithJava('Java as a worker of the bench', () => {
       locks: [uniqueName()],
       holdMs: 20,
     }
-    const [holder, taker] = await Promise.all(
-      ['holder', 'taker'].map((role) => work<HandOverResult>({ ...order, role })),
-    )
+    const [holder, taker] = await workTogether<HandOverResult>([
+      { ...order, role: 'holder' },
+      { ...order, role: 'taker' },
+    ])
     const took = holder!.unlocks
       .map((unlocked) => taker!.entries.find((entered) => entered > unlocked)! - unlocked)
       // After its last unlock the other may have been through.
@@ -93,20 +96,35 @@ describeWithJava('Java as a worker of the bench', () => {
 })
 
 async function work<Result>(order: object): Promise<Result> {
+  return (await workTogether<Result>([order]))[0]!
+}
+
+/** As the driver does: none begins before all are ready. */
+async function workTogether<Result>(orders: readonly object[]): Promise<Result[]> {
   const { command, args } = await javaBenchWorker()
-  const worker = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const ended = once(worker, 'exit')
+  const workers = orders.map((order) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const say = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`)
+    say(order)
+    return {
+      child,
+      say,
+      ended: once(child, 'exit'),
+      answer: async () => JSON.parse((await lines.next()).value),
+    }
+  })
   try {
-    const lines = createInterface({ input: worker.stdout })[Symbol.asyncIterator]()
-    const answer = async () => JSON.parse((await lines.next()).value)
-    worker.stdin.write(`${JSON.stringify(order)}\n`)
-    expect(await answer()).to.include({ ready: true, redisson: REDISSON_VERSIONS.newest })
-    worker.stdin.write(`${JSON.stringify({ start: Date.now() + 100 })}\n`)
-    const { result } = await answer()
-    expect(await ended).to.deep.equal([0, null])
-    return result as Result
+    for (const { answer } of workers)
+      expect(await answer()).to.include({ ready: true, redisson: REDISSON_VERSIONS.newest })
+    const start = Date.now() + 100
+    for (const { say } of workers) say({ start })
+    const results: Result[] = []
+    for (const { answer } of workers) results.push((await answer()).result)
+    for (const { ended } of workers) expect(await ended).to.deep.equal([0, null])
+    return results
   } finally {
-    worker.kill('SIGKILL')
+    for (const { child } of workers) child.kill('SIGKILL')
   }
 }
 

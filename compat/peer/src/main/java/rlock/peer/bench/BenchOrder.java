@@ -13,7 +13,6 @@ record BenchOrder(
     long warmupMs,
     long measureMs,
     long holdMs,
-    long leaseMs,
     int readers,
     int writers) {
 

@@ -1,50 +1,37 @@
 package rlock.peer.bench;
 
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.redisson.api.RLock;
 
 /** A lock as a user calls it, with a look at whether it does what it is for. */
 final class BenchedLock {
-    /** More than readers could ever add up to. */
-    private static final int ALONE = 1 << 20;
     private final RLock lock;
-    private final AtomicInteger inside;
-    private final int weight;
-    private final BenchOrder order;
+    private final boolean exclusive;
+    private final Crowd crowd;
+    private final long holdMs;
 
-    private BenchedLock(RLock lock, AtomicInteger inside, int weight, BenchOrder order) {
+    /** All locks of one name share a crowd; those that exclude nobody but writers are not exclusive. */
+    BenchedLock(RLock lock, boolean exclusive, Crowd crowd, long holdMs) {
         this.lock = lock;
-        this.inside = inside;
-        this.weight = weight;
-        this.order = order;
+        this.exclusive = exclusive;
+        this.crowd = crowd;
+        this.holdMs = holdMs;
     }
 
-    /** Those of one name share `inside`. */
-    static BenchedLock exclusive(RLock lock, AtomicInteger inside, BenchOrder order) {
-        return new BenchedLock(lock, inside, ALONE, order);
-    }
-
-    static BenchedLock shared(RLock lock, AtomicInteger inside, BenchOrder order) {
-        return new BenchedLock(lock, inside, 1, order);
-    }
-
-    void acquire() {
-        if (order.leaseMs() > 0) {
-            lock.lock(order.leaseMs(), TimeUnit.MILLISECONDS);
-        } else {
-            lock.lock();
-        }
+    /** Answers whether somebody of this process who asked later came before. */
+    boolean acquire() {
+        long number = crowd.asks();
+        lock.lock();
+        return crowd.isLet(number);
     }
 
     /** Answers whether somebody was inside who should not have been. */
     boolean section() throws InterruptedException {
-        int before = inside.getAndAdd(weight);
-        if (order.holdMs() > 0) {
-            Thread.sleep(order.holdMs());
+        boolean violated = crowd.enters(exclusive);
+        if (holdMs > 0) {
+            Thread.sleep(holdMs);
         }
-        inside.addAndGet(-weight);
-        return weight == ALONE ? before > 0 : before >= ALONE;
+        crowd.leaves(exclusive);
+        return violated;
     }
 
     void release() {

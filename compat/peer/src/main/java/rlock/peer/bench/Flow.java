@@ -35,8 +35,8 @@ final class Flow implements Runnable {
     private void turn(BenchedLock lock) throws InterruptedException {
         try {
             tally.asks();
-            lock.acquire();
-            tally.enters();
+            boolean overtaken = lock.acquire();
+            tally.enters(overtaken);
             if (lock.section()) {
                 tally.meetsAnother();
             }

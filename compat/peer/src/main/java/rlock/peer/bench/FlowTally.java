@@ -13,6 +13,7 @@ final class FlowTally {
     private long waitingSince;
     private long lastSection;
     private long sections;
+    private long overtaken;
     private long errors;
     private long violations;
 
@@ -28,7 +29,7 @@ final class FlowTally {
         }
     }
 
-    synchronized void enters() {
+    synchronized void enters(boolean wasOvertaken) {
         long now = System.nanoTime();
         if (window.isOver(now)) {
             return;
@@ -36,6 +37,7 @@ final class FlowTally {
         waiting = false;
         if (window.counts(now)) {
             sections++;
+            overtaken += wasOvertaken ? 1 : 0;
             lastSection = now;
             waits.add(now - waitingSince);
         }
@@ -61,6 +63,10 @@ final class FlowTally {
 
     synchronized long sections() {
         return sections;
+    }
+
+    synchronized long overtaken() {
+        return overtaken;
     }
 
     synchronized long errors() {

@@ -41,6 +41,7 @@ final class Flows {
         result.put("errors", tallies.stream().mapToLong(FlowTally::errors).sum());
         result.put("errorMessages", tallies.stream().flatMap(tally -> tally.errorMessages().stream()).limit(ERRORS_KEPT).toList());
         result.put("violations", tallies.stream().mapToLong(FlowTally::violations).sum());
+        result.put("overtaken", tallies.stream().mapToLong(FlowTally::overtaken).sum());
         return result;
     }
 }

@@ -2,14 +2,13 @@ package rlock.peer.bench;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 
 /** What each scenario has its threads do. */
 final class Scenarios {
-    private final Map<String, AtomicInteger> inside = new ConcurrentHashMap<>();
+    private final Map<String, Crowd> crowds = new ConcurrentHashMap<>();
     private final RedissonClient redisson;
     private final BenchOrder order;
 
@@ -30,7 +29,7 @@ final class Scenarios {
 
     private Supplier<BenchedLock> plain(int flow) {
         String name = order.lockOf(flow);
-        BenchedLock lock = BenchedLock.exclusive(redisson.getLock(name), insideOf(name), order);
+        BenchedLock lock = new BenchedLock(redisson.getLock(name), true, crowdOf(name), order.holdMs());
         return () -> lock;
     }
 
@@ -38,13 +37,13 @@ final class Scenarios {
         String name = order.lockOf(flow);
         RReadWriteLock lock = redisson.getReadWriteLock(name);
         return new SidesInTurn(
-            BenchedLock.shared(lock.readLock(), insideOf(name), order),
-            BenchedLock.exclusive(lock.writeLock(), insideOf(name), order),
+            new BenchedLock(lock.readLock(), false, crowdOf(name), order.holdMs()),
+            new BenchedLock(lock.writeLock(), true, crowdOf(name), order.holdMs()),
             order,
             flow);
     }
 
-    private AtomicInteger insideOf(String name) {
-        return inside.computeIfAbsent(name, absent -> new AtomicInteger());
+    private Crowd crowdOf(String name) {
+        return crowds.computeIfAbsent(name, absent -> new Crowd());
     }
 }

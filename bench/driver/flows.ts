@@ -60,8 +60,7 @@ function figuresOf(results: readonly FlowsResult[], measureMs: number, seen: Ser
     // One turn of a perfect queue: every flow once.
     waitP99Turns: (waitP99Ms / 1_000) * (rate / perFlow.length),
     leastFlowShare: leastShare(perFlow),
-    // Java does not count it: NaN.
-    overtakenShare: sum(results.map((result) => result.overtaken ?? Number.NaN)) / sections,
+    overtakenShare: sum(results.map((result) => result.overtaken)) / sections,
     leastProcessShare: leastShare(results.map((result) => result.sections)),
     clientCommandsPerSection: seen.clientCommands / rate,
     serverCommandsPerSection: seen.serverCommands / rate,

@@ -59,7 +59,7 @@ export interface FlowsResult {
   /** How often somebody entered a lock while another was inside. */
   readonly violations: number
   /** Of the sections: those that one of this process who had asked for the lock later came before. */
-  readonly overtaken?: number
+  readonly overtaken: number
 }
 
 /**

@@ -1,7 +1,7 @@
 // npm run bench: this lock beside its peers, every one measured in turns in the same run.
 
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { liveLine } from '../test/endurance/live-line'
 import { optionsOrExit } from '../test/support/command-line'
 import { type BenchRun, runBench } from './driver/bench-run'
@@ -35,7 +35,10 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
   const run = await runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
+  if (options.json !== undefined) {
+    mkdirSync(dirname(options.json), { recursive: true })
+    writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
+  }
   return run
 }
 

@@ -10,9 +10,10 @@ import { type Judged, judge } from './targets'
 /** All that was measured, and which targets were met. */
 export function tables(run: BenchRun): string {
   const measured = SCENARIOS.filter(({ name }) => run.measurements.some(({ scenario }) => scenario === name))
+  const judged = judge(run).filter(({ met }) => met !== undefined)
   return [
     ...measured.map((scenario) => `${scenario.title}\n\n${scenarioTable(run, scenario)}`),
-    `Targets\n\n${targetTable(judge(run))}`,
+    ...(judged.length > 0 ? [`Targets\n\n${targetTable(judged)}`] : []),
   ].join('\n\n')
 }
 

@@ -23,7 +23,7 @@ export const handOver: Scenario = {
     'fromJavaP50Ms',
     'roundTripMs',
   ],
-  mostRounds: { quick: 1, full: 5 },
+  mostRounds: { quick: 1, full: 3 },
   takesPart: (subject, quick) => subject.kind !== 'limit' && !(quick && subject.resembles),
   async measure(subject, measuring) {
     const own = await measureHandOver(subject, subject, holding(subject), measuring)

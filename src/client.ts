@@ -83,7 +83,7 @@ export class Client implements ClientContext {
         await commands.connect()
         const publish = await choosePublish(commands.redis, target, options, clock)
         const events: ChannelEvents = {
-          message: (channel) => client?.subscriptions.wake(channel),
+          message: (channel) => client?.subscriptions.message(channel),
           confirmed: (channel) => {
             refusals.answered()
             client?.subscriptions.wake(channel)
@@ -130,6 +130,7 @@ export class Client implements ClientContext {
     this.runner = new ScriptRunner({
       transport: internals.transport?.(transport) ?? transport,
       clock,
+      hasReplicas: this.acknowledged !== undefined,
       outages,
       secrets: target.secrets,
       unavailableAfter,
@@ -144,6 +145,7 @@ export class Client implements ClientContext {
       holds: this.holds,
       unavailableAfter,
       longestSleep: options.lockWatchdogTimeout,
+      audienceIsKnown: !this.isCluster || publish === 'spublish',
     })
     this.givingBack = new GivingBack(clock, () => this.waiting)
     const watchdog = new Watchdog({

@@ -16,13 +16,12 @@ if not lease or lease < 1 then
   return redis.error_reply('ERR the lease must be a positive number of ms')
 end
 
-if redis.call('exists', KEYS[1]) == 0 then
+local remaining = redis.call('pttl', KEYS[1])
+if remaining == -2 then
   redis.call('hincrby', KEYS[1], ARGV[1], 1)
   redis.call('pexpire', KEYS[1], ARGV[2])
   return nil
 end
-
-local remaining = redis.call('pttl', KEYS[1])
 
 if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
   redis.call('pexpire', KEYS[1], math.max(lease, remaining))

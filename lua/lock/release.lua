@@ -11,7 +11,8 @@
 -- Answers  0   not held: nothing was changed
 --          { 1, when the lease ends now }   still held
 --          { 4, when the lease ends now }   held, by a lease other than the client knew: nothing was changed
---          2   freed, and told
+--          2   freed, and nobody listened
+--          { 2, how many clients were told }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
@@ -19,6 +20,18 @@
 -- short. One that comes late, after the hold was entered again, meets a lease it cannot have known and leaves
 -- it alone: it must not shorten what a newer level was promised. A full release finds the field gone and
 -- answers 0, which the client reads as done where its connection broke in between.
+
+if ARGV[2] == '0' then
+  -- The field is the only one, the key goes with it.
+  if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
+    return 0
+  end
+  local told = redis.pcall(ARGV[5], ARGV[4], '0')
+  if type(told) == 'table' and told.err then
+    return 3
+  end
+  return told == 0 and 2 or { 2, told }
+end
 
 local function ends(key)
   local now = redis.call('time')
@@ -31,24 +44,15 @@ if count == 0 then
 end
 
 local wanted = tonumber(ARGV[2])
-if wanted > 0 then
-  local lease = tonumber(ARGV[3])
-  if count ~= wanted then
-    -- Before Redis 7 the clock goes on while a script runs, so the same end may differ by a millisecond or two.
-    if math.abs(ends(KEYS[1]) - tonumber(ARGV[6])) > 2 then
-      return { 4, ends(KEYS[1]) }
-    end
-    redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
-    redis.call('pexpire', KEYS[1], lease)
-  elseif lease > redis.call('pttl', KEYS[1]) then
-    redis.call('pexpire', KEYS[1], lease)
+local lease = tonumber(ARGV[3])
+if count ~= wanted then
+  -- Before Redis 7 the clock goes on while a script runs, so the same end may differ by a millisecond or two.
+  if math.abs(ends(KEYS[1]) - tonumber(ARGV[6])) > 2 then
+    return { 4, ends(KEYS[1]) }
   end
-  return { 1, ends(KEYS[1]) }
+  redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+  redis.call('pexpire', KEYS[1], lease)
+elseif lease > redis.call('pttl', KEYS[1]) then
+  redis.call('pexpire', KEYS[1], lease)
 end
-
-redis.call('del', KEYS[1])
-local told = redis.pcall(ARGV[5], ARGV[4], '0')
-if type(told) == 'table' and told.err then
-  return 3
-end
-return 2
+return { 1, ends(KEYS[1]) }

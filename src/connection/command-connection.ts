@@ -1,8 +1,9 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../runtime/clock'
 import { classify, withoutSecrets } from './failures'
-import { connectOrFail, refuseWrongMode } from './first-contact'
+import { connectOrFail, inTime, refuseWrongMode, unavailable } from './first-contact'
 import type { Outages } from './outages'
+import { quickCommandsWork, sendQuickly, writeTogether } from './quick-command'
 import type { RedisTarget } from './redis-target'
 import { reopenUnless } from './reopening'
 
@@ -56,6 +57,7 @@ export class CommandConnection {
   breaks = 0
   readonly redis: Redis | Cluster
   private closed = false
+  private quick = false
 
   constructor(
     readonly target: RedisTarget,
@@ -127,6 +129,29 @@ export class CommandConnection {
     await connectOrFail(this.redis, this.target, this.clock)
     if (this.target.kind === 'standalone' && this.redis instanceof Redis)
       await refuseWrongMode(this.redis, this.target, this.clock)
+    // A cluster sends its commands where they belong, and again elsewhere, by ways of its own.
+    if (this.redis instanceof Redis) this.quick = await this.answersQuickCommands(this.redis)
+  }
+
+  private async answersQuickCommands(redis: Redis): Promise<boolean> {
+    try {
+      return await inTime(quickCommandsWork(redis), this.target, this.clock)
+    } catch (error) {
+      throw unavailable(error, this.target)
+    }
+  }
+
+  /** Sends EVAL or EVALSHA. */
+  send(
+    how: 'eval' | 'evalsha',
+    script: string,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const { redis } = this
+    if (redis instanceof Cluster || !this.quick) return redis[how](script, keys.length, ...keys, ...args)
+    writeTogether(redis)
+    return sendQuickly(redis, how, [script, keys.length, ...keys, ...args])
   }
 
   /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect and resend. */

@@ -5,8 +5,8 @@ import { newThreadId } from '../ownership/process-state'
 import type { SlotPlace } from '../ownership/slot-table'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
+import type { WaitingFor } from '../waiting/gate'
 import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/not-replicated'
-import type { WaitingFor } from '../waiting/waiting-room'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
 import { type LockProtocol, NOT_HELD } from './lock-protocol'
@@ -259,6 +259,7 @@ function waitFor(
     grace: context.grace,
     lockName: quote(protocol.name),
     start: () => protocol.acquire(owner, lease, beside),
+    takeOver: protocol.handOver && ((giver) => protocol.handOver!(giver, owner, lease)),
     abandon: (call: ScriptCall) => context.givingBack.attempt(protocol, owner, lease, call),
     giveBackLateCopy: () => context.givingBack.hold(protocol, owner, lease, context.clock.now()),
     unavailable: (attempt) => {

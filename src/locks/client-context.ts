@@ -50,7 +50,7 @@ export function loseHold(context: ClientContext, hold: Hold, reason: LossReason)
   hold.end('lost', error)
   hold.giveBackRest?.()
   // The server told nobody; whoever waits here may enter now.
-  if (reason === 'gone') context.waiting.freed(hold, false)
+  if (reason === 'gone') context.waiting.mayBeFree(hold)
   context.lockLost(hold, reason, error)
 }
 

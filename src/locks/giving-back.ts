@@ -3,7 +3,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Moment } from '../runtime/clock'
 import type { ScriptCall } from '../scripts/script-runner'
 import type { WaitingRoom } from '../waiting/waiting-room'
-import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
+import { clientsTold, type LockProtocol, NOT_HELD } from './lock-protocol'
 
 const RETRY_AFTER = 500
 const LATE_COPY_AFTER = [1_000, 5_000, 15_000]
@@ -69,7 +69,7 @@ export class GivingBack {
       while (this.clock.elapsedSince(since) < lease + margin(lease)) {
         try {
           const { value } = await protocol.release(owner, 0, 0, 0).answer
-          if (value !== NOT_HELD) this.waiting().freed(protocol, value !== FREED_UNTOLD)
+          if (value !== NOT_HELD) this.waiting().freed(protocol, clientsTold(value))
           return
         } catch (error) {
           if ((error as { code?: string }).code === 'REDISSON_SHUTDOWN') return

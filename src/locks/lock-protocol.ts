@@ -11,6 +11,12 @@ export const OTHER_LEASE = 4
 /** Freed, but the server refused to tell the waiters. */
 export const FREED_UNTOLD = 3
 
+/** How many clients a release told; undefined: the server refused to. */
+export function clientsTold(answer: unknown): number | undefined {
+  if (answer === FREED_UNTOLD) return undefined
+  return Array.isArray(answer) ? Number(answer[1]) : 0
+}
+
 /** What `inspect` answers. */
 export interface LockState {
   /** ms; -1 without expiry, -2 without key. */
@@ -46,12 +52,18 @@ export interface LockProtocol {
   /** null: acquired; else the remaining time to live in ms. */
   acquire(owner: string, lease: number, beside: string | undefined): ScriptCall
   /**
+   * null: `taker` holds the lock in place of `giver`; NOT_HELD: `giver` did not hold it. Absent where a lock is never
+   * handed over.
+   */
+  handOver?(giver: string, taker: string, lease: number): ScriptCall
+  /**
    * When the lease ends now, by the server's clock; 0: the hold is gone. `releasedEnd` is the end that the last
    * partial release of this hold had seen, or 0.
    */
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall
   /**
-   * With a count of 0: NOT_HELD, FREED, FREED_UNTOLD or, where others hold it too, STILL_HELD. Else NOT_HELD or
+   * With a count of 0: NOT_HELD, FREED, [FREED, how many were told], FREED_UNTOLD or, where others hold it too,
+   * STILL_HELD. Else NOT_HELD or
    * [STILL_HELD or OTHER_LEASE, when the lease ends now]; `leaseEnd` is what the client last saw of that.
    */
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall

@@ -9,6 +9,7 @@ import type { LockProtocol, LockState } from './lock-protocol'
 const ACQUIRE = script('lock/acquire')
 const REENTER = script('lock/reenter')
 const RELEASE = script('lock/release')
+const HAND_OVER = script('lock/hand-over')
 const FORCE_RELEASE = script('lock/force-release')
 const RENEW = script('lock/renew', { watchesKeys: true })
 const INSPECT = script('lock/inspect')
@@ -72,6 +73,10 @@ export class PlainLock implements LockProtocol {
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
     return this.runner.run(RELEASE, this.keys, [owner, count, lease, this.channel, this.publish, leaseEnd])
+  }
+
+  handOver(giver: string, taker: string, lease: number): ScriptCall {
+    return this.runner.run(HAND_OVER, this.keys, [giver, taker, lease], true)
   }
 
   forceRelease([owner = '']: readonly string[]): ScriptCall {

@@ -24,7 +24,7 @@ import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { AcquiredHold } from './acquired-hold'
 import { type Acquired, acquire } from './acquiring'
 import { type ClientContext, isLive, loseHold, notHeldError, quote } from './client-context'
-import { FREED_UNTOLD, type LockProtocol, NOT_HELD } from './lock-protocol'
+import { clientsTold, type LockProtocol, NOT_HELD } from './lock-protocol'
 import { release } from './releasing'
 
 /** The RLock surface over any kind of lock; see the interface for what each method promises. */
@@ -132,7 +132,7 @@ export class RedissonLock implements RLock {
       const all =
         !this.protocol.shared && (value !== NOT_HELD || forced.some(({ state }) => state === 'held'))
       for (const hold of all ? before : forced) loseHold(this.context, hold, 'forced')
-      this.context.waiting.freed(this.protocol, value !== FREED_UNTOLD)
+      this.context.waiting.freed(this.protocol, clientsTold(value))
       return true
     }
   }

@@ -2,7 +2,7 @@ import type { Hold, Level } from '../ownership/hold'
 import type { Reply } from '../scripts/script-runner'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, stopKeeping } from './client-context'
-import { FREED_UNTOLD, type LockProtocol, NOT_HELD, OTHER_LEASE } from './lock-protocol'
+import { clientsTold, type LockProtocol, NOT_HELD, OTHER_LEASE } from './lock-protocol'
 
 const TRIES_TO_SEE_LEASE = 5
 
@@ -69,20 +69,24 @@ async function releaseLast(context: ClientContext, protocol: LockProtocol, hold:
   hold.state = 'released'
   stopKeeping(context, hold)
   forget(hold)
+  const handedOver = context.waiting.handOver(protocol.lockId, hold.ownerField)
+  if (!handedOver) context.waiting.freeing(protocol)
   let reply: Reply
   try {
-    reply = await answerToHolder(protocol.release(hold.ownerField, 0, 0, 0))
+    reply = await answerToHolder(handedOver ?? protocol.release(hold.ownerField, 0, 0, 0))
   } catch (error) {
+    if (!handedOver) context.waiting.freed(protocol, undefined)
     context.givingBack.hold(protocol, hold.ownerField, hold.lease, called)
     throw error
   }
+  if (!handedOver)
+    context.waiting.freed(protocol, reply.value === NOT_HELD ? undefined : clientsTold(reply.value))
   if (hold.lateCopyPossible) context.givingBack.lateCopy(protocol, hold.ownerField, hold.lease)
   // Gone, but the connection broke on the way: an earlier copy of this very release did it.
   if (reply.value === NOT_HELD && !reply.connectionBroke) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
   }
-  context.waiting.freed(protocol, reply.value !== FREED_UNTOLD)
 }
 
 /** The caller has settled every level: nothing of this hold is kept for it. */

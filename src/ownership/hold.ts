@@ -1,4 +1,3 @@
-import { Mutex } from 'async-mutex'
 import type { Clock, Moment } from '../runtime/clock'
 import { outsideThreads } from './logical-thread'
 import type { SlotPlace } from './slot-table'
@@ -51,8 +50,6 @@ export class Hold {
   place: SlotPlace | undefined
   /** Local callers that wait behind this hold have been told that they may wait for themselves. */
   warnedOfSelfWait = false
-  /** Since when a local caller waits behind it. */
-  blockedSince: Moment | undefined
   /** An earlier copy of its acquisition may still arrive, and take the lock after its release. */
   lateCopyPossible = false
   /** Gives back what the server may keep of it beyond the end that is known here. */
@@ -71,14 +68,15 @@ export class Hold {
   releasedEnd = 0
   private controller: AbortController | undefined
   private reason: unknown
-  private readonly turns = new Mutex()
+  private lastTurn: Promise<unknown> | undefined
 
   constructor(
     private readonly clock: Clock,
     lock: HoldLock,
     readonly threadId: number,
     readonly ownerField: string,
-    sent: Moment,
+    /** When the command that acquired it was handed over. */
+    readonly acquired: Moment,
     lease: number,
   ) {
     this.lockId = lock.lockId
@@ -86,9 +84,9 @@ export class Hold {
     this.lockName = lock.name
     this.key = lock.key
     this.channel = lock.channel
-    this.granted = sent
+    this.granted = acquired
     this.lease = lease
-    this.replicated = { granted: sent, lease }
+    this.replicated = { granted: acquired, lease }
   }
 
   /** The server set this lease in answer to a command handed over at `sent`; a lease never shortens this way. */
@@ -178,7 +176,9 @@ export class Hold {
 
   /** Runs operations on this hold one after the other, whoever asks for them. */
   inTurn<T>(operation: () => Promise<T>): Promise<T> {
-    return this.turns.runExclusive(operation)
+    const turn = this.lastTurn ? this.lastTurn.then(operation, operation) : operation()
+    this.lastTurn = turn
+    return turn
   }
 }
 

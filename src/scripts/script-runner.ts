@@ -20,6 +20,8 @@ export interface Reply {
 export interface ScriptRunnerOptions {
   readonly transport: ScriptTransport
   readonly clock: Clock
+  /** There may be replicas to wait for. */
+  readonly hasReplicas: boolean
   /** Told of what calls meet. */
   readonly outages: Outages
   /** Credentials that may appear in no error. */
@@ -43,12 +45,14 @@ const NOT_READY = {
 
 /** One script on its way, through as many attempts as it takes. */
 export class ScriptCall {
-  readonly answer: Promise<Reply>
   readonly started: Moment
-  resolve!: (reply: Reply) => void
-  reject!: (error: unknown) => void
   /** The answer has been given or refused; the command itself may still be under way. */
   settled = false
+  private reply: Reply | undefined
+  private error: unknown
+  private promise: Promise<Reply> | undefined
+  private onReply: ((reply: Reply) => void) | undefined
+  private onError: ((error: unknown) => void) | undefined
   private finished = false
   private whenFinished: ((reply: Reply | undefined) => void) | undefined
   private late: Reply | undefined
@@ -69,10 +73,36 @@ export class ScriptCall {
     readonly acknowledged: boolean,
   ) {
     this.started = clock.now()
-    this.answer = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
+  }
+
+  get answer(): Promise<Reply> {
+    this.promise ??= new Promise((resolve, reject) => this.whenAnswered(resolve, reject))
+    return this.promise
+  }
+
+  /** Calls back at once where the answer is there already, and before any callback that asks later. */
+  whenAnswered(onReply: (reply: Reply) => void, onError: (error: unknown) => void): void {
+    if (this.reply) onReply(this.reply)
+    else if (this.settled) onError(this.error)
+    else {
+      const { onReply: replyBefore, onError: errorBefore } = this
+      this.onReply = replyBefore ? (reply) => void (replyBefore(reply), onReply(reply)) : onReply
+      this.onError = errorBefore ? (error) => void (errorBefore(error), onError(error)) : onError
+    }
+  }
+
+  resolve(reply: Reply): void {
+    this.settled = true
+    this.reply = reply
+    this.onReply?.(reply)
+  }
+
+  reject(error: unknown): void {
+    this.settled = true
+    this.error = error
+    // The one who started the call may have turned away already.
+    this.promise?.catch(() => {})
+    this.onError?.(error)
   }
 
   /** Calls back once no copy of ours is under way any more: with the reply, or without when none came. */
@@ -111,9 +141,9 @@ export class ScriptRunner {
     acknowledged = false,
   ): ScriptCall {
     const { clock, transport } = this.options
-    const call = new ScriptCall(script, keys, args, clock, transport.breaks, acknowledged)
+    const needsReplica = acknowledged && this.options.hasReplicas
+    const call = new ScriptCall(script, keys, args, clock, transport.breaks, needsReplica)
     if (this.closed !== undefined) {
-      call.settled = true
       call.reject(this.closed)
       call.finish(undefined)
       return call
@@ -157,10 +187,7 @@ export class ScriptRunner {
     const reply: Reply = { value, sent, connectionBroke, acknowledged }
     this.options.outages.answered()
     this.pending.delete(call)
-    if (!call.settled) {
-      call.settled = true
-      call.resolve(reply)
-    }
+    if (!call.settled) call.resolve(reply)
     call.finish(reply)
   }
 
@@ -191,11 +218,7 @@ export class ScriptRunner {
 
   private refuse(call: ScriptCall, error: unknown) {
     this.pending.delete(call)
-    if (call.settled) return
-    call.settled = true
-    // The one who started the call may have turned away already.
-    call.answer.catch(() => {})
-    call.reject(error)
+    if (!call.settled) call.reject(error)
   }
 
   private explain(kind: string, error: unknown, call: ScriptCall): Error {

@@ -27,6 +27,8 @@ export interface ScriptTransport {
   probe(): void
 }
 
+const needNotBeAcknowledged = (value: unknown): AcknowledgedAnswer => ({ value, acknowledged: true })
+
 export class RedisScriptTransport implements ScriptTransport {
   constructor(
     private readonly connection: CommandConnection,
@@ -43,25 +45,26 @@ export class RedisScriptTransport implements ScriptTransport {
   }
 
   send(script: Script, bySource: boolean, keys: readonly string[], args: readonly (string | number)[]) {
-    const { redis } = this.connection
-    const answer = bySource
-      ? redis.eval(script.source, keys.length, ...keys, ...args)
-      : redis.evalsha(script.sha, keys.length, ...keys, ...args)
+    const answer = this.connection.send(
+      bySource ? 'eval' : 'evalsha',
+      bySource ? script.source : script.sha,
+      keys,
+      args,
+    )
     // In the same write, so that little can happen in between.
     if (script.watchesKeys) this.tracking?.watch(keys)
     return answer
   }
 
-  async sendAcknowledged(
+  sendAcknowledged(
     script: Script,
     bySource: boolean,
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<AcknowledgedAnswer> {
-    if (!this.acknowledged)
-      return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+    if (!this.acknowledged) return this.send(script, bySource, keys, args).then(needNotBeAcknowledged)
     const how = bySource ? ['eval', script.source] : ['evalsha', script.sha]
-    return await this.acknowledged.send(keys[0]!, [...how, keys.length, ...keys, ...args])
+    return this.acknowledged.send(keys[0]!, [...how, keys.length, ...keys, ...args])
   }
 
   probe(): void {

@@ -1,27 +1,42 @@
 import { RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { classify } from '../connection/failures'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock, Moment } from '../runtime/clock'
-import type { Reply } from '../scripts/script-runner'
+import { Alarm } from '../runtime/alarm'
+import type { Clock } from '../runtime/clock'
+import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from './not-replicated'
+import { Queue } from './queue'
+import { LONGEST_STAY_BACK, type Turn } from './turn'
 import { type AcquireRequest, Waiter } from './waiter'
+
+/** The lock, as far as waiting for it goes. */
+export interface WaitingFor {
+  readonly lockId: string
+  /** The locks whose holds keep the waiters of this one out. */
+  readonly lockIds: readonly string[]
+  readonly channel: string
+  /** When all readers may enter as soon as one may. */
+  readonly shared: boolean
+}
 
 /** What a gate needs to know of its surroundings. */
 export interface GateSurroundings {
   readonly clock: Clock
-  /** When all readers may enter as soon as one may. */
-  readonly shared: boolean
   /** Starts listening for messages; each calls `wake`. Returns how to stop. */
-  listen(wake: () => void): () => void
+  listen(lock: WaitingFor, wake: () => void): () => void
   /** Whether messages surely arrive. */
-  isConfirmed(): boolean
+  isConfirmed(lock: WaitingFor): boolean
+  /** How this process takes turns with others; none before somebody waited. */
+  turn(lock: WaitingFor): Turn | undefined
   /** How long to sleep before a lock without expiry. */
   readonly longestSleep: number
   readonly unavailableAfter: number
-  /** A waiter sleeps behind the lock; `waitingSince` tells since when the first is there. Returns how to say that it no longer does. */
-  blocked(waitingSince: () => Moment | undefined): () => void
+  /** Looks from now on whether callers wait for themselves; returns how to stop. */
+  watch(gate: Gate): () => void
+  /** For how long, in ms, a hold of this client surely keeps the lock, or it is told. */
+  surelyHeldFor(lock: WaitingFor): number
   /** The queue is empty and nothing is under way. */
-  empty(): void
+  empty(gate: Gate): void
 }
 
 /** While no message can arrive, the first waiter looks this often. */
@@ -33,6 +48,8 @@ type Outcome =
   | { readonly kind: 'left' }
   | { readonly kind: 'acquired' | 'blocked'; readonly remaining: number }
 
+const LEFT: Outcome = { kind: 'left' }
+
 /**
  * The queue of one process before one lock: first come, first served, and only the first talks to Redis.
  *
@@ -41,33 +58,62 @@ type Outcome =
  * gate rather than to a waiter, so one that finds its waiter gone goes to the next.
  */
 export class Gate {
-  private readonly queue = new Set<Waiter>()
+  private readonly queue = new Queue<Waiter>()
+  private state: 'idle' | 'asking' | 'sleeping' = 'idle'
   private wakeUps = 0
-  private endSleep: (() => void) | undefined
+  /** The wake-ups there had been when the attempt under way began. */
+  private seen = 0
+  /** The attempt under way asks for a lock that anybody may take, rather than for one that is handed over. */
+  private asksOpenly = true
+  private alarm: Alarm | undefined
+  private whenItRings: () => void = () => {}
   private stopListening: (() => void) | undefined
-  private running = false
+  private stopWatching: (() => void) | undefined
 
-  constructor(private readonly around: GateSurroundings) {}
+  constructor(
+    readonly lock: WaitingFor,
+    private readonly around: GateSurroundings,
+  ) {}
 
   get isEmpty(): boolean {
-    return this.queue.size === 0
+    return this.queue.first === undefined
   }
 
-  /** Queues an acquisition; resolves with the reply that acquired, or undefined when its wait was over. */
+  /** Who is asked for next. */
+  get first(): Waiter | undefined {
+    return this.queue.first
+  }
+
+  /** Queues an acquisition; its result is the reply that acquired, or undefined when its wait was over. */
   join(request: AcquireRequest): Waiter {
     const waiter = new Waiter(request, this.around.clock, this.leave)
     this.queue.add(waiter)
-    if (!this.running) {
-      this.running = true
-      outsideThreads(() => void this.serve())
-    }
+    if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
     return waiter
   }
 
   /** Something may have changed: the first waiter looks again. */
   readonly wake = () => {
     this.wakeUps++
-    this.endSleep?.()
+    if (this.state === 'sleeping') outsideThreads(this.askInTurn)
+  }
+
+  /** Who stays back for others may do so for no reason any more. */
+  reconsider(): void {
+    if (this.state === 'sleeping' && this.whenItRings === this.askNow) outsideThreads(this.askInTurn)
+  }
+
+  /**
+   * The hold of this client that ends hands the lock to the first waiter instead of releasing it; undefined where
+   * there is none, or others are to have a chance at it.
+   */
+  handOver(giver: string): ScriptCall | undefined {
+    const waiter = this.queue.first
+    if (this.state !== 'sleeping' || !waiter?.request.takeOver || waiter.settled) return undefined
+    if (!this.around.turn(this.lock)?.handOver()) return undefined
+    const { takeOver } = waiter.request
+    this.asksOpenly = false
+    return outsideThreads(() => this.attempt(waiter, () => takeOver(giver)))
   }
 
   /** Rejects everybody. */
@@ -76,60 +122,88 @@ export class Gate {
   }
 
   private readonly leave = (waiter: Waiter) => {
-    this.queue.delete(waiter)
-    if (this.queue.size === 0) this.endSleep?.()
+    this.queue.remove(waiter)
+    if (this.isEmpty && this.state === 'sleeping') this.finish()
   }
 
-  private async serve() {
-    let waiter = this.first()
-    // A subscription left over from the last queue spares the second look.
-    if (this.around.isConfirmed()) this.startListening()
-    while (waiter) {
-      const seen = this.wakeUps
-      const outcome = await this.attempt(waiter)
-      waiter = this.first()
-      if (!waiter || outcome.kind === 'left') continue
-      if (outcome.kind === 'acquired' && this.around.shared) continue
-      if (!this.stopListening) {
-        this.startListening()
-        // Confirmed already, but a message may have passed before we listened.
-        if (this.around.isConfirmed()) continue
-      }
-      // Having acquired it, this process need not ask whether it is held.
-      if (this.wakeUps === seen) await this.sleep(outcome.remaining)
-      waiter = this.first()
+  private begin(waiter: Waiter) {
+    // A subscription left over from the last queue spares the second look, and behind a hold of our own the first.
+    if (this.around.isConfirmed(this.lock)) {
+      this.startListening()
+      const held = waiter.request.takeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
+      if (held > 0) return this.sleep(held)
     }
+    this.askInTurn()
+  }
+
+  private finish() {
+    this.state = 'idle'
+    this.alarm?.cancel()
+    this.stopWatching?.()
+    this.stopWatching = undefined
     this.stopListening?.()
     this.stopListening = undefined
-    this.running = false
-    this.around.empty()
+    this.around.empty(this)
   }
 
   private startListening() {
-    this.stopListening = this.around.listen(this.wake)
+    this.stopListening = this.around.listen(this.lock, this.wake)
   }
 
-  private first(): Waiter | undefined {
-    return this.queue.values().next().value
+  /** Lets those go first whose turn it is, and asks. */
+  private readonly askInTurn = () => {
+    const waiter = this.queue.first
+    if (!waiter) return this.finish()
+    const back = waiter.patience > 2 * LONGEST_STAY_BACK ? (this.turn(waiter)?.stayBack() ?? 0) : 0
+    if (back > 0) this.sleepFor(back, this.askNow)
+    else this.askNow()
   }
 
-  /** One try for one waiter; resolves early when the waiter leaves. */
-  private attempt(waiter: Waiter): Promise<Outcome> {
-    return new Promise((resolve) => {
-      const end = (outcome: Outcome) => {
-        waiter.onLeft = undefined
-        resolve(outcome)
-      }
-      waiter.onLeft = () => end({ kind: 'left' })
-      waiter.startAttempt().answer.then(
-        (reply) => {
-          if (!waiter.settled) end(this.attemptAnswered(waiter, reply))
-        },
-        (error) => {
-          if (!waiter.settled) end(this.attemptFailed(waiter, error))
-        },
-      )
-    })
+  private readonly askNow = () => {
+    const waiter = this.queue.first
+    if (!waiter) return this.finish()
+    this.turn(waiter)?.ask()
+    this.asksOpenly = true
+    this.attempt(waiter, waiter.request.start)
+  }
+
+  /** Only of locks that are handed over. */
+  private turn(waiter: Waiter): Turn | undefined {
+    return waiter.request.takeOver && this.around.turn(this.lock)
+  }
+
+  /** One try for one waiter; goes on as soon as it is answered, or the waiter leaves. */
+  private attempt(waiter: Waiter, start: () => ScriptCall): ScriptCall {
+    this.alarm?.silence()
+    this.state = 'asking'
+    this.seen = this.wakeUps
+    waiter.onLeft = this.left
+    const call = waiter.startAttempt(start)
+    call.whenAnswered(
+      (reply) => {
+        if (!waiter.settled) this.goOn(this.attemptAnswered(waiter, reply))
+      },
+      (error) => {
+        if (!waiter.settled) this.goOn(this.attemptFailed(waiter, error))
+      },
+    )
+    return call
+  }
+
+  // Later, because where one leaves all may be on their way out.
+  private readonly left = () => outsideThreads(() => queueMicrotask(() => this.goOn(LEFT)))
+
+  private goOn(outcome: Outcome): void {
+    if (this.isEmpty) return this.finish()
+    if (outcome.kind === 'left' || (outcome.kind === 'acquired' && this.lock.shared)) return this.askInTurn()
+    if (!this.stopListening) {
+      this.startListening()
+      // Confirmed already, but a message may have passed before we listened.
+      if (this.around.isConfirmed(this.lock)) return this.askInTurn()
+    }
+    // Having acquired it, this process need not ask whether it is held.
+    if (this.wakeUps === this.seen) this.sleep(outcome.remaining)
+    else this.askInTurn()
   }
 
   private attemptAnswered(waiter: Waiter, reply: Reply): Outcome {
@@ -137,6 +211,7 @@ export class Gate {
     waiter.onLeft = undefined
     if (reply.value === null && !reply.acknowledged) return this.tryAgainOrFail(waiter)
     if (reply.value === null) {
+      if (this.asksOpenly) this.turn(waiter)?.begin()
       waiter.succeed(reply)
       return { kind: 'acquired', remaining: waiter.request.lease }
     }
@@ -151,7 +226,7 @@ export class Gate {
     const tries = ++waiter.unacknowledged
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waiter.lastTry) return { kind: 'blocked', remaining: 0 }
     waiter.fail(notReplicated(waiter.request.lockName, tries))
-    return { kind: 'left' }
+    return LEFT
   }
 
   private attemptFailed(waiter: Waiter, error: unknown): Outcome {
@@ -160,7 +235,7 @@ export class Gate {
       // Refused after it was applied, perhaps: by a WAIT behind it, for instance.
       waiter.endAttempt(!(error instanceof WrongTypeError))
       waiter.fail(error)
-      return { kind: 'left' }
+      return LEFT
     }
     const passing = error.cause !== undefined && classify(error.cause) === 'passing'
     if (passing && !waiter.lastTry) {
@@ -169,7 +244,7 @@ export class Gate {
     }
     waiter.fail(error)
     if (!passing) this.failThoseWhoWaitedAsLong(error)
-    return { kind: 'left' }
+    return LEFT
   }
 
   // The rest of the queue met the same silence; none of them need wait through it once more.
@@ -181,19 +256,18 @@ export class Gate {
     }
   }
 
-  private async sleep(remaining: number) {
-    const { clock, longestSleep } = this.around
+  private sleep(remaining: number) {
+    const { longestSleep } = this.around
     let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
-    if (!this.around.isConfirmed()) longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
-    const unblocked = this.around.blocked(() => this.first()?.joined)
-    await new Promise<void>((resolve) => {
-      const timer = clock.after(longest, resolve)
-      this.endSleep = () => {
-        timer.cancel()
-        resolve()
-      }
-    })
-    this.endSleep = undefined
-    unblocked()
+    if (!this.around.isConfirmed(this.lock)) longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
+    this.sleepFor(longest, this.askInTurn)
+    this.stopWatching ??= this.around.watch(this)
+  }
+
+  private sleepFor(longest: number, then: () => void) {
+    this.state = 'sleeping'
+    this.whenItRings = then
+    this.alarm ??= new Alarm(this.around.clock, () => this.whenItRings())
+    this.alarm.set(longest)
   }
 }

@@ -15,25 +15,27 @@ export class SelfWaitWarning {
   ) {}
 
   /**
-   * A local caller goes to sleep before this lock; returns how to say that it woke. `waitingSince` tells since
-   * when the first in the queue has been there: many who came and went do not add up to one that hangs.
+   * Local callers sleep before this lock from now on; returns how to say that they no longer do. `waitingSince` tells
+   * since when the first in the queue has been there: many who came and went do not add up to one that hangs.
    */
   watch(lockIds: readonly string[], waitingSince: () => Moment | undefined): () => void {
     const { clock } = this
-    const hold = this.holds.first(lockIds)
-    if (!hold || hold.warnedOfSelfWait) return () => {}
-    hold.blockedSince ??= clock.now()
-    const blockedSince = hold.blockedSince
-    let timer: Timer | undefined
+    let timer: Timer
     const look = () => {
+      const hold = this.holds.first(lockIds)
       const since = waitingSince()
-      if (!since || hold.state !== 'held' || hold.warnedOfSelfWait) return
-      const blocked = Math.min(clock.elapsedSince(blockedSince), clock.elapsedSince(since))
-      if (blocked < SUSPICIOUS_AFTER) timer = clock.after(SUSPICIOUS_AFTER - blocked, look)
-      else this.warn(hold)
+      let blocked = 0
+      if (hold && since && !hold.warnedOfSelfWait) {
+        blocked = Math.min(clock.elapsedSince(hold.acquired), clock.elapsedSince(since))
+        if (blocked >= SUSPICIOUS_AFTER) {
+          this.warn(hold)
+          blocked = 0
+        }
+      }
+      timer = clock.after(SUSPICIOUS_AFTER - blocked, look)
     }
-    look()
-    return () => timer?.cancel()
+    timer = clock.after(SUSPICIOUS_AFTER, look)
+    return () => timer.cancel()
   }
 
   private warn(hold: Hold) {

@@ -1,6 +1,7 @@
 import type { ChannelSource } from '../connection/subscriber-connection'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock, Timer } from '../runtime/clock'
+import type { Clock, Moment, Timer } from '../runtime/clock'
+import { Turn } from './turn'
 
 /** A waiter's side of a channel. */
 export interface ChannelListener {
@@ -12,6 +13,10 @@ interface Channel {
   readonly listeners: Set<ChannelListener>
   /** Counts down while nobody listens; hot locks keep their subscription this way. */
   idleRounds: number
+  /** How those who wait for the lock behind it take turns with other processes. */
+  readonly turn: Turn
+  /** When something was last heard of it, by the monotonic clock. */
+  lastHeard: number
 }
 
 /** An unused channel stays subscribed for one to two of these. */
@@ -37,7 +42,12 @@ export class Subscriptions {
   listen(name: string, listener: ChannelListener): () => void {
     let channel = this.channels.get(name)
     if (!channel) {
-      channel = { listeners: new Set(), idleRounds: 0 }
+      channel = {
+        listeners: new Set(),
+        idleRounds: 0,
+        turn: new Turn(this.clock),
+        lastHeard: Number.POSITIVE_INFINITY,
+      }
       this.channels.set(name, channel)
       this.source.want(name)
     } else if (channel.listeners.size === 0) this.idle--
@@ -50,10 +60,28 @@ export class Subscriptions {
     return this.source.isConfirmed(name)
   }
 
+  /** None where nobody has listened of late. */
+  turn(name: string): Turn | undefined {
+    return this.channels.get(name)?.turn
+  }
+
+  /** Whether everything would have been heard since that moment, and nothing was. */
+  isQuietSince(name: string, moment: Moment): boolean {
+    const channel = this.channels.get(name)
+    return channel !== undefined && channel.lastHeard <= moment.monotonic && this.source.isConfirmed(name)
+  }
+
+  /** A lock was released, says the channel. */
+  message(name: string): void {
+    this.channels.get(name)?.turn.hear()
+    this.wake(name)
+  }
+
   /** Wakes whoever listens to this channel. */
   wake(name: string): void {
     const channel = this.channels.get(name)
     if (!channel) return
+    channel.lastHeard = this.clock.now().monotonic
     for (const listener of channel.listeners) listener.wake()
   }
 

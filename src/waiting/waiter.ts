@@ -2,6 +2,7 @@ import type { Clock, Moment, Timer } from '../runtime/clock'
 import type { Reply, ScriptCall } from '../scripts/script-runner'
 import { onAbort } from './abort-listeners'
 import { notReplicated } from './not-replicated'
+import type { Queued } from './queue'
 
 /** What an acquisition asks of the queue. */
 export interface AcquireRequest {
@@ -15,7 +16,9 @@ export interface AcquireRequest {
   /** For messages. */
   readonly lockName: string
   /** Sends one attempt. */
-  start(): ScriptCall
+  readonly start: () => ScriptCall
+  /** Sends one that takes the lock over from a hold of this client, where such a lock is handed over. */
+  readonly takeOver: ((giver: string) => ScriptCall) | undefined
   /** The attempt is nobody's any more: whatever it acquires must be given back. */
   abandon(call: ScriptCall): void
   /** An earlier copy of an answered attempt may still be applied: see that it is given back if so. */
@@ -25,7 +28,9 @@ export interface AcquireRequest {
 }
 
 /** One acquisition in the queue: settles once, in whichever way comes first. */
-export class Waiter {
+export class Waiter implements Queued<Waiter> {
+  before: Waiter | undefined
+  behind: Waiter | undefined
   /** The reply that acquired the lock, or undefined when the wait was over. */
   readonly result: Promise<Reply | undefined>
   readonly joined: Moment
@@ -60,8 +65,14 @@ export class Waiter {
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
-  startAttempt(): ScriptCall {
-    this.attempt = this.request.start()
+  /** How much of its wait is left, in ms. */
+  get patience(): number {
+    const { waitTime } = this.request
+    return waitTime === undefined ? Number.POSITIVE_INFINITY : waitTime - this.clock.elapsedSince(this.joined)
+  }
+
+  startAttempt(start: () => ScriptCall): ScriptCall {
+    this.attempt = start()
     return this.attempt
   }
 

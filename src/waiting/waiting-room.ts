@@ -1,8 +1,10 @@
 import type { HoldRegistry } from '../ownership/hold-registry'
 import type { Clock } from '../runtime/clock'
-import { Gate } from './gate'
+import type { Reply, ScriptCall } from '../scripts/script-runner'
+import { Gate, type GateSurroundings, type WaitingFor } from './gate'
 import { SelfWaitWarning } from './self-wait'
 import type { Subscriptions } from './subscriptions'
+import type { Turn } from './turn'
 import type { AcquireRequest } from './waiter'
 
 export interface WaitingRoomOptions {
@@ -12,22 +14,25 @@ export interface WaitingRoomOptions {
   readonly unavailableAfter: number
   /** A key without expiry, or one this process holds itself, is looked at again after this long at the latest. */
   readonly longestSleep: number
+  /** Whether the server says how many clients heard a message: in a cluster only of those that listen at the same node. */
+  readonly audienceIsKnown: boolean
 }
 
-/** The lock, as far as waiting for it goes. */
-export interface WaitingFor {
-  readonly lockId: string
-  readonly lockIds: readonly string[]
-  readonly channel: string
-  readonly shared: boolean
-}
+/** What a lock is called where it is waited for. */
+type Waited = Pick<WaitingFor, 'lockIds' | 'channel'>
 
 /** All queues of a client: one a lock while somebody is acquiring it, none otherwise. */
-export class WaitingRoom {
+export class WaitingRoom implements GateSurroundings {
+  readonly clock: Clock
+  readonly longestSleep: number
+  readonly unavailableAfter: number
   private readonly gates = new Map<string, Gate>()
   private readonly selfWait: SelfWaitWarning
 
   constructor(private readonly options: WaitingRoomOptions) {
+    this.clock = options.clock
+    this.longestSleep = options.longestSleep
+    this.unavailableAfter = options.unavailableAfter
     this.selfWait = new SelfWaitWarning(options.clock, options.holds)
   }
 
@@ -36,21 +41,43 @@ export class WaitingRoom {
     return this.gates.get(lockId)?.isEmpty === false
   }
 
-  async acquire(lock: WaitingFor, request: AcquireRequest) {
-    const gate = this.gates.get(lock.lockId) ?? this.open(lock)
-    return await gate.join(request).result
+  /** Resolves with the reply that acquired, or undefined when the wait was over. */
+  acquire(lock: WaitingFor, request: AcquireRequest): Promise<Reply | undefined> {
+    let gate = this.gates.get(lock.lockId)
+    if (!gate) {
+      gate = new Gate(lock, this)
+      this.gates.set(lock.lockId, gate)
+    }
+    return gate.join(request).result
+  }
+
+  /** Hands the lock to the first who waits for it here; undefined where it is to be released for everybody to hear. */
+  handOver(lockId: string, giver: string): ScriptCall | undefined {
+    return this.gates.get(lockId)?.handOver(giver)
+  }
+
+  /** The lock is about to be freed from here. */
+  freeing(lock: Waited): void {
+    this.options.subscriptions.turn(lock.channel)?.release()
   }
 
   /**
-   * The lock was freed from here. The server's message wakes the first local waiter like everybody else's;
-   * where it was not sent, or may not arrive, this does.
+   * The lock was freed from here, and so many clients were told; undefined: nobody. The server's message wakes the
+   * first local waiter like everybody else's; where it was not sent, or may not arrive, this does.
    */
-  freed({ lockIds, channel }: Pick<WaitingFor, 'lockIds' | 'channel'>, told: boolean): void {
-    if (
-      told &&
-      (!lockIds.some((id) => this.gates.has(id)) || this.options.subscriptions.isConfirmed(channel))
-    )
-      return
+  freed(lock: Waited, told: number | undefined): void {
+    const { subscriptions, audienceIsKnown } = this.options
+    const isHeard = subscriptions.isConfirmed(lock.channel)
+    const others = (told ?? 0) - (isHeard ? 1 : 0)
+    subscriptions.turn(lock.channel)?.released(audienceIsKnown ? Math.max(0, others) : 1)
+    const gates = lock.lockIds.map((id) => this.gates.get(id)).filter((gate) => gate !== undefined)
+    if (gates.length === 0) return
+    if (told !== undefined && isHeard) for (const gate of gates) gate.reconsider()
+    else this.mayBeFree(lock)
+  }
+
+  /** Nobody was told, and somebody else may be in already: whoever waits here looks for himself. */
+  mayBeFree({ channel, lockIds }: Waited): void {
     this.options.subscriptions.wake(channel)
     for (const id of lockIds) this.gates.get(id)?.wake()
   }
@@ -59,21 +86,30 @@ export class WaitingRoom {
     for (const gate of this.gates.values()) gate.close(error)
   }
 
-  private open({ lockId, lockIds, channel, shared }: WaitingFor): Gate {
-    const { clock, subscriptions, longestSleep, unavailableAfter } = this.options
-    const gate = new Gate({
-      clock,
-      shared,
-      longestSleep,
-      unavailableAfter,
-      listen: (wake) => subscriptions.listen(channel, { wake }),
-      isConfirmed: () => subscriptions.isConfirmed(channel),
-      blocked: (waitingSince) => this.selfWait.watch(lockIds, waitingSince),
-      empty: () => {
-        if (gate.isEmpty) this.gates.delete(lockId)
-      },
-    })
-    this.gates.set(lockId, gate)
-    return gate
+  listen({ channel }: WaitingFor, wake: () => void): () => void {
+    return this.options.subscriptions.listen(channel, { wake })
+  }
+
+  isConfirmed({ channel }: WaitingFor): boolean {
+    return this.options.subscriptions.isConfirmed(channel)
+  }
+
+  turn({ channel }: WaitingFor): Turn | undefined {
+    return this.options.subscriptions.turn(channel)
+  }
+
+  watch(gate: Gate): () => void {
+    return this.selfWait.watch(gate.lock.lockIds, () => gate.first?.joined)
+  }
+
+  surelyHeldFor({ lockIds, channel }: WaitingFor): number {
+    const hold = this.options.holds.first(lockIds)
+    if (!hold || !this.options.subscriptions.isQuietSince(channel, hold.granted)) return 0
+    return hold.remaining()
+  }
+
+  empty(gate: Gate): void {
+    const { lockId } = gate.lock
+    if (gate.isEmpty && this.gates.get(lockId) === gate) this.gates.delete(lockId)
   }
 }

@@ -1,5 +1,6 @@
 /** Drives a real Java Redisson from tests. Everything a test needs is exported here. */
 export { type JavaAvailability, javaAvailability } from './driver/availability'
+export { type BenchWorkerCommand, javaBenchWorker } from './driver/bench-worker'
 export { buildPeer, type PeerBuild } from './driver/build'
 export type { RedissonSettings } from './driver/config'
 export { describeWithJava } from './driver/describe'

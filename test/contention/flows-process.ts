@@ -2,14 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { Redisson } from '../../src/index'
-import { type FlowsReport, runFlows } from './flows'
+import { type FlowsReport, type FlowsWork, runFlows } from './flows'
 
-export interface FlowsOrder {
+export interface FlowsOrder extends FlowsWork {
   readonly url: string
   readonly lock: string
   readonly counterKey: string
-  readonly flows: number
-  readonly sectionsEach: number
   readonly lockWatchdogTimeout: number
 }
 

@@ -1,0 +1,64 @@
+// npm run bench: this lock beside its peers, every one measured in turns in the same run.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { liveLine } from '../test/endurance/live-line'
+import { optionsOrExit } from '../test/support/command-line'
+import { type BenchRun, runBench } from './driver/bench-run'
+import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
+import { type BenchOptions, parseOptions, USAGE } from './options'
+import { tables } from './report/tables'
+import { judge } from './report/targets'
+
+const DOCS = join(__dirname, '../docs')
+
+/** Resolves with the exit code. */
+async function bench(options: BenchOptions): Promise<number> {
+  const run = options.report === undefined ? await measured(options) : await reported(options.report)
+  console.log(tables(run))
+  const { cpu, cores, load } = run.machine
+  console.log(`\n${cpu}, ${cores} cores, load before ${load}`)
+  const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
+  console.log(versions.join(', '))
+  return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
+}
+
+async function measured(options: BenchOptions): Promise<BenchRun> {
+  const line = liveLine()
+  line.show('building')
+  installPeers()
+  buildPackage()
+  const java = options.subjects.some(({ runsOn }) => runsOn === 'java') ? await javaWorker() : undefined
+  const withJava = java !== undefined && !('missing' in java)
+  if (java && !withJava) console.log(`Without Java: ${java.missing}`)
+  const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
+  const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
+  const run = await runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
+  if (options.json !== undefined) {
+    mkdirSync(dirname(options.json), { recursive: true })
+    writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
+  }
+  return run
+}
+
+async function reported(file: string): Promise<BenchRun> {
+  const run = JSON.parse(readFileSync(file, 'utf8')) as BenchRun
+  installPeers()
+  // Loaded only here: what draws the charts is installed with the peers.
+  const [{ writeCharts }, { fillDocument }] = await Promise.all([
+    import('./report/charts'),
+    import('./report/document'),
+  ])
+  writeCharts(run, join(DOCS, 'charts'))
+  fillDocument(run, join(DOCS, 'performance.md'))
+  return run
+}
+
+bench(optionsOrExit(parseOptions, USAGE)).then(
+  (code) => process.exit(code),
+  (error: Error) => {
+    console.error(`The run failed: ${error.message}`)
+    process.exit(1)
+  },
+)

@@ -1,0 +1,95 @@
+import type { Figures, Measured, Trouble } from '../scenarios/scenario'
+import type { Subject } from '../subjects/catalogue'
+import type { FlowsResult, FlowsWork } from '../worker/protocol'
+import type { Measuring, Place } from './measuring'
+import { sum } from './server-counts'
+import { atRank } from './statistics'
+import { together } from './together'
+import { overWindow, type ServerRates } from './window'
+
+export interface FlowsSetup {
+  readonly processes: number
+  /** In each process. */
+  readonly flows: number
+  readonly locks: number
+  readonly holdMs?: number
+  /** Of so many turns so many read, and the rest write; plain locks where it is absent. */
+  readonly reading?: { readonly readers: number; readonly writers: number }
+}
+
+/** Has a number of processes take turns, and counts what they and the servers did in the window. */
+export async function measureFlows(
+  subject: Subject,
+  setup: FlowsSetup,
+  place: Place,
+  measuring: Measuring,
+): Promise<Measured> {
+  await Promise.all(place.servers.map((server) => server.flushall()))
+  const work: FlowsWork = {
+    ...place.address,
+    ...(setup.reading ? { scenario: 'read-write', ...setup.reading } : { scenario: 'throughput' }),
+    subject: subject.name,
+    flows: setup.flows,
+    locks: Array.from({ length: setup.locks }, (_, index) => `bench:${index}`),
+    warmupMs: measuring.warmupMs(subject, setup.processes),
+    measureMs: measuring.measureMs,
+    holdMs: setup.holdMs ?? 0,
+  }
+  const command = measuring.command(subject)
+  const assignments = Array.from({ length: setup.processes }, () => ({ command, work }))
+  const { results, seen } = await together(assignments, (start) =>
+    overWindow(place, work, start, subject.alsoSent),
+  )
+  return {
+    figures: figuresOf(results, work.measureMs, seen),
+    troubles: troublesOf(results, work.measureMs),
+  }
+}
+
+function figuresOf(results: readonly FlowsResult[], measureMs: number, seen: ServerRates): Figures {
+  const sections = sum(results.map((result) => result.sections))
+  const perFlow = results.flatMap((result) => result.perFlow)
+  const rate = sections / (measureMs / 1_000)
+  const waits = Float64Array.from(results.flatMap((result) => result.waitsUs)).sort()
+  const waitP99Ms = atRank(waits, 0.99) / 1_000
+  return {
+    sectionsPerSecond: rate,
+    waitP50Ms: atRank(waits, 0.5) / 1_000,
+    waitP99Ms,
+    waitMaxMs: atRank(waits, 1) / 1_000,
+    // One turn of a perfect queue: every flow once.
+    waitP99Turns: (waitP99Ms / 1_000) * (rate / perFlow.length),
+    leastFlowShare: leastShare(perFlow),
+    overtakenShare: sum(results.map((result) => result.overtaken)) / sections,
+    leastProcessShare: leastShare(results.map((result) => result.sections)),
+    clientCommandsPerSection: seen.clientCommands / rate,
+    serverCommandsPerSection: seen.serverCommands / rate,
+    messagesPerSection: seen.messages / rate,
+    serverCpu: seen.cpu,
+  }
+}
+
+/** What the one that got least has of what it would have, were all served alike. */
+function leastShare(counts: readonly number[]): number {
+  return (Math.min(...counts) * counts.length) / sum(counts)
+}
+
+function troublesOf(results: readonly FlowsResult[], measureMs: number): Trouble[] {
+  const troubles: Trouble[] = []
+  const last = Math.max(...results.map((result) => result.lastSectionAt))
+  if (last < measureMs / 2) {
+    const text =
+      last < 0 ? 'no section in the whole window' : `no section after the first ${Math.round(last)} ms`
+    troubles.push({ kind: 'hangs', text })
+  }
+  const perFlow = results.flatMap((result) => result.perFlow)
+  const starved = perFlow.filter((count) => count === 0).length
+  if (starved > 0 && last >= 0)
+    troubles.push({ kind: 'starves', text: `${starved} of ${perFlow.length} flows were never served` })
+  const violations = sum(results.map((result) => result.violations))
+  if (violations > 0) troubles.push({ kind: 'lets two in', text: `${violations} times` })
+  const errors = sum(results.map((result) => result.errors))
+  const first = results.flatMap((result) => result.errorMessages ?? [])[0] ?? 'no message'
+  if (errors > 0) troubles.push({ kind: 'errors', text: `${errors} calls failed: ${first}` })
+  return troubles
+}

@@ -1,0 +1,80 @@
+import { waitUntil } from '../../test/servers/wait-until'
+import type { Measured, Trouble } from '../scenarios/scenario'
+import type { Subject } from '../subjects/catalogue'
+import { epochNow } from '../worker/epoch'
+import type { FlowsWork, IdleWaitersResult, IdleWaitersWork } from '../worker/protocol'
+import type { Measuring } from './measuring'
+import { sum } from './server-counts'
+import { together } from './together'
+import { overWindow } from './window'
+import { WorkerProcess } from './worker-process'
+
+const LOCK = 'bench:0'
+
+/** Until all wait, and what they did to get there is over; a thousand threads take longer. */
+const SETTLING = { node: 1_500, java: 6_000 }
+
+/** Longer than any measurement: held for all of it, whatever the subject does about its lease. */
+const FOR_LONG = 120_000
+
+/** One process holds the lock; the waiters of some others wait, and nothing happens. */
+export async function measureIdleWaiters(
+  subject: Subject,
+  { processes, waiters }: { processes: number; waiters: number },
+  measuring: Measuring,
+): Promise<Measured> {
+  const { single } = measuring
+  const server = single.servers[0]!
+  await server.flushall()
+  const command = measuring.command(subject)
+  const common = { ...single.address, subject: subject.name, locks: [LOCK] }
+  const holding: FlowsWork = {
+    ...common,
+    scenario: 'throughput',
+    flows: 1,
+    holdMs: FOR_LONG,
+    warmupMs: 0,
+    measureMs: FOR_LONG,
+  }
+  const times = { warmupMs: SETTLING[subject.runsOn], measureMs: measuring.measureMs }
+  const waiting: IdleWaitersWork | FlowsWork =
+    subject.runsOn === 'node'
+      ? { ...common, ...times, scenario: 'idle-waiters', flows: waiters }
+      : // Waits as well, and holds for long where it should not have waited; its heap is not looked at.
+        { ...common, ...times, scenario: 'throughput', flows: waiters, holdMs: FOR_LONG }
+  const holder = new WorkerProcess(command)
+  try {
+    await holder.prepare(holding, 30_000)
+    // It does not come to its result.
+    holder.run(epochNow(), FOR_LONG).catch(() => {})
+    await waitUntil('the lock is held', async () => (await server.dbsize()) > 0, 10_000)
+    // Those that do not renew would lose it on the way.
+    for (const key of await server.keys('*')) await server.pexpire(key, FOR_LONG)
+    const assignments = Array.from({ length: processes }, () => ({ command, work: waiting }))
+    const { results, seen } = await together(assignments, (start) =>
+      overWindow(single, waiting, start, subject.alsoSent),
+    )
+    const ended = sum(results.map((result) => ('ended' in result ? result.ended : result.sections)))
+    const troubles: Trouble[] =
+      ended > 0 ? [{ kind: 'errors', text: `${ended} waits ended: ${firstError(results)}` }] : []
+    const heaps = results.map((result) => ('heapBytes' in result ? result.heapBytes : Number.NaN))
+    return {
+      figures: {
+        idleCommandsPerSecond: seen.clientCommands,
+        heapPerWaiter: sum(heaps) / (processes * waiters),
+        serverCpu: seen.cpu,
+      },
+      troubles,
+    }
+  } finally {
+    holder.kill()
+    await holder.end()
+  }
+}
+
+function firstError(results: readonly (Pick<IdleWaitersResult, 'errorMessages'> | object)[]): string {
+  const messages = results.flatMap((result) =>
+    'errorMessages' in result ? (result.errorMessages ?? []) : [],
+  )
+  return messages[0] ?? 'no error, the lock was acquired'
+}

@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module'
+import { cpus, loadavg, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { info } from '../../test/servers/with-client'
+import type { Subject } from '../subjects/catalogue'
+import type { JavaVersions } from './programs'
+
+const BENCH = join(__dirname, '..')
+
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memoryGb: number
+  readonly kernel: string
+  /** Of the last minute, when the run began. */
+  readonly load: number
+}
+
+export function describeMachine(): Machine {
+  const all = cpus()
+  return {
+    cpu: all[0]?.model.trim() ?? 'unknown',
+    cores: all.length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    kernel: release(),
+    load: Number(loadavg()[0]!.toFixed(2)),
+  }
+}
+
+/** Of everything that is in the figures. */
+export async function versions(
+  redis: Redis,
+  subjects: readonly Subject[],
+  java: JavaVersions | undefined,
+): Promise<Record<string, string>> {
+  const server = await info(redis, 'server')
+  const valkey = server.get('valkey_version')
+  const packages = subjects.flatMap((subject) => (subject.package ? [subject.package] : []))
+  return {
+    node: process.version,
+    server: valkey ? `Valkey ${valkey}` : `Redis ${server.get('redis_version')}`,
+    "rlock's ioredis": versionOf('ioredis', join(BENCH, '..')),
+    "the peers' ioredis": versionOf('ioredis', BENCH),
+    ...(java && { java: java.redisson, JVM: java.jvm }),
+    ...Object.fromEntries(packages.map((name) => [name, versionOf(name, BENCH)])),
+  }
+}
+
+function versionOf(name: string, from: string): string {
+  const require = createRequire(join(from, 'package.json'))
+  const places = require.resolve.paths(name) ?? []
+  const beside = name === 'rlock' ? join(BENCH, '..') : undefined
+  for (const place of beside ? [beside] : places.map((path) => join(path, name)))
+    try {
+      return String(require(join(place, 'package.json')).version)
+    } catch {}
+  return 'not installed'
+}

@@ -1,0 +1,124 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BenchRun } from '../driver/bench-run'
+import { SUBJECTS, type Subject } from '../subjects/catalogue'
+import { type Bar, barPanels, type Panel } from './bar-panels'
+import { THEMES, type Theme } from './chart-themes'
+import { lineChart } from './line-chart'
+import { summaryOf } from './summary'
+
+const PROCESS_COUNTS = [1, 2, 4, 8, 16]
+
+type Chart = (run: BenchRun, theme: Theme) => string
+
+const CHARTS: Readonly<Record<string, Chart>> = {
+  throughput: (run, theme) =>
+    barPanels(
+      'Sections a second, as a ratio of two trivial EVALSHA calls over the same client (dashed)',
+      [
+        throughputPanel(run, 'one-flow', 'one flow alone'),
+        throughputPanel(run, 'many-locks', '64 flows, 64 locks'),
+        throughputPanel(run, 'one-process', '50 flows, one lock'),
+        throughputPanel(run, 'four-processes', '4 processes × 4, one lock'),
+      ],
+      theme,
+    ),
+  fairness: (run, theme) =>
+    barPanels(
+      'Who contends for one lock: how long most of them wait, and what the least served gets of its fair share',
+      [
+        panel(run, 'one-process', 'waitP99Ms', {
+          title: '50 flows',
+          subtitle: 'p99 wait, ms',
+          digits: 1,
+          scale: 'log',
+        }),
+        panel(run, 'one-process', 'leastFlowShare', {
+          title: '50 flows',
+          subtitle: 'least share',
+          digits: 2,
+          scale: 'value',
+        }),
+        panel(run, 'four-processes', 'waitP99Ms', {
+          title: '4 × 4 flows',
+          subtitle: 'p99 wait, ms',
+          digits: 1,
+          scale: 'log',
+        }),
+        panel(run, 'four-processes', 'leastFlowShare', {
+          title: '4 × 4 flows',
+          subtitle: 'least share',
+          digits: 2,
+          scale: 'value',
+        }),
+      ],
+      theme,
+    ),
+  waiting: (run, theme) =>
+    barPanels(
+      'Waiting: until the next holder is inside, and what a thousand waiters cost while nothing happens',
+      [
+        panel(run, 'hand-over', 'handOverP50Ms', {
+          title: 'hand-over to another process',
+          subtitle: 'median, ms',
+          digits: 2,
+          scale: 'log',
+        }),
+        panel(run, 'idle-waiters', 'idleCommandsPerSecond', {
+          title: '1,000 idle waiters',
+          subtitle: 'commands a second in all',
+          digits: 0,
+          scale: 'log',
+        }),
+      ],
+      theme,
+    ),
+  herd: (run, theme) =>
+    lineChart(
+      {
+        title: 'How the herd grows',
+        subtitle: 'client commands a section, processes of one flow on one lock',
+        axis: { title: 'processes', places: PROCESS_COUNTS.map(String) },
+        lines: contenders().map(({ name, title }) => ({
+          title,
+          values: PROCESS_COUNTS.map(
+            (count) => summaryOf(run, 'sixteen-processes', name)?.figures[`commandsAt${count}`]?.median,
+          ),
+        })),
+      },
+      theme,
+    ),
+}
+
+export const CHART_NAMES = Object.keys(CHARTS)
+
+/** Writes each chart for each theme; returns the files. */
+export function writeCharts(run: BenchRun, directory: string): void {
+  mkdirSync(directory, { recursive: true })
+  for (const [name, chart] of Object.entries(CHARTS))
+    for (const theme of THEMES) writeFileSync(join(directory, `${name}-${theme.name}.svg`), chart(run, theme))
+}
+
+/** Ours first. */
+function contenders(): Subject[] {
+  const others = SUBJECTS.filter(({ kind }) => kind === 'peer' || kind === 'baseline')
+  return [...SUBJECTS.filter(({ kind }) => kind === 'this'), ...others]
+}
+
+function throughputPanel(run: BenchRun, scenario: string, title: string): Panel {
+  const shape = { title, subtitle: 'of the limit', digits: 2, scale: 'value' as const }
+  return { ...panel(run, scenario, 'ofLimit', shape), line: 1 }
+}
+
+function panel(run: BenchRun, scenario: string, figure: string, shape: Omit<Panel, 'bars'>): Panel {
+  const bars = contenders().map((subject): Bar => {
+    const summary = summaryOf(run, scenario, subject.name)
+    const kinds = summary?.troubles.map((trouble) => trouble.kind) ?? []
+    return {
+      subject,
+      spread: summary?.figures[figure],
+      remark: ['lets two in', 'hangs', 'failed', 'starves'].find((kind) => kinds.some((one) => one === kind)),
+    }
+  })
+  return { ...shape, bars }
+}

@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { BenchRun } from '../driver/bench-run'
+import { SCENARIOS } from '../scenarios'
+import { SUBJECTS } from '../subjects/catalogue'
+import { table } from './markdown'
+import { scenarioTable, targetTable } from './tables'
+import { judge } from './targets'
+
+/** What stands between `<!-- bench: NAME -->` and `<!-- /bench -->` is replaced, so that no figure is ever typed. */
+const REGION = /(<!-- bench: ([\w-]+) -->\n)[\s\S]*?(<!-- \/bench -->)/g
+
+export function fillDocument(run: BenchRun, file: string): void {
+  const text = readFileSync(file, 'utf8')
+  const filled = text.replace(REGION, (_, begin: string, name: string, end: string) => {
+    return `${begin}\n${contentOf(run, name)}\n\n${end}`
+  })
+  writeFileSync(file, filled)
+}
+
+function contentOf(run: BenchRun, name: string): string {
+  if (name === 'run') return aboutRun(run)
+  if (name === 'targets') return targetTable(judge(run))
+  if (name === 'subjects') return subjects(run)
+  const scenario = SCENARIOS.find((one) => one.name === name)
+  if (!scenario) throw new Error(`the document asks for ${name}, which no scenario is called`)
+  return scenarioTable(run, scenario)
+}
+
+function aboutRun({ command, date, machine, versions, rounds, seconds, warmupSeconds }: BenchRun): string {
+  const { cpu, cores, memoryGb, kernel, load } = machine
+  return [
+    '```sh',
+    command,
+    '```',
+    '',
+    `${date.slice(0, 10)}; ${cpu}, ${cores} cores, ${memoryGb} GB, Linux ${kernel}, load before ${load}. ` +
+      `Up to ${rounds} rounds, windows of ${seconds} s after a warm-up of ${warmupSeconds.node} s ` +
+      `(Java: ${warmupSeconds.java} s). ${Object.entries(versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(', ')}.`,
+  ].join('\n')
+}
+
+function subjects({ versions }: BenchRun): string {
+  const rows = SUBJECTS.map((subject) => [
+    subject.title,
+    (subject.package && versions[subject.package]) ?? versions[subject.name] ?? '',
+    subject.notes.join('; '),
+  ])
+  return table([['', 'version', 'how it is used'], ...rows])
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Flow, SubjectClient } from '../subjects/subject'
+import { epochNow } from './epoch'
+import type { FlowsResult, FlowsWork } from './protocol'
+
+const ERROR_MESSAGES_KEPT = 3
+
+/** Keeps a subject whose every call fails at once from filling the event loop. */
+const PAUSE_AFTER_ERROR = 1
+
+/** What a writer, or whoever holds a plain lock, counts for: more than readers could ever add up to. */
+const ALONE = 1 << 20
+
+/** One way into a lock, and what whoever is inside by it counts for. */
+interface Way {
+  readonly flow: Flow
+  readonly weight: number
+}
+
+/** One lock as this process sees it. */
+interface LockView {
+  /** What those inside count for, all in all. */
+  inside: number
+  /** Whoever asks is numbered by that; the latest number. */
+  asked: number
+  /** The highest number that was let in so far. */
+  served: number
+}
+
+export function prepareFlows(client: SubjectClient, work: FlowsWork) {
+  const views = new Map<string, LockView>(
+    work.locks.map((name) => [name, { inside: 0, asked: 0, served: 0 }]),
+  )
+  const flows = Array.from({ length: work.flows }, (_, index) => {
+    const name = work.locks[index % work.locks.length]!
+    return { wayOf: waysOf(client, work, name, index), view: views.get(name)! }
+  })
+  return async (start: number): Promise<FlowsResult> => {
+    await sleep(Math.max(0, start - epochNow()))
+    const counting = new Counting(work, client.exclusive)
+    flows.forEach(({ wayOf, view }, index) => {
+      void counting.run(wayOf, view, index)
+    })
+    await sleep(Math.max(0, counting.windowEnd - performance.now()))
+    return counting.result()
+  }
+}
+
+function waysOf(client: SubjectClient, work: FlowsWork, name: string, index: number): (turn: number) => Way {
+  if (work.scenario === 'throughput') {
+    const way = { flow: client.flow(name), weight: ALONE }
+    return () => way
+  }
+  if (!client.readWriteFlow) throw new Error(`${work.subject} has no read-write locks`)
+  const { read, write } = client.readWriteFlow(name)
+  const [reading, writing] = [
+    { flow: read, weight: 1 },
+    { flow: write, weight: ALONE },
+  ]
+  const { readers, writers } = work
+  return (turn) => ((turn + index) % (readers + writers) < readers ? reading : writing)
+}
+
+class Counting {
+  private readonly windowStart: number
+  readonly windowEnd: number
+  private readonly perFlow: number[]
+  private readonly waitsUs: number[] = []
+  private readonly waitingSince: (number | undefined)[]
+  private lastSection = -1
+  private errors = 0
+  private readonly errorMessages: string[] = []
+  private violations = 0
+  private overtaken = 0
+
+  constructor(
+    private readonly work: FlowsWork,
+    private readonly exclusive: boolean,
+  ) {
+    this.windowStart = performance.now() + work.warmupMs
+    this.windowEnd = this.windowStart + work.measureMs
+    this.perFlow = new Array(work.flows).fill(0)
+    this.waitingSince = new Array(work.flows).fill(undefined)
+  }
+
+  async run(wayOf: (turn: number) => Way, view: LockView, index: number): Promise<void> {
+    const { holdMs } = this.work
+    for (let turn = 0; performance.now() < this.windowEnd; turn++) {
+      const { flow, weight } = wayOf(turn)
+      try {
+        this.waitingSince[index] ??= performance.now()
+        const number = ++view.asked
+        await flow.acquire()
+        this.entered(index, number < view.served)
+        view.served = Math.max(view.served, number)
+        if (this.exclusive && isViolated(view.inside, weight)) this.violations++
+        view.inside += weight
+        if (holdMs > 0) await sleep(holdMs)
+        view.inside -= weight
+        await flow.release()
+      } catch (error) {
+        await this.failed(error)
+      }
+    }
+  }
+
+  /** To be called once, when the window has ended. */
+  result(): FlowsResult {
+    for (const since of this.waitingSince)
+      if (since !== undefined && since < this.windowEnd) this.keepWait(this.windowEnd - since)
+    const { perFlow, waitsUs, errors, errorMessages, violations, overtaken } = this
+    const sections = perFlow.reduce((sum, count) => sum + count, 0)
+    const lastSectionAt = this.lastSection < 0 ? -1 : this.lastSection - this.windowStart
+    return { sections, perFlow, waitsUs, lastSectionAt, errors, errorMessages, violations, overtaken }
+  }
+
+  private entered(index: number, overtaken: boolean): void {
+    const now = performance.now()
+    if (now >= this.windowEnd) return
+    const since = this.waitingSince[index]!
+    this.waitingSince[index] = undefined
+    if (now < this.windowStart) return
+    this.perFlow[index]!++
+    if (overtaken) this.overtaken++
+    this.lastSection = now
+    this.keepWait(now - since)
+  }
+
+  private keepWait(ms: number): void {
+    this.waitsUs.push(Math.round(ms * 1_000))
+  }
+
+  private async failed(error: unknown): Promise<void> {
+    this.errors++
+    if (this.errorMessages.length < ERROR_MESSAGES_KEPT) this.errorMessages.push(String(error))
+    await sleep(PAUSE_AFTER_ERROR)
+  }
+}
+
+function isViolated(inside: number, weight: number): boolean {
+  return weight === ALONE ? inside > 0 : inside >= ALONE
+}

@@ -1,0 +1,124 @@
+/**
+ * What the driver and a worker, a process that is measured, say to each other: one JSON object a line on the
+ * worker's stdin and stdout. A worker in another language speaks the same.
+ *
+ *   driver  the work
+ *   worker  {"ready":true}       connected
+ *   driver  {"start":<epoch ms>} all workers of a measurement get the same
+ *   worker  {"result":{...}}     and ends
+ *
+ * The worker's own log and error messages go to stderr. A worker that cannot do the work says why there and
+ * ends with a code other than 0.
+ */
+export type Work = FlowsWork | HandOverWork | IdleWaitersWork | HeldLocksWork
+
+/** `redis://host:port`: of one server, or of nodes of a cluster. */
+export type Address = { readonly redis: string } | { readonly cluster: readonly string[] }
+
+export type AnyWork = Address & {
+  readonly subject: string
+  readonly locks: readonly string[]
+  readonly warmupMs: number
+  readonly measureMs: number
+}
+
+/**
+ * From `start` on, each flow acquires and releases its lock as fast as it can, first for the warm-up and then
+ * for the measured window. At the end of the window the worker looks at no further section and reports.
+ */
+export type FlowsWork = AnyWork & {
+  readonly flows: number
+  /** How long each section lasts; 0: nothing is awaited within it. */
+  readonly holdMs: number
+} & (
+    | { readonly scenario: 'throughput' }
+    /**
+     * The locks are read-write locks. Turn t of flow i reads where (t + i) % (readers + writers) < readers, and
+     * else writes; turns are counted from 0.
+     */
+    | { readonly scenario: 'read-write'; readonly readers: number; readonly writers: number }
+  )
+
+export interface FlowsResult {
+  /** Acquisitions that ended within the window. */
+  readonly sections: number
+  /** The same for each flow. Flow i uses `locks[i % locks.length]`. */
+  readonly perFlow: readonly number[]
+  /**
+   * How long each of those acquisitions took, in whole microseconds, in any order. An acquisition that still
+   * waits when the window ends is in it with the time it has waited so far: a lock that starves somebody must
+   * not look good because that wait never ended.
+   */
+  readonly waitsUs: readonly number[]
+  /** When the last section of the window began, in ms since the window's beginning; -1 when there was none. */
+  readonly lastSectionAt: number
+  /** Acquisitions and releases that failed. The time until one succeeds counts as one wait. */
+  readonly errors: number
+  /** The first few of them. */
+  readonly errorMessages?: readonly string[]
+  /** How often somebody entered a lock while another was inside. */
+  readonly violations: number
+  /** Of the sections: those that one of this process who had asked for the lock later came before. */
+  readonly overtaken: number
+}
+
+/**
+ * Two processes take turns at the first of the locks: acquire, hold for `holdMs`, release, stay away for half of
+ * `holdMs`. So each asks while the other holds. The taker begins by staying away.
+ */
+export type HandOverWork = AnyWork & {
+  readonly scenario: 'hand-over'
+  readonly role: 'holder' | 'taker'
+  readonly holdMs: number
+  /**
+   * Each hold lasts up to so much longer, at random: a subject that polls must not always be found at the same
+   * point of its delay. Only for subjects that poll.
+   */
+  readonly jitterMs?: number
+}
+
+/** In ms since the epoch with a fraction; of the turns that began within the window. */
+export interface HandOverResult {
+  /** Just before each release was called. */
+  readonly unlocks: readonly number[]
+  /** Just after each acquisition. */
+  readonly entries: readonly number[]
+}
+
+/**
+ * The first of the locks is held by somebody else. Within the warm-up so many flows begin to wait for it; in
+ * the window nothing happens.
+ */
+export type IdleWaitersWork = AnyWork & { readonly scenario: 'idle-waiters'; readonly flows: number }
+
+export interface IdleWaitersResult {
+  /** By how much the heap grew with them, after collecting garbage. */
+  readonly heapBytes: number
+  /** Waits that ended, by success or error, though the lock was held all the time. */
+  readonly ended: number
+  readonly errorMessages: readonly string[]
+}
+
+/** Takes every one of the locks within the warm-up, and holds them all while the subject renews them. */
+export type HeldLocksWork = AnyWork & { readonly scenario: 'held-locks' }
+
+export interface HeldLocksResult {
+  /** How long it took to take them. */
+  readonly takingMs: number
+  /** In the window: seconds of CPU, and how late timers were, in ms. */
+  readonly cpuSeconds: number
+  readonly delayP99Ms: number
+  readonly delayMaxMs: number
+  readonly heapBytes: number
+}
+
+export interface Results {
+  readonly throughput: FlowsResult
+  readonly 'read-write': FlowsResult
+  readonly 'hand-over': HandOverResult
+  readonly 'idle-waiters': IdleWaitersResult
+  readonly 'held-locks': HeldLocksResult
+}
+
+export type FromWorker = { readonly ready: true } | { readonly result: unknown }
+export type Start = { readonly start: number }

@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { type Standalone, startStandalone } from '../test/servers'
+import { describeWithJava, type JavaPeer, startJavaPeer } from './java-peer'
+import { type HotQueueReport, meetAtHotQueue } from './support/hot-queue'
+
+/** What nobody may fall short of while a queue of Node flows hands a lock around among themselves. */
+const BOUND = {
+  javaLongestWaitMs: 250,
+  javaTurnsASecond: 5,
+  nodeLongestWaitMs: 1_000,
+}
+
+const DURATION_MS = 5_000
+const LEASE_MS = 30_000
+
+/**
+ * With nothing to do inside, all are busy all the time. With a little, those who wait are asleep when the lock is
+ * freed, and the one who is quicker to wake may win time after time.
+ */
+const HOLDS_MS = [0, 5]
+
+const MEETINGS = [
+  { processes: 1, flowsEach: 50, javaThreads: 1 },
+  { processes: 1, flowsEach: 50, javaThreads: 4 },
+  { processes: 2, flowsEach: 8, javaThreads: 1 },
+]
+
+describeWithJava('Java beside a hot local queue of Node', () => {
+  let server: Standalone
+  let redis: Redis
+  let peer: JavaPeer
+
+  before(async () => {
+    server = await startStandalone()
+    redis = new Redis(server.url)
+    peer = await startJavaPeer({ redis: server.url })
+    await peer.contend('warm-up', { threads: 4, durationMs: 1_000, counterKey: 'warm-up counter' })
+  })
+
+  after(async () => {
+    redis?.disconnect()
+    await peer?.kill()
+    await server?.stop()
+  })
+
+  for (const holdMs of HOLDS_MS) {
+    describe(`sections of ${holdMs} ms`, () => {
+      for (const meeting of MEETINGS) {
+        it(describeMeeting(meeting), async () => {
+          const report = await meetAtHotQueue(redis, peer, {
+            ...meeting,
+            holdMs,
+            url: server.url,
+            durationMs: DURATION_MS,
+            lockWatchdogTimeout: LEASE_MS,
+          })
+          say(report)
+          judge(report)
+        })
+      }
+    })
+  }
+})
+
+function describeMeeting({ processes, flowsEach, javaThreads }: (typeof MEETINGS)[number]): string {
+  const node = `${processes} Node process${processes > 1 ? 'es' : ''} of ${flowsEach} flows`
+  return `${node}, ${javaThreads} Java thread${javaThreads > 1 ? 's' : ''}`
+}
+
+function judge(report: HotQueueReport): void {
+  expect(report.java.errors).to.deep.equal([])
+  expect(report.lostUpdates, 'lost updates').to.equal(0)
+  expect(report.java.max, "Java's longest wait, ms").to.be.at.most(BOUND.javaLongestWaitMs)
+  expect(javaTurnsASecond(report), "Java's turns a second").to.be.at.least(BOUND.javaTurnsASecond)
+  expect(nodeLongestWaitMs(report), "Node's longest wait, ms").to.be.at.most(BOUND.nodeLongestWaitMs)
+}
+
+function javaTurnsASecond({ java }: HotQueueReport): number {
+  return (java.sections / DURATION_MS) * 1000
+}
+
+function nodeLongestWaitMs({ node }: HotQueueReport): number {
+  return Math.max(...node.map(({ longestWaitMs }) => longestWaitMs))
+}
+
+function say(report: HotQueueReport): void {
+  const { java, node } = report
+  const sections = node.map((each) => each.sections).join(' + ')
+  console.log(
+    `          Java ${java.sections} turns, waits p50 ${java.p50} p99 ${java.p99} max ${java.max} ms; ` +
+      `Node ${sections} turns, longest wait ${Math.round(nodeLongestWaitMs(report))} ms`,
+  )
+}

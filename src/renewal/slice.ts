@@ -18,6 +18,10 @@ export class Slice {
     private readonly groupOf: (key: string) => number,
   ) {}
 
+  get hasAny(): boolean {
+    return this.cost > 0
+  }
+
   get isFull(): boolean {
     return this.cost >= COST
   }

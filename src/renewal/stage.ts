@@ -95,8 +95,8 @@ export class Stage {
     return since.monotonic <= this.hurriedAt ? 0 : this.wait - this.clock.elapsedSince(since)
   }
 
-  /** The first, if its time here is over. */
-  due(): Watched | undefined {
-    return this.firstRemaining() <= 0 ? this.first : undefined
+  /** The first, if its time here is over, or will be within `ahead` ms. */
+  due(ahead = 0): Watched | undefined {
+    return this.firstRemaining() <= ahead ? this.first : undefined
   }
 }

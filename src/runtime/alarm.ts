@@ -18,6 +18,11 @@ export class Alarm {
     return this.rings !== undefined
   }
 
+  /** It is about to ring: set now, it would be put off. */
+  get isDue(): boolean {
+    return this.rings !== undefined && this.rings <= this.clock.now().monotonic
+  }
+
   /** Rings once after `delay` ms, and not when it was set to before. */
   set(delay: number): void {
     this.rings = this.clock.now().monotonic + delay

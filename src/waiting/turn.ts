@@ -56,7 +56,7 @@ export class Turn {
     this.handOvers = 0
     this.began = this.now()
     if (this.overlooked === 0) return
-    this.absent = this.overlooked
+    this.absent += this.overlooked
     this.absentSince = this.began
     this.overlooked = 0
   }

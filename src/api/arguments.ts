@@ -67,18 +67,20 @@ export function tryOptions(options: TryLockOptions = {}): AcquireArguments {
 }
 
 /** `acquire({ … })`. */
-export function acquireOptions(options: LockOptions = {}): AcquireArguments {
-  return fromOptions(options, ['leaseTime', 'threadId', 'signal'], undefined)
+export function acquireOptions(options?: LockOptions): AcquireArguments {
+  return options === undefined
+    ? NOTHING
+    : fromOptions(options, ['leaseTime', 'threadId', 'signal'], undefined)
 }
 
 /** `withLock(fn, { … })`. */
-export function withLockOptions(options: WithLockOptions = {}): AcquireArguments {
-  return fromOptions(options, ['leaseTime', 'signal'], undefined)
+export function withLockOptions(options?: WithLockOptions): AcquireArguments {
+  return options === undefined ? NOTHING : fromOptions(options, ['leaseTime', 'signal'], undefined)
 }
 
 /** `unlock({ threadId })`. */
-export function unlockOptions(options: UnlockOptions = {}): number | undefined {
-  return fromOptions(options, ['threadId'], undefined).threadId
+export function unlockOptions(options?: UnlockOptions): number | undefined {
+  return options === undefined ? undefined : fromOptions(options, ['threadId'], undefined).threadId
 }
 
 const NOTHING = { leaseTime: undefined, waitTime: undefined, threadId: undefined, signal: undefined }

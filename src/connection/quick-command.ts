@@ -5,6 +5,19 @@ function bulk(word: string | number): string {
   return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 }
 
+/** By hash; there are as many as there are scripts. */
+const heads = new Map<string, string>()
+
+function headOf(how: 'eval' | 'evalsha', script: string): string {
+  if (how === 'eval') return bulk(how) + bulk(script)
+  let head = heads.get(script)
+  if (head === undefined) {
+    head = bulk(how) + bulk(script)
+    heads.set(script, head)
+  }
+  return head
+}
+
 /** The bytes of a call of a script in RESP. */
 function encode(
   how: 'eval' | 'evalsha',
@@ -12,7 +25,7 @@ function encode(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): string {
-  let bytes = `*${3 + keys.length + args.length}\r\n${bulk(how)}${bulk(script)}${bulk(keys.length)}`
+  let bytes = `*${3 + keys.length + args.length}\r\n${headOf(how, script)}${bulk(keys.length)}`
   for (const key of keys) bytes += bulk(key)
   for (const arg of args) bytes += bulk(arg)
   return bytes

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
-import type { Acquired } from './acquiring'
+import type { Hold, Level } from '../ownership/hold'
 import { type ClientContext, isLive, quote } from './client-context'
 import type { LockProtocol } from './lock-protocol'
 import { release } from './releasing'
@@ -13,7 +13,8 @@ export class AcquiredHold implements LockHold {
   constructor(
     private readonly context: ClientContext,
     private readonly protocol: LockProtocol,
-    private readonly acquired: Acquired,
+    readonly hold: Hold,
+    readonly level: Level,
   ) {}
 
   get lockName(): string {
@@ -21,20 +22,20 @@ export class AcquiredHold implements LockHold {
   }
 
   get threadId(): number {
-    return this.acquired.hold.threadId
+    return this.hold.threadId
   }
 
   get signal(): AbortSignal {
     this.look()
-    return this.acquired.hold.signal
+    return this.hold.signal
   }
 
   get isHeld(): boolean {
-    return this.look() && this.acquired.hold.levels.includes(this.acquired.level)
+    return this.look() && this.hold.levels.includes(this.level)
   }
 
   unlock(): Promise<void> {
-    const { context, protocol, acquired } = this
+    const { context, protocol, hold, level } = this
     if (this.unlocked) return Promise.reject(this.unlockedAlready())
     this.unlocked = true
     try {
@@ -42,7 +43,7 @@ export class AcquiredHold implements LockHold {
     } catch (error) {
       return Promise.reject(error)
     }
-    return release(context, protocol, acquired.hold, () => acquired.level)
+    return release(context, protocol, hold, () => level)
   }
 
   private unlockedAlready(): IllegalMonitorStateError {
@@ -66,6 +67,6 @@ export class AcquiredHold implements LockHold {
   }
 
   private look() {
-    return isLive(this.context, this.acquired.hold)
+    return isLive(this.context, this.hold)
   }
 }

@@ -7,6 +7,7 @@ import type { Reply } from '../scripts/script-runner'
 import { unlessAborted } from '../waiting/abort-listeners'
 import type { WaitingFor } from '../waiting/gate'
 import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/not-replicated'
+import { AcquiredHold } from './acquired-hold'
 import { Acquisition } from './acquisition'
 import { answerToHolder } from './answer-to-holder'
 import { type ClientContext, isLive, loseHold, lossError, quote } from './client-context'
@@ -19,13 +20,6 @@ export interface AcquireOptions {
   /** ms; 0 or less: one try; undefined: without limit. */
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
-  /** The level belongs to a LockHold or a `withLock`. */
-  readonly byToken: boolean
-}
-
-export interface Acquired {
-  readonly hold: Hold
-  readonly level: Level
 }
 
 const TRIES_TO_OUTRUN_LEASE = 10
@@ -36,11 +30,12 @@ export function acquire(
   protocol: LockProtocol,
   caller: Caller,
   options: AcquireOptions,
-): Promise<Acquired | undefined> {
+  byToken: boolean,
+): Promise<AcquiredHold | undefined> {
   const place = caller.placeToAcquire(protocol.lockId)
   return place
-    ? acquireAlone(context, protocol, caller, place, options)
-    : acquireAnew(context, protocol, caller, undefined, options)
+    ? acquireAlone(context, protocol, caller, place, options, byToken)
+    : acquireAnew(context, protocol, caller, undefined, options, byToken)
 }
 
 /** One caller does one thing at a time. */
@@ -50,7 +45,8 @@ async function acquireAlone(
   caller: Caller,
   place: SlotPlace,
   options: AcquireOptions,
-): Promise<Acquired | undefined> {
+  byToken: boolean,
+): Promise<AcquiredHold | undefined> {
   context.assertOpen()
   options.signal?.throwIfAborted()
   if (place.table.get(place.key)?.acquiring)
@@ -58,7 +54,7 @@ async function acquireAlone(
       `${caller.description} is acquiring the lock ${quote(protocol.name)} already (client ${context.clientId}). ` +
         'One caller does one thing at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
-  const acquiring = acquireScoped(context, protocol, caller, place, options)
+  const acquiring = acquireScoped(context, protocol, caller, place, options, byToken)
   // Only now: an expired hold, retired by that first look, takes its slot along.
   const slot = place.table.getOrCreate(place.key)
   slot.acquiring = acquiring
@@ -76,11 +72,12 @@ async function acquireScoped(
   caller: Caller,
   place: SlotPlace,
   options: AcquireOptions,
-): Promise<Acquired | undefined> {
+  byToken: boolean,
+): Promise<AcquiredHold | undefined> {
   const held = caller.placeOfHold(protocol.lockId)
   const hold = held?.table.get(held.key)?.hold
-  const reentered = hold && (await reenterInTime(context, protocol, hold, options))
-  return reentered ?? (await acquireAnew(context, protocol, caller, place, options))
+  const reentered = hold && (await reenterInTime(context, protocol, hold, options, byToken))
+  return reentered ?? (await acquireAnew(context, protocol, caller, place, options, byToken))
 }
 
 /** Re-enters in turn; a caller that gave up meanwhile, by its signal or its wait, gets no level after all. */
@@ -89,8 +86,9 @@ async function reenterInTime(
   protocol: LockProtocol,
   hold: Hold,
   options: AcquireOptions,
-): Promise<Acquired | undefined> {
-  const work = hold.inTurn(() => reenter(context, protocol, hold, options))
+  byToken: boolean,
+): Promise<AcquiredHold | undefined> {
+  const work = hold.inTurn(() => reenter(context, protocol, hold, options, byToken))
   let limit = { cancel() {} }
   const waitIsOver = new Promise<never>((_, reject) => {
     if (options.waitTime === undefined) return
@@ -118,7 +116,8 @@ async function reenter(
   protocol: LockProtocol,
   hold: Hold,
   options: AcquireOptions,
-): Promise<Acquired | undefined> {
+  byToken: boolean,
+): Promise<AcquiredHold | undefined> {
   context.assertOpen()
   options.signal?.throwIfAborted()
   if (!isLive(context, hold)) {
@@ -138,10 +137,10 @@ async function reenter(
     context.givingBack.hold(protocol, hold.ownerField, lease, sent)
     throw lossError(context, hold)
   }
-  const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken: options.byToken }
+  const level: Level = { leaseTime: options.leaseTime, granted: sent, byToken }
   hold.levels.push(level)
   context.leases.keep(hold, protocol.renewal)
-  return { hold, level }
+  return new AcquiredHold(context, protocol, hold, level)
 }
 
 /** As often as it takes until a replica has the level; rejects, with count and lease given back, where none will. */
@@ -192,7 +191,8 @@ async function acquireAnew(
   caller: Caller,
   place: SlotPlace | undefined,
   options: AcquireOptions,
-): Promise<Acquired | undefined> {
+  byToken: boolean,
+): Promise<AcquiredHold | undefined> {
   context.assertOpen()
   options.signal?.throwIfAborted()
   const { waitTime: wait } = options
@@ -218,7 +218,7 @@ async function acquireAnew(
     }
     const hold = new Hold(context.clock, protocol, threadId, owner, reply.sent, lease)
     hold.lateCopyPossible = reply.connectionBroke
-    const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken: options.byToken }
+    const level: Level = { leaseTime: options.leaseTime, granted: reply.sent, byToken }
     if (hold.isPastDeadline && !(await confirm(context, protocol, hold, options.signal))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(protocol, hold)
       context.assertOpen()
@@ -227,7 +227,7 @@ async function acquireAnew(
     }
     hold.levels.push(level)
     take(context, protocol, hold, place)
-    return { hold, level }
+    return new AcquiredHold(context, protocol, hold, level)
   }
 }
 

@@ -21,8 +21,8 @@ import { type Caller, nobody, ThreadCaller } from '../ownership/callers'
 import type { Hold } from '../ownership/hold'
 import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
-import { AcquiredHold } from './acquired-hold'
-import { type Acquired, acquire } from './acquiring'
+import type { AcquiredHold } from './acquired-hold'
+import { acquire } from './acquiring'
 import { type ClientContext, isLive, loseHold, notHeldError, quote } from './client-context'
 import { clientsTold, type LockProtocol, NOT_HELD } from './lock-protocol'
 import { release } from './releasing'
@@ -59,16 +59,15 @@ export class RedissonLock implements RLock {
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<boolean> {
-    return (await this.acquireBare(tryLockArguments(first, second, third))) !== undefined
+    return await this.acquireBare(tryLockArguments(first, second, third))
   }
 
-  async acquire(options?: LockOptions): Promise<LockHold> {
-    return this.asHold((await this.acquireByToken(acquireOptions(options)))!)
+  acquire(options?: LockOptions): Promise<LockHold> {
+    return this.acquireByToken(acquireOptions, options) as Promise<LockHold>
   }
 
-  async tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined> {
-    const acquired = await this.acquireByToken(tryOptions(options))
-    return acquired && this.asHold(acquired)
+  tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined> {
+    return this.acquireByToken(tryOptions, options)
   }
 
   async withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -76,11 +75,7 @@ export class RedissonLock implements RLock {
     const ambient = ambientThread()
     const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
     const caller = new ThreadCaller(this.context, thread)
-    const acquired = await acquire(this.context, this.protocol, caller, {
-      ...withLockOptions(options),
-      byToken: true,
-    })
-    const hold = this.asHold(acquired!)
+    const hold = (await acquire(this.context, this.protocol, caller, withLockOptions(options), true))!
     let value: T
     try {
       value = await thread.run(() => fn(hold))
@@ -161,19 +156,23 @@ export class RedissonLock implements RLock {
     return (await this.protocol.inspect('')).timeToLive
   }
 
-  private async acquireBare(options: AcquireArguments): Promise<Acquired | undefined> {
+  private async acquireBare(options: AcquireArguments): Promise<boolean> {
     const caller = this.caller(options.threadId)
-    const acquired = await acquire(this.context, this.protocol, caller, { ...options, byToken: false })
+    const acquired = await acquire(this.context, this.protocol, caller, options, false)
     if (acquired && caller === nobody) this.unscoped.add(acquired.hold)
-    return acquired
+    return acquired !== undefined
   }
 
-  private acquireByToken(options: AcquireArguments): Promise<Acquired | undefined> {
-    return acquire(this.context, this.protocol, this.caller(options.threadId), { ...options, byToken: true })
-  }
-
-  private asHold(acquired: Acquired): AcquiredHold {
-    return new AcquiredHold(this.context, this.protocol, acquired)
+  private acquireByToken<T>(
+    read: (options: T | undefined) => AcquireArguments,
+    options: T | undefined,
+  ): Promise<AcquiredHold | undefined> {
+    try {
+      const known = read(options)
+      return acquire(this.context, this.protocol, this.caller(known.threadId), known, true)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   private caller(explicit: number | undefined): Caller {

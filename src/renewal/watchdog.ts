@@ -30,6 +30,7 @@ const TOLD_A_TURN = 500
  * `failed` until the next try. However much is due at once, a turn of the event loop does a slice of it.
  */
 export class Watchdog {
+  private count = 0
   private readonly resting: Stage
   private readonly underWay: Stage
   private readonly overdue: Stage
@@ -55,6 +56,7 @@ export class Watchdog {
     if (hold.watched) return
     const watched = new Watched(hold, renewal)
     hold.watched = watched
+    this.count++
     this.resting.enter(watched, hold.granted)
     // Whoever is last is due last: what the alarm was set for comes before.
     if (watched.behind || !this.alarm.isSet) this.arm()
@@ -73,6 +75,7 @@ export class Watchdog {
     if (!watched) return
     hold.watched = undefined
     watched.stage?.leave(watched)
+    if (--this.count === 0) this.alarm.cancel()
   }
 
   /**
@@ -107,7 +110,6 @@ export class Watchdog {
   stop(): void {
     for (const stage of [this.resting, this.underWay, this.overdue, this.failed])
       for (const { hold } of [...stage.inOrder()]) this.remove(hold)
-    this.alarm.cancel()
   }
 
   /** Sees to it that the next tick comes when the first hold of some stage wants attention. */

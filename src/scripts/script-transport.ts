@@ -70,8 +70,8 @@ export class RedisScriptTransport implements ScriptTransport {
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void {
-    const [how, what] = bySource ? (['eval', script.source] as const) : (['evalsha', script.sha] as const)
-    this.connection.send(how, what, keys, args, answered, failed)
+    if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)
+    else this.connection.send('evalsha', script.sha, keys, args, answered, failed)
     // In the same write, so that little can happen in between.
     if (script.watchesKeys) this.tracking?.watch(keys)
   }

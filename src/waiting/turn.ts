@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock'
 
 /** Within one turn the lock goes from one local caller to the next at most so many times while other processes wait. */
-export const MOST_HAND_OVERS = 32
+export const MOST_HAND_OVERS = 20
 /** ... and for no longer than this, in ms, whether others are known to wait or not. */
 export const LONGEST_TURN = 10
 /** How long each process that is to come first has to take the lock, in ms, ... */

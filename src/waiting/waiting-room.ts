@@ -70,10 +70,9 @@ export class WaitingRoom implements GateSurroundings {
     const isHeard = subscriptions.isConfirmed(lock.channel)
     const others = (told ?? 0) - (isHeard ? 1 : 0)
     subscriptions.turn(lock.channel)?.released(audienceIsKnown ? Math.max(0, others) : 1)
-    const gates = lock.lockIds.map((id) => this.gates.get(id)).filter((gate) => gate !== undefined)
-    if (gates.length === 0) return
-    if (told !== undefined && isHeard) for (const gate of gates) gate.reconsider()
-    else this.mayBeFree(lock)
+    if (this.gates.size === 0) return
+    if (told !== undefined && isHeard) for (const id of lock.lockIds) this.gates.get(id)?.reconsider()
+    else if (told === undefined || lock.lockIds.some((id) => this.gates.has(id))) this.mayBeFree(lock)
   }
 
   /** Nobody was told, and somebody else may be in already: whoever waits here looks for himself. */

@@ -14,8 +14,8 @@ interface Insides {
       sweeper: unknown
       pinger: unknown
     }
-    runner: { pending: Set<unknown>; supervisor: unknown }
-    leases: { expiries: Map<unknown, unknown>; watchdog: { watched: Map<unknown, unknown>; timer: unknown } }
+    runner: { pending: Iterable<unknown>; supervisor: unknown }
+    leases: { expiring: Set<unknown>; watchdog: { count: number; alarm: { timer: unknown } } }
   }
 }
 
@@ -24,7 +24,7 @@ export function leftIn(redisson: Redisson): Record<string, number> {
   const { client } = redisson as unknown as Insides
   const { subscriptions, leases, runner } = client
   const { channels, dirty, routes } = subscriptions.source
-  const timers = [subscriptions.sweeper, subscriptions.pinger, runner.supervisor, leases.watchdog.timer]
+  const timers = [subscriptions.sweeper, subscriptions.pinger, runner.supervisor, leases.watchdog.alarm.timer]
   const sizes = {
     gates: client.waiting.gates.size,
     holds: client.holds.holds.size,
@@ -34,9 +34,9 @@ export function leftIn(redisson: Redisson): Record<string, number> {
       (sum, each) => sum + (each?.size ?? 0),
       0,
     ),
-    pending: runner.pending.size,
-    leases: leases.expiries.size,
-    watched: leases.watchdog.watched.size,
+    pending: [...runner.pending].length,
+    leases: leases.expiring.size,
+    watched: leases.watchdog.count,
     timers: timers.filter((timer) => timer !== undefined).length,
   }
   return Object.fromEntries(Object.entries(sizes).filter(([, size]) => size > 0))

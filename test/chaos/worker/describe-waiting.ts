@@ -8,10 +8,12 @@ export function describeWaiting(redisson: Redisson): string {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const gates = [...client.waiting.gates].map(([id, gate]: [string, any]) => ({
     lock: id,
-    waiting: gate.queue.size,
+    waiting: [...gate.queue].length,
     wakeUps: gate.wakeUps,
-    asleep: gate.endSleep !== undefined,
-    confirmed: gate.around.isConfirmed(),
+    state: gate.state,
+    staysBack: gate.whenItRings === gate.askNow,
+    confirmed: gate.around.isConfirmed(gate.lock),
+    turn: gate.around.turn(gate.lock),
     first: firstOf(gate),
   }))
   const senders = [...(client.acknowledged?.senders ?? [])].map(([name, sender]) => ({
@@ -32,7 +34,7 @@ export function describeWaiting(redisson: Redisson): string {
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function firstOf(gate: any) {
-  const waiter = gate.first()
+  const waiter = gate.first
   if (!waiter) return undefined
   const { attempt, joined, lastTry, unacknowledged } = waiter
   const { waitTime } = waiter.request

@@ -15,6 +15,11 @@
 -- the same, so that a WAIT behind it waits for the first copy's write too. Late, it finds neither owner: both fields
 -- are used for one hold and never again.
 
+local lease = tonumber(ARGV[3])
+if not lease or lease < 1 then
+  return redis.error_reply('ERR the lease must be a positive number of ms')
+end
+
 if redis.call('hdel', KEYS[1], ARGV[1]) == 1 then
   redis.call('hincrby', KEYS[1], ARGV[2], 1)
   redis.call('pexpire', KEYS[1], ARGV[3])
@@ -22,7 +27,7 @@ if redis.call('hdel', KEYS[1], ARGV[1]) == 1 then
 end
 
 if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
-  redis.call('pexpire', KEYS[1], math.max(tonumber(ARGV[3]), redis.call('pttl', KEYS[1])))
+  redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
   return nil
 end
 

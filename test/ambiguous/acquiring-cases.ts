@@ -113,7 +113,7 @@ export function acquiring(kind: Kind): Case[] {
 }
 
 /** What is seen of a hold of one level. */
-function holding(kind: Kind, ttl: number) {
+export function holding(kind: Kind, ttl: number) {
   const hash = {
     lock: ['us=1'],
     'read-lock': ['mode=read', 'us=1'],

@@ -13,7 +13,15 @@ export type Return =
 export type Answering = 'script' | 'wait'
 
 const AWAY_FOR = 300
-const isWait: CommandPredicate = ([name]) => /^wait$/i.test(name ?? '')
+
+/** The first WAIT after a script of this hash: other scripts may have WAITs of their own before it. */
+function waitBehind(sha: string): CommandPredicate {
+  let sent = false
+  return ([name = '', hash]) => {
+    sent ||= hash === sha
+    return sent && /^wait$/i.test(name)
+  }
+}
 
 /** Proxies before every node of a setting, through which one client of a case connects. */
 export class LossyLink {
@@ -64,13 +72,13 @@ export class LossyLink {
   }
 
   /**
-   * Loses the reply of the next script of this hash, or of the next WAIT. Resolves when it has happened, and
+   * Loses the reply of the next script of this hash, or of the WAIT behind it. Resolves when it has happened, and
    * with 'reconnect' everything is refused from then until `letBack`.
    */
   loseReply(sha: string, how: Return, of: Answering): Promise<void> {
     this.counting = sha
     if (how === 'none') return Promise.resolve()
-    this.loss = this.lose(of === 'wait' ? isWait : (words) => words[1] === sha, how)
+    this.loss = this.lose(of === 'wait' ? waitBehind(sha) : (words) => words[1] === sha, how)
     return this.loss
   }
 

@@ -11,7 +11,9 @@ export function describeWaiting(redisson: Redisson): string {
     waiting: [...gate.queue].length,
     wakeUps: gate.wakeUps,
     state: gate.state,
+    staysBack: gate.whenItRings === gate.askNow,
     confirmed: gate.around.isConfirmed(gate.lock),
+    turn: gate.around.turn(gate.lock),
     first: firstOf(gate),
   }))
   const senders = [...(client.acknowledged?.senders ?? [])].map(([name, sender]) => ({

@@ -11,6 +11,7 @@ export const MUTANTS = {
   'release-of-anybody': 'a late release frees the lock whoever holds it by now',
   'renewal-not-sent': 'the watchdog believes in renewals that never reached the server',
   'loss-unnoticed': 'a hold does not look at its deadline',
+  'hand-over-frees': 'a hand-over also releases the lock that it hands over',
   'deaf-after-reconnect': 'a broken subscription is taken for a live one',
 } as const
 
@@ -28,6 +29,8 @@ export function mutated(mutant: MutantName | undefined): ClientInternals {
       return { transport: rewriting('lock/release', freeAnyway) }
     case 'renewal-not-sent':
       return { transport: withoutRenewals }
+    case 'hand-over-frees':
+      return { transport: rewriting('lock/hand-over', freeAsWell) }
     case 'loss-unnoticed':
       Object.defineProperty(Hold.prototype, 'isPastDeadline', { get: () => false })
       return {}
@@ -39,6 +42,7 @@ export function mutated(mutant: MutantName | undefined): ClientInternals {
 }
 
 const freeAnyway = (source: string): string => source.replace('if count == 0 then', 'if false then')
+const freeAsWell = (source: string): string => source.replace("'pexpire', KEYS[1], ARGV[3]", "'del', KEYS[1]")
 
 function rewriting(name: string, rewrite: (source: string) => string) {
   return (transport: ScriptTransport): ScriptTransport => {

@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { lockChannel } from '../../src/names/redis-names'
+import { luaSources } from '../../src/scripts/lua.generated'
+import { type Standalone, startStandalone } from '../servers'
+import { closeAll, openRedis, uniqueName } from '../support/clients'
+
+const NOT_HELD = 0
+const FREED = 2
+const FREED_UNTOLD = 3
+const OWNER = 'this-client:1'
+
+describe('what lock/release.lua answers to a last release', () => {
+  let server: Standalone
+  let redis: Redis
+  let name: string
+
+  // Users are changed here, so the server is ours alone.
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+    name = uniqueName()
+    await redis.hset(name, OWNER, 1)
+  })
+  afterEach(closeAll)
+
+  const release = (by = redis, publish = 'PUBLISH', owner = OWNER) =>
+    by.eval(luaSources['lock/release'], 1, name, owner, 0, 0, lockChannel(name), publish, 0)
+
+  it('freed, when nobody listens', async () => {
+    expect(await release()).to.equal(FREED)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  for (const listeners of [1, 3])
+    for (const [publish, subscribe] of [
+      ['PUBLISH', 'subscribe'],
+      ['SPUBLISH', 'ssubscribe'],
+    ] as const)
+      it(`freed, and how many were told by ${publish}: ${listeners}`, async () => {
+        for (let each = 0; each < listeners; each++)
+          await (await openRedis(server.url))[subscribe](lockChannel(name))
+        expect(await release(redis, publish)).to.deep.equal([FREED, listeners])
+        expect(await redis.exists(name)).to.equal(0)
+      })
+
+  it('freed, but nobody could be told, when the user may not publish', async () => {
+    await (await openRedis(server.url)).subscribe(lockChannel(name))
+    await redis.call('ACL', 'SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-publish')
+    const mute = await openRedis(server.url.replace('redis://', 'redis://mute:secret@'))
+    expect(await release(mute)).to.equal(FREED_UNTOLD)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('not held, when it is applied again, and tells nobody', async () => {
+    const ear = await openRedis(server.url)
+    const messages: string[] = []
+    ear.on('message', (_, message) => messages.push(message))
+    await ear.subscribe(lockChannel(name))
+    await release()
+    expect(await release()).to.equal(NOT_HELD)
+    await ear.ping()
+    expect(messages).to.deep.equal(['0'])
+  })
+
+  it("not held, when it is another's, and changes nothing of that", async () => {
+    expect(await release(redis, 'PUBLISH', 'another-client:1')).to.equal(NOT_HELD)
+    expect(await redis.hgetall(name)).to.deep.equal({ [OWNER]: '1' })
+  })
+})

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { waitUntil } from '../servers'
+import { closeAll, createRedisson, rejection } from '../support/clients'
+import { HandingOver } from '../support/handing-over'
+import { stillPending } from '../support/observing'
+
+const SOON = 5_000
+
+describe('handing a lock to the next who waits here', () => {
+  let scene: HandingOver
+
+  beforeEach(async () => {
+    scene = await HandingOver.open()
+  })
+  afterEach(closeAll)
+
+  const expectLease = async (lease: number) =>
+    expect(await scene.redis.pttl(scene.name)).to.be.within(lease - SOON, lease)
+
+  it('takes one script, and others are told only when the last has left', async () => {
+    const messages = await scene.messages()
+    const [giver, taking] = await scene.queued(() => [scene.lock.acquire()])
+    messages.length = 0
+    await giver.unlock()
+    const taker = await taking
+    expect(scene.sent).to.deep.equal(['lock/hand-over'])
+    expect(await scene.redis.hgetall(scene.name)).to.deep.equal({ [scene.fieldOf(taker)]: '1' })
+    expect(taker.threadId).not.to.equal(giver.threadId)
+    expect([giver.isHeld, taker.isHeld]).to.deep.equal([false, true])
+    await taker.unlock()
+    expect(scene.sent).to.deep.equal(['lock/hand-over', 'lock/release'])
+    await waitUntil('the release is heard', () => messages.length > 0)
+    expect(messages).to.deep.equal(['0'])
+    expect(scene.lost).to.deep.equal([])
+  })
+
+  it('waits for the outermost release of a lock that was entered again', async () => {
+    const { lock, redisson } = scene
+    const other = { threadId: 2 }
+    await redisson.run(async () => {
+      const giving = lock.lock()
+      const taking = lock.lock(other)
+      await scene.asleep(2)
+      await scene.foreign.release()
+      await giving
+      await lock.lock()
+      scene.sent.length = 0
+      await lock.unlock()
+      expect(scene.sent).to.deep.equal(['lock/release'])
+      expect(await stillPending(taking)).to.equal(true)
+      await lock.unlock()
+      expect(scene.sent.at(-1)).to.equal('lock/hand-over')
+      await taking
+    })
+    expect(await lock.isHeldByThread(2)).to.equal(true)
+    await lock.unlock(other)
+    expect(await scene.owners()).to.deep.equal([])
+  })
+
+  it('leaves a lock alone whose lease may have run out: its holder is told, and the next one asks', async () => {
+    const [giver, taking] = await scene.queued(() => [scene.lock.acquire()], { leaseTime: 1_000 })
+    scene.clock.advance(950)
+    const error = await rejection(giver.unlock())
+    expect(error.code).to.equal('LOCK_LOST')
+    expect(scene.sent).to.deep.equal([])
+    await waitUntil('the server has let it go', async () => (await scene.owners()).length === 0)
+    scene.clock.advance(100)
+    const taker = await taking
+    expect(scene.sent).not.to.include('lock/hand-over')
+    expect(await scene.owners()).to.deep.equal([scene.fieldOf(taker)])
+  })
+
+  for (const [given, taken] of [
+    [20_000, 60_000],
+    [60_000, 20_000],
+    [undefined, 20_000],
+    [60_000, undefined],
+  ] as const)
+    it(`sets the lease of the next one: ${taken ?? "the watchdog's"} instead of ${given ?? "the watchdog's"}`, async () => {
+      const lease = (leaseTime: number | undefined) => (leaseTime === undefined ? {} : { leaseTime })
+      const [giver, taking] = await scene.queued(() => [scene.lock.acquire(lease(taken))], lease(given))
+      await giver.unlock()
+      const taker = await taking
+      await expectLease(taken ?? 30_000)
+      // And it counts from now on, whatever became of the lease before.
+      scene.clock.advance((taken ?? 30_000) - 1_100)
+      expect(taker.isHeld).to.equal(true)
+      scene.clock.advance(200)
+      // Nobody renewed it: the watchdog's answer cannot be here in the same turn.
+      expect(taker.isHeld).to.equal(false)
+    })
+
+  it('is followed by the renewals of the one who has it', async () => {
+    const [giver, taking] = await scene.queued(() => [scene.lock.acquire()])
+    await giver.unlock()
+    const taker = await taking
+    const renewed: (readonly (string | number)[])[] = []
+    scene.onOther = (sent) => {
+      if (sent.name === 'lock/renew') renewed.push(sent.args)
+      return sent.pass()
+    }
+    await scene.redis.pexpire(scene.name, 15_000)
+    scene.clock.advance(10_000)
+    await waitUntil('it is renewed', async () => (await scene.redis.pttl(scene.name)) > 15_000)
+    expect(renewed).to.deep.equal([[30_000, scene.fieldOf(taker)]])
+    expect(scene.lost).to.deep.equal([])
+  })
+
+  it('is not done with either side of a read-write lock', async () => {
+    const rw = scene.redisson.getReadWriteLock(`${scene.name}:rw`)
+    const sides = [rw.writeLock(), rw.writeLock(), rw.readLock(), rw.readLock(), rw.writeLock()]
+    for (let round = 0; round < 3; round++)
+      await Promise.all(sides.map((side) => side.withLock(() => Promise.resolve())))
+    expect(scene.sent).to.include('write-lock/release')
+    expect(scene.sent).not.to.include('lock/hand-over')
+  })
+
+  it('reaches those who wait for a while only, and passes by those whose wait was over', async () => {
+    const { lock } = scene
+    const [giver, ...tries] = await scene.queued(() => [
+      lock.tryLock({ waitTime: 4, threadId: 1 }),
+      lock.tryLock({ waitTime: 40, threadId: 2 }),
+      lock.tryLock({ waitTime: 40, threadId: 3 }),
+    ])
+    scene.clock.advance(5)
+    expect(await tries[0]).to.equal(false)
+    await giver.unlock()
+    expect(await tries[1]).to.equal(true)
+    expect(await stillPending(tries[2])).to.equal(true)
+    await lock.unlock({ threadId: 2 })
+    expect(await tries[2]).to.equal(true)
+    expect(scene.sent).to.deep.equal(['lock/hand-over', 'lock/hand-over'])
+    await lock.unlock({ threadId: 3 })
+    expect(await scene.owners()).to.deep.equal([])
+  })
+
+  it('does not let a giver past those who wait when it comes again', async () => {
+    const order: number[] = []
+    const again = async (id: number) => {
+      const hold = await scene.lock.acquire()
+      order.push(id)
+      await hold.unlock()
+    }
+    const [giver, ...all] = await scene.queued<Promise<void>[]>(() => [1, 2, 3].map(again))
+    await Promise.all([giver.unlock(), again(4), ...all])
+    expect(order).to.deep.equal([1, 2, 3, 4])
+  })
+
+  it('ignores what a renewal of the giver learns that was under way', async () => {
+    const [giver, taking] = await scene.queued(() => [scene.lock.acquire()])
+    let renew!: () => void
+    const held = new Promise<void>((resolve) => {
+      renew = resolve
+    })
+    let answered: unknown
+    scene.onOther = async (sent) => {
+      if (sent.name !== 'lock/renew') return await sent.pass()
+      await held
+      answered = await sent.pass()
+      return answered
+    }
+    // Holds are looked after from the end of the turn on; a connection that is back has every one renewed.
+    await new Promise((resolve) => setImmediate(resolve))
+    const connection = scene.redisson as unknown as { client: { leases: { askAboutAll(): void } } }
+    connection.client.leases.askAboutAll()
+    scene.clock.advance(2)
+    expect(scene.sent).to.deep.equal(['lock/renew'])
+    await giver.unlock()
+    const taker = await taking
+    renew()
+    await waitUntil('the renewal is answered', () => answered !== undefined)
+    expect(answered).to.deep.equal([0])
+    await sleep(50)
+    expect(scene.lost).to.deep.equal([])
+    expect([giver.signal.aborted, taker.signal.aborted, taker.isHeld]).to.deep.equal([false, false, true])
+    expect(await scene.owners()).to.deep.equal([scene.fieldOf(taker)])
+  })
+
+  it('lets callers of another client in once nobody waits here any more', async () => {
+    const other = await createRedisson()
+    const theirs = other.getLock(scene.name).acquire()
+    const giving = scene.lock.acquire()
+    const taking = scene.lock.acquire()
+    await scene.asleep(2)
+    await waitUntil('both clients listen', async () => (await scene.foreign.listeners()) === 2)
+    await scene.foreign.release()
+    await Promise.all([
+      theirs.then((hold) => hold.unlock()),
+      giving.then((hold) => hold.unlock()),
+      taking.then((hold) => hold.unlock()),
+    ])
+    expect(await scene.owners()).to.deep.equal([])
+  })
+})

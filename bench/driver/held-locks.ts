@@ -13,7 +13,7 @@ export async function measureHeldLocks(
   subject: Subject,
   locks: number,
   { single, command }: Pick<Measuring, 'single' | 'command'>,
-  atLeastPerSecond?: number,
+  { atLeastPerSecond, spreadMs = 0 }: { atLeastPerSecond?: number; spreadMs?: number } = {},
 ): Promise<Measured> {
   const { renewsEveryMs } = subject
   if (renewsEveryMs === undefined) throw new Error(`${subject.name} renews nothing by itself`)
@@ -23,7 +23,8 @@ export async function measureHeldLocks(
     scenario: 'held-locks',
     subject: subject.name,
     locks: Array.from({ length: locks }, (_, index) => `bench:${index}`),
-    warmupMs: takingMs(locks, atLeastPerSecond),
+    warmupMs: takingMs(locks, atLeastPerSecond) + spreadMs,
+    ...(spreadMs > 0 && { spreadMs }),
     // So that each lock is renewed once.
     measureMs: renewsEveryMs,
   }

@@ -102,7 +102,11 @@ export interface IdleWaitersResult {
 }
 
 /** Takes every one of the locks within the warm-up, and holds them all while the subject renews them. */
-export type HeldLocksWork = AnyWork & { readonly scenario: 'held-locks' }
+export type HeldLocksWork = AnyWork & {
+  readonly scenario: 'held-locks'
+  /** Takes them evenly over so long, rather than as fast as it can. */
+  readonly spreadMs?: number
+}
 
 export interface HeldLocksResult {
   /** How long it took to take them. */

@@ -11,7 +11,7 @@ export const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--json 
        npm run bench:capacity -- --report
 
 Measures what a team can plan with: builds the package, starts a Redis server of its own, writes the figures to
-bench/results/capacity.json and into docs/capacity.md. All of it takes less than five minutes.
+bench/results/capacity.json and into docs/capacity.md. All of it takes some five minutes.
 
   --part NAME  only this one, may be given several times; the others keep the figures they have:
                ${PARTS.map(({ name }) => name).join(', ')}

@@ -21,8 +21,8 @@ export interface HeldRow {
 /** For the largest number of locks; Node's own bound depends on the machine. */
 const HEAP_MB = 6_144
 
-/** Slower than any measured; a machine that is slower still is told so. */
-const TAKEN_AT_LEAST = 25_000
+/** Slower than a busy machine of two cores; one that is slower still is told so. */
+const TAKEN_AT_LEAST = 14_000
 
 export async function measureHeld(
   { single, node, onProgress }: Surroundings,

@@ -25,8 +25,8 @@ const SETUPS = [
 
 const SETTLING = 3_500
 
-/** Three times that between two PINGs. */
-const WINDOW = 9_000
+/** Twice that between two PINGs. */
+const WINDOW = 6_000
 
 /** The locks stay held for all of it. */
 const FOR_LONG = 600_000

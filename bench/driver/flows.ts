@@ -12,38 +12,59 @@ export interface FlowsSetup {
   /** In each process. */
   readonly flows: number
   readonly locks: number
+  /** Each process has so many of its own, rather than all the same. */
+  readonly apart?: boolean
   readonly holdMs?: number
   /** Of so many turns so many read, and the rest write; plain locks where it is absent. */
   readonly reading?: { readonly readers: number; readonly writers: number }
 }
 
-/** Has a number of processes take turns, and counts what they and the servers did in the window. */
+/** What the processes and the servers did in the window. */
+export interface FlowsSeen {
+  readonly results: readonly FlowsResult[]
+  readonly seen: ServerRates
+}
+
+/** Has a number of processes take turns, and judges what they and the servers did in the window. */
 export async function measureFlows(
   subject: Subject,
   setup: FlowsSetup,
   place: Place,
   measuring: Measuring,
 ): Promise<Measured> {
+  const { results, seen } = await runFlows(subject, setup, place, measuring)
+  return {
+    figures: figuresOf(results, measuring.measureMs, seen),
+    troubles: troublesOf(results, measuring.measureMs),
+  }
+}
+
+/** Has a number of processes take turns. */
+export async function runFlows(
+  subject: Subject,
+  setup: FlowsSetup,
+  place: Place,
+  measuring: Pick<Measuring, 'command' | 'warmupMs' | 'measureMs'>,
+): Promise<FlowsSeen> {
   await Promise.all(place.servers.map((server) => server.flushall()))
+  const locksOf = (process: string) =>
+    Array.from({ length: setup.locks }, (_, index) => `bench:${process}${index}`)
   const work: FlowsWork = {
     ...place.address,
     ...(setup.reading ? { scenario: 'read-write', ...setup.reading } : { scenario: 'throughput' }),
     subject: subject.name,
     flows: setup.flows,
-    locks: Array.from({ length: setup.locks }, (_, index) => `bench:${index}`),
+    locks: locksOf(''),
     warmupMs: measuring.warmupMs(subject, setup.processes),
     measureMs: measuring.measureMs,
     holdMs: setup.holdMs ?? 0,
   }
   const command = measuring.command(subject)
-  const assignments = Array.from({ length: setup.processes }, () => ({ command, work }))
-  const { results, seen } = await together(assignments, (start) =>
-    overWindow(place, work, start, subject.alsoSent),
-  )
-  return {
-    figures: figuresOf(results, work.measureMs, seen),
-    troubles: troublesOf(results, work.measureMs),
-  }
+  const assignments = Array.from({ length: setup.processes }, (_, index) => ({
+    command,
+    work: setup.apart ? { ...work, locks: locksOf(`${index}:`) } : work,
+  }))
+  return together(assignments, (start) => overWindow(place, work, start, subject.alsoSent))
 }
 
 function figuresOf(results: readonly FlowsResult[], measureMs: number, seen: ServerRates): Figures {
@@ -74,7 +95,7 @@ function leastShare(counts: readonly number[]): number {
   return (Math.min(...counts) * counts.length) / sum(counts)
 }
 
-function troublesOf(results: readonly FlowsResult[], measureMs: number): Trouble[] {
+export function troublesOf(results: readonly FlowsResult[], measureMs: number): Trouble[] {
   const troubles: Trouble[] = []
   const last = Math.max(...results.map((result) => result.lastSectionAt))
   if (last < measureMs / 2) {

@@ -2,16 +2,18 @@ import type { Measured } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { HeldLocksWork } from '../worker/protocol'
 import type { Measuring } from './measuring'
+import { memoryBytes } from './server-counts'
 import { together } from './together'
 import { overWindow } from './window'
 
-/** To take so many, at the pace of the slowest. */
-const takingMs = (locks: number) => 3_000 + locks * 0.2
+/** To take so many; the pace is that of the slowest subject. */
+const takingMs = (locks: number, perSecond = 5_000) => 3_000 + (locks / perSecond) * 1_000
 
 export async function measureHeldLocks(
   subject: Subject,
   locks: number,
-  { single, command }: Measuring,
+  { single, command }: Pick<Measuring, 'single' | 'command'>,
+  { atLeastPerSecond, spreadMs = 0 }: { atLeastPerSecond?: number; spreadMs?: number } = {},
 ): Promise<Measured> {
   const { renewsEveryMs } = subject
   if (renewsEveryMs === undefined) throw new Error(`${subject.name} renews nothing by itself`)
@@ -21,13 +23,17 @@ export async function measureHeldLocks(
     scenario: 'held-locks',
     subject: subject.name,
     locks: Array.from({ length: locks }, (_, index) => `bench:${index}`),
-    warmupMs: takingMs(locks),
+    warmupMs: takingMs(locks, atLeastPerSecond) + spreadMs,
+    ...(spreadMs > 0 && { spreadMs }),
     // So that each lock is renewed once.
     measureMs: renewsEveryMs,
   }
-  const { results, seen } = await together([{ command: command(subject), work }], (start) =>
-    overWindow(single, work, start, subject.alsoSent),
-  )
+  const memory = () => memoryBytes(single.servers[0]!)
+  const { results, seen } = await together([{ command: command(subject), work }], async (start) => {
+    const bytesBefore = await memory()
+    const rates = await overWindow(single, work, start, subject.alsoSent)
+    return { ...rates, bytes: (await memory()) - bytesBefore }
+  })
   const { cpuSeconds, delayP99Ms, delayMaxMs, heapBytes, takingMs: took } = results[0]!
   const kept = await single.servers[0]!.dbsize()
   return {
@@ -40,6 +46,7 @@ export async function measureHeldLocks(
       delayP99Ms,
       delayMaxMs,
       heapPerLock: heapBytes / locks,
+      serverBytesPerLock: seen.bytes / locks,
     },
     troubles: kept < locks ? [{ kind: 'errors', text: `${locks - kept} of ${locks} locks were lost` }] : [],
   }

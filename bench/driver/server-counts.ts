@@ -19,6 +19,11 @@ export async function cpuSeconds(redis: Redis): Promise<number> {
   return Number(cpu.get('used_cpu_user')) + Number(cpu.get('used_cpu_sys'))
 }
 
+/** Bytes that the server has allocated. */
+export async function memoryBytes(redis: Redis): Promise<number> {
+  return Number((await info(redis, 'memory')).get('used_memory'))
+}
+
 export function difference(before: CommandCounts, after: CommandCounts): CommandCounts {
   return new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
 }

@@ -1,20 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import type { BenchRun } from '../driver/bench-run'
 import { SCENARIOS } from '../scenarios'
 import { SUBJECTS } from '../subjects/catalogue'
 import { table } from './markdown'
+import { fillRegions } from './regions'
 import { scenarioTable, targetTable } from './tables'
 import { judge } from './targets'
 
-/** What stands between `<!-- bench: NAME -->` and `<!-- /bench -->` is replaced, so that no figure is ever typed. */
-const REGION = /(<!-- bench: ([\w-]+) -->\n)[\s\S]*?(<!-- \/bench -->)/g
-
 export function fillDocument(run: BenchRun, file: string): void {
-  const text = readFileSync(file, 'utf8')
-  const filled = text.replace(REGION, (_, begin: string, name: string, end: string) => {
-    return `${begin}\n${contentOf(run, name)}\n\n${end}`
-  })
-  writeFileSync(file, filled)
+  fillRegions(file, (name) => contentOf(run, name))
 }
 
 function contentOf(run: BenchRun, name: string): string {

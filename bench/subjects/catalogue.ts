@@ -39,6 +39,8 @@ export const SUBJECTS: readonly Subject[] = [
     runsOn: 'node',
     package: 'rlock',
     renewsEveryMs: 10_000,
+    // Behind each renewal, by which the server is to tell of keys that change, and with an EXISTS that scripts call too.
+    alsoSent: { 'client|caching': 2 },
     notes: ['`acquire()` and `hold.unlock()`; all defaults'],
   },
   {

@@ -41,8 +41,11 @@ export function prepareFlows(client: SubjectClient, work: FlowsWork) {
     flows.forEach(({ wayOf, view }, index) => {
       void counting.run(wayOf, view, index)
     })
+    await sleep(Math.max(0, counting.windowStart - performance.now()))
+    const before = process.cpuUsage()
     await sleep(Math.max(0, counting.windowEnd - performance.now()))
-    return counting.result()
+    const { user, system } = process.cpuUsage(before)
+    return { ...counting.result(), cpuSeconds: (user + system) / 1e6 }
   }
 }
 
@@ -62,7 +65,7 @@ function waysOf(client: SubjectClient, work: FlowsWork, name: string, index: num
 }
 
 class Counting {
-  private readonly windowStart: number
+  readonly windowStart: number
   readonly windowEnd: number
   private readonly perFlow: number[]
   private readonly waitsUs: number[] = []

@@ -11,13 +11,22 @@ const AT_A_TIME = 500
 /** How often the delay of the event loop is looked at, in ms. */
 const RESOLUTION = 5
 
+/** How many are to be taken by then. */
+function dueBy(elapsedMs: number, { locks, spreadMs }: HeldLocksWork): number {
+  return spreadMs === undefined ? locks.length : Math.floor(locks.length * Math.min(1, elapsedMs / spreadMs))
+}
+
 export function prepareHeldLocks(client: SubjectClient, work: HeldLocksWork) {
   return async (start: number): Promise<HeldLocksResult> => {
     await sleep(Math.max(0, start - epochNow()))
     const heapBefore = heapAfterCollecting()
     const beganTaking = performance.now()
-    for (let taken = 0; taken < work.locks.length; taken += AT_A_TIME)
-      await Promise.all(work.locks.slice(taken, taken + AT_A_TIME).map((name) => client.flow(name).acquire()))
+    for (let taken = 0; taken < work.locks.length; ) {
+      const until = Math.min(taken + AT_A_TIME, dueBy(performance.now() - beganTaking, work))
+      await Promise.all(work.locks.slice(taken, until).map((name) => client.flow(name).acquire()))
+      if (until === taken) await sleep(1)
+      taken = until
+    }
     const takingMs = performance.now() - beganTaking
     const heapBytes = heapAfterCollecting() - heapBefore
     const early = start + work.warmupMs - epochNow()

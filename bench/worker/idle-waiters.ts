@@ -12,7 +12,7 @@ export function prepareIdleWaiters(client: SubjectClient, work: IdleWaitersWork)
     const errorMessages: string[] = []
     for (let index = 0; index < work.flows; index++)
       client
-        .flow(work.locks[0]!)
+        .flow(work.locks[index % work.locks.length]!)
         .acquire()
         .catch((error) => {
           if (errorMessages.length < 3) errorMessages.push(String(error))

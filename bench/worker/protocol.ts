@@ -60,6 +60,8 @@ export interface FlowsResult {
   readonly violations: number
   /** Of the sections: those that one of this process who had asked for the lock later came before. */
   readonly overtaken: number
+  /** Seconds of CPU that the process used in the window; a worker may leave it out. */
+  readonly cpuSeconds?: number
 }
 
 /**
@@ -86,8 +88,8 @@ export interface HandOverResult {
 }
 
 /**
- * The first of the locks is held by somebody else. Within the warm-up so many flows begin to wait for it; in
- * the window nothing happens.
+ * The locks are held by somebody else. Within the warm-up so many flows begin to wait, flow i for
+ * `locks[i % locks.length]`; in the window nothing happens.
  */
 export type IdleWaitersWork = AnyWork & { readonly scenario: 'idle-waiters'; readonly flows: number }
 
@@ -100,7 +102,11 @@ export interface IdleWaitersResult {
 }
 
 /** Takes every one of the locks within the warm-up, and holds them all while the subject renews them. */
-export type HeldLocksWork = AnyWork & { readonly scenario: 'held-locks' }
+export type HeldLocksWork = AnyWork & {
+  readonly scenario: 'held-locks'
+  /** Takes them evenly over so long, rather than as fast as it can. */
+  readonly spreadMs?: number
+}
 
 export interface HeldLocksResult {
   /** How long it took to take them. */

@@ -1,0 +1,40 @@
+// npm run bench:capacity: what a team can plan with, measured, and docs/capacity.md filled in from it.
+
+import { join } from 'node:path'
+import { liveLine } from '../../test/endurance/live-line'
+import { optionsOrExit } from '../../test/support/command-line'
+import { buildPackage, nodeWorker } from '../driver/programs'
+import { fillRegions } from '../report/regions'
+import { measureParts } from './measure'
+import { type CapacityOptions, parseOptions, USAGE } from './options'
+import { contentOf } from './report/page'
+import { tables } from './report/tables'
+import { type CapacityResults, readResults, writeResults } from './results'
+
+const RESULTS = join(__dirname, '../results/capacity.json')
+const PAGE = join(__dirname, '../../docs/capacity.md')
+
+async function capacity(options: CapacityOptions): Promise<void> {
+  const file = options.json ?? RESULTS
+  const measured = options.parts.length > 0 ? await measure(options) : {}
+  const results = { ...readResults(file), ...measured }
+  if (options.parts.length > 0) writeResults(file, results)
+  console.log(tables(options.parts.length > 0 ? measured : results))
+  if (options.json === undefined) fillRegions(PAGE, (name) => contentOf(results, name))
+}
+
+async function measure({ parts }: CapacityOptions): Promise<CapacityResults> {
+  const line = liveLine()
+  line.show('building')
+  buildPackage()
+  const command = ['npm run bench:capacity --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
+  return measureParts(parts, await nodeWorker(), command, line.show).finally(line.clear)
+}
+
+capacity(optionsOrExit(parseOptions, USAGE)).then(
+  () => process.exit(0),
+  (error: Error) => {
+    console.error(`The run failed: ${error.message}`)
+    process.exit(1)
+  },
+)

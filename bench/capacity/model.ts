@@ -1,0 +1,61 @@
+// What docs/capacity.md lets a team reckon with, as functions: its tables set them against what was measured.
+
+import type { TurnBounds } from './parts/one-lock'
+
+/** Defaults of `Redisson.create`. */
+export const WATCHDOG_TIMEOUT_SECONDS = 30
+export const WATCHDOG_BATCH = 100
+
+/** Acquiring and releasing a lock that nobody else wants. */
+export const COMMANDS_ALONE = 2
+
+/** A script that renews the batch, and two commands by which the server is to tell when one of its keys changes. */
+export const COMMANDS_A_RENEWED_BATCH = 3
+
+/** A timer looks at most once a millisecond for what is due, and renews that together. */
+const LOOKS_A_SECOND = 1_000
+
+/** Each process that waits at all sends one every so often. */
+export const SECONDS_BETWEEN_PINGS = 3
+
+export interface Contention {
+  readonly processes: number
+  readonly flows: number
+  /** From one section's beginning to the next one's. */
+  readonly sectionMs: number
+}
+
+/** How many sections a process has before it lets the others have a turn. */
+export function sectionsPerTurn({ processes, flows, sectionMs }: Contention, bounds: TurnBounds): number {
+  if (flows === 1) return 1
+  const inTime = Math.max(1, Math.ceil(bounds.longestTurnMs / sectionMs))
+  return processes === 1 ? inTime : Math.min(inTime, bounds.mostHandOvers + 1)
+}
+
+/**
+ * Commands a section, given how many sections a turn has. Each section is ended by one command, and each turn begun by one;
+ * besides, of the other processes that wait, none (at least) or each (at most) has tried in vain within a turn.
+ */
+export function commandsPerSection(
+  { processes, flows }: Pick<Contention, 'processes' | 'flows'>,
+  perTurn: number,
+): { readonly least: number; readonly most: number } {
+  if (processes === 1 && flows === 1) return { least: COMMANDS_ALONE, most: COMMANDS_ALONE }
+  return { least: 1 + 1 / perTurn, most: 1 + processes / perTurn }
+}
+
+/** A second, by all processes together. */
+export function idleCommandsPerSecond(processes: number): number {
+  return processes / SECONDS_BETWEEN_PINGS
+}
+
+/**
+ * A second, by the process that holds so many: at least where all batches are full, at most where hardly two locks are
+ * due at once.
+ */
+export function renewalCommandsPerSecond(locks: number): { readonly least: number; readonly most: number } {
+  const renewals = locks / (WATCHDOG_TIMEOUT_SECONDS / 3)
+  const full = renewals / WATCHDOG_BATCH
+  const scattered = Math.max(full, Math.min(renewals, LOOKS_A_SECOND))
+  return { least: full * COMMANDS_A_RENEWED_BATCH, most: scattered * COMMANDS_A_RENEWED_BATCH }
+}

@@ -1,0 +1,36 @@
+import type { CapacityResults } from '../results'
+import { aboutRun } from './about-run'
+import { inShort } from './in-short'
+import { fullPrimary, oneCore, turnBounds } from './sentences'
+import {
+  heldRows,
+  heldTable,
+  oneLockTable,
+  ownLocksTable,
+  renewalTable,
+  turnsTable,
+  waitersTable,
+} from './tables'
+
+const NOT_MEASURED = 'Not measured yet.'
+
+/** By the names that the page asks for. */
+const CONTENTS: Readonly<Record<string, (results: CapacityResults) => string | undefined>> = {
+  run: aboutRun,
+  'in-short': inShort,
+  'own-locks': ({ ownLocks }) => ownLocks && ownLocksTable(ownLocks.rows),
+  'one-core': oneCore,
+  'full-primary': ({ ownLocks }) => ownLocks && fullPrimary(ownLocks.rows),
+  'one-lock': ({ oneLock }) => oneLock && oneLockTable(oneLock.rows),
+  'turn-bounds': ({ oneLock }) => oneLock && turnBounds(oneLock.bounds),
+  turns: ({ oneLock }) => oneLock && turnsTable(oneLock.rows, oneLock.bounds),
+  waiters: ({ waiters }) => waiters && waitersTable(waiters.rows),
+  'held-locks': (results) => heldRows(results) && heldTable(heldRows(results)!),
+  renewals: (results) => heldRows(results) && renewalTable(heldRows(results)!),
+}
+
+export function contentOf(results: CapacityResults, name: string): string {
+  const content = CONTENTS[name]
+  if (!content) throw new Error(`the page asks for ${name}, which nobody provides`)
+  return content(results) || NOT_MEASURED
+}

@@ -1,0 +1,52 @@
+import type { TurnBounds } from '../parts/one-lock'
+import type { OwnLocksRow } from '../parts/own-locks'
+import type { CapacityResults } from '../results'
+import { about, count, perCore } from './numbers'
+
+export interface Extremes {
+  /** Where each command travels alone, and where many travel together. */
+  readonly alone: number
+  readonly together: number
+}
+
+/** Sections a second that a core would do, in the load that makes the most of it and in the one that makes the least. */
+export function sectionsPerCore(rows: readonly OwnLocksRow[], side: 'serverCpu' | 'clientCpu'): Extremes {
+  const rates = rows.map((row) => perCore(row.sectionsPerSecond, row[side]))
+  return { alone: Math.min(...rates), together: Math.max(...rates) }
+}
+
+export function oneCore({ ownLocks, fullServer }: CapacityResults): string | undefined {
+  if (!ownLocks) return undefined
+  const { alone, together } = sectionsPerCore(ownLocks.rows, 'serverCpu')
+  const busiest = Math.max(...ownLocks.rows.map(({ serverCpu }) => serverCpu))
+  const estimated =
+    `- **The server**: ${about(alone)} sections a second of a core where each command comes alone, ` +
+    `${about(together)} where many come together. It was at most ${busiest.toFixed(2)} of a core busy in these runs, for ` +
+    'the clients share the machine; the figures a core are the rate divided by that part.'
+  const full = fullServer?.rows[0]
+  if (!full) return estimated
+  return [
+    estimated,
+    `- **Checked with a full core**: one sender with long pipelines of the same two scripts, which costs a client little, ` +
+      `had the server busy for ${full.serverCpu.toFixed(2)} of a core with ${count(full.sectionsPerSecond)} sections a second, ` +
+      `${about(perCore(full.sectionsPerSecond, full.serverCpu))} a core.`,
+  ].join('\n')
+}
+
+/** Where waits begin to grow quickly. */
+const FULL_ENOUGH = 0.7
+
+export function fullPrimary(rows: readonly OwnLocksRow[]): string {
+  const { alone, together } = sectionsPerCore(rows, 'serverCpu')
+  return (
+    `On the measured machine a primary has ${100 * FULL_ENOUGH} % of its core in use at ${about(FULL_ENOUGH * alone)} sections a ` +
+    `second where each command comes alone, and at ${about(FULL_ENOUGH * together)} where many come together.`
+  )
+}
+
+export function turnBounds({ mostHandOvers, longestTurnMs }: TurnBounds): string {
+  return (
+    `As measured, a turn has at most ${mostHandOvers} hand-overs where other processes wait, and no hand-over later than ` +
+    `${longestTurnMs} ms after it began.`
+  )
+}

@@ -1,0 +1,191 @@
+import { table } from '../../report/markdown'
+import {
+  commandsPerSection,
+  idleCommandsPerSecond,
+  renewalCommandsPerSecond,
+  sectionsPerTurn,
+} from '../model'
+import type { FullServerRow } from '../parts/full-server'
+import type { HeldRow } from '../parts/held-locks'
+import type { OneLockRow, TurnBounds } from '../parts/one-lock'
+import type { OwnLocksRow } from '../parts/own-locks'
+import type { WaitersRow } from '../parts/waiters'
+import type { CapacityResults } from '../results'
+import { count, perCore } from './numbers'
+
+/** All that was measured. */
+export function tables(results: CapacityResults): string {
+  const { ownLocks, fullServer, oneLock, waiters } = results
+  const held = heldRows(results)
+  return [
+    ...(ownLocks ? [ownLocksTable(ownLocks.rows)] : []),
+    ...(fullServer ? [fullServerTable(fullServer.rows)] : []),
+    ...(oneLock ? [oneLockTable(oneLock.rows), turnsTable(oneLock.rows, oneLock.bounds)] : []),
+    ...(waiters ? [waitersTable(waiters.rows)] : []),
+    ...(held ? [heldTable(held), renewalTable(held)] : []),
+  ].join('\n\n')
+}
+
+/** From the fewest locks to the most; undefined where none was measured. */
+export function heldRows({ heldLocks, million }: CapacityResults): readonly HeldRow[] | undefined {
+  const rows = [...(heldLocks?.rows ?? []), ...(million?.rows ?? [])]
+  return rows.length > 0 ? rows : undefined
+}
+
+export function ownLocksTable(rows: readonly OwnLocksRow[]): string {
+  const head = [
+    ...['processes × flows', 'sections/s', 'commands/section', 'server, cores', 'clients, cores'],
+    ...['server µs/section', 'client µs/section', 'sections/s a server core', 'sections/s a client core'],
+  ]
+  return table([
+    head,
+    ...rows.map((row) => {
+      const { processes, flows, sectionsPerSecond: rate, commandsPerSection, serverCpu, clientCpu } = row
+      return [
+        `${processes} × ${flows}`,
+        count(rate),
+        commandsPerSection.toFixed(2),
+        serverCpu.toFixed(2),
+        clientCpu.toFixed(2),
+        ((serverCpu / rate) * 1e6).toFixed(0),
+        ((clientCpu / rate) * 1e6).toFixed(0),
+        count(perCore(rate, serverCpu)),
+        count(perCore(rate, clientCpu)),
+      ]
+    }),
+  ])
+}
+
+function fullServerTable(rows: readonly FullServerRow[]): string {
+  const cells = rows.map((row) => [count(row.sectionsPerSecond), row.serverCpu.toFixed(2)])
+  return table([['sections/s, in pipelines', 'server, cores'], ...cells])
+}
+
+export function oneLockTable(rows: readonly OneLockRow[]): string {
+  const head = [
+    ...['processes × flows', 'section, ms', 'sections/s', 'from one section to the next, ms'],
+    ...['commands/s', 'messages sent out/s', 'server, cores', 'clients, cores'],
+  ]
+  return table([
+    head,
+    ...rows.map((row) => [
+      `${row.processes} × ${row.flows}`,
+      String(row.holdMs),
+      count(row.sectionsPerSecond),
+      (1_000 / row.sectionsPerSecond).toFixed(2),
+      count(row.sectionsPerSecond * row.commandsPerSection),
+      count(row.messagesPerSecond * row.listeners),
+      row.serverCpu.toFixed(2),
+      row.clientCpu.toFixed(2),
+    ]),
+  ])
+}
+
+/** The model of contention beside what was measured. */
+export function turnsTable(rows: readonly OneLockRow[], bounds: TurnBounds): string {
+  const head = [
+    ...['processes × flows', 'section, ms', 'sections/turn', 'model'],
+    ...['commands/section', 'model', 'failed tries/turn', 'messages/section', 'model'],
+  ]
+  return table([
+    head,
+    ...rows.map((row) => {
+      const perTurn = sectionsPerTurn({ ...row, sectionMs: 1_000 / row.sectionsPerSecond }, bounds)
+      const { least, most } = commandsPerSection(row, perTurn)
+      const listening = row.processes === 1 && row.flows === 1 ? 0 : row.processes
+      return [
+        `${row.processes} × ${row.flows}`,
+        String(row.holdMs),
+        row.sectionsPerTurn.toFixed(1),
+        String(perTurn),
+        row.commandsPerSection.toFixed(2),
+        least === most ? least.toFixed(2) : `${least.toFixed(2)}–${most.toFixed(2)}`,
+        row.failedTriesPerTurn.toFixed(2),
+        ((row.messagesPerSecond * row.listeners) / row.sectionsPerSecond).toFixed(2),
+        (listening / perTurn).toFixed(2),
+      ]
+    }),
+  ])
+}
+
+export function waitersTable(rows: readonly WaitersRow[]): string {
+  const head = [
+    ...['waiters', 'processes', 'locks', 'commands/s', 'of them PING', 'model', 'heap/waiter, bytes'],
+    ...['server memory, kB in all', 'server, cores'],
+  ]
+  return table([
+    head,
+    ...rows.map((row) => [
+      count(row.waiters),
+      String(row.processes),
+      count(row.locks),
+      row.commandsPerSecond.toFixed(1),
+      row.pingsPerSecond.toFixed(1),
+      idleCommandsPerSecond(row.processes).toFixed(1),
+      row.heapPerWaiter.toFixed(0),
+      (row.serverBytes / 1_000).toFixed(0),
+      row.serverCpu.toFixed(3),
+    ]),
+  ])
+}
+
+export function heldTable(rows: readonly HeldRow[]): string {
+  const head = [
+    ...['held locks', 'taken within', 'server, cores', 'client, cores', 'event loop late, p99 ms', 'max ms'],
+    ...['heap/lock, bytes', 'server/lock, bytes'],
+  ]
+  return table([
+    head,
+    ...rows.map((row) => [
+      count(row.locks),
+      takenWithin(row),
+      row.serverCpu.toFixed(3),
+      row.clientCpu.toFixed(3),
+      row.delayP99Ms.toFixed(1),
+      row.delayMaxMs.toFixed(1),
+      row.heapPerLock.toFixed(0),
+      row.serverBytesPerLock.toFixed(0),
+    ]),
+  ])
+}
+
+/**
+ * Commands by the model. Cores in proportion to those of the largest number of locks below a million, where batches
+ * are as full as there.
+ */
+export function renewalTable(rows: readonly HeldRow[]): string {
+  const base = rows.findLast(({ locks }) => locks < 1_000_000) ?? rows[0]!
+  const scaled = (cores: number, { locks, spreadMs }: HeldRow) =>
+    spreadMs === base.spreadMs ? ((cores * locks) / base.locks).toFixed(3) : '–'
+  const head = [
+    ...[
+      'held locks',
+      'taken within',
+      'commands/s, model',
+      'measured',
+      'server, cores, extrapolated',
+      'measured',
+    ],
+    ...['client, cores, extrapolated', 'measured'],
+  ]
+  return table([
+    head,
+    ...rows.map((row) => {
+      const { least, most } = renewalCommandsPerSecond(row.locks)
+      return [
+        count(row.locks),
+        takenWithin(row),
+        least === most ? count(least) : `${count(least)}–${count(most)}`,
+        count(row.commandsPerSecond),
+        scaled(base.serverCpu, row),
+        row.serverCpu.toFixed(3),
+        scaled(base.clientCpu, row),
+        row.clientCpu.toFixed(3),
+      ]
+    }),
+  ])
+}
+
+function takenWithin({ spreadMs, locks, takenPerSecond }: HeldRow): string {
+  return `${(spreadMs > 0 ? spreadMs / 1_000 : locks / takenPerSecond).toFixed(1)} s`
+}

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { commandsPerSection, renewalCommandsPerSecond, sectionsPerTurn } from '../../bench/capacity/model'
+import { parseOptions } from '../../bench/capacity/options'
+import { contentOf } from '../../bench/capacity/report/page'
+
+describe('capacity', () => {
+  const bounds = { mostHandOvers: 10, longestTurnMs: 20 }
+
+  describe('its model', () => {
+    it('has turns end by time, by number where others wait, and at once where nobody else is here', () => {
+      const sections = (processes: number, flows: number, sectionMs: number) =>
+        sectionsPerTurn({ processes, flows, sectionMs }, bounds)
+      expect(sections(4, 1, 0.1)).to.equal(1)
+      expect(sections(4, 4, 0.1)).to.equal(11)
+      expect(sections(1, 4, 0.1)).to.equal(200)
+      expect(sections(4, 4, 6)).to.equal(4)
+      expect(sections(4, 4, 50)).to.equal(1)
+    })
+
+    it('asks two commands of a lock that nobody else wants, and one more of each that tries in vain', () => {
+      expect(commandsPerSection({ processes: 1, flows: 1 }, 1)).to.deep.equal({ least: 2, most: 2 })
+      expect(commandsPerSection({ processes: 8, flows: 4 }, 1)).to.deep.equal({ least: 2, most: 9 })
+      expect(commandsPerSection({ processes: 8, flows: 4 }, 4)).to.deep.equal({ least: 1.25, most: 3 })
+    })
+
+    it('renews every lock each ten seconds, up to a hundred by three commands', () => {
+      expect(renewalCommandsPerSecond(1_000_000)).to.deep.equal({ least: 3_000, most: 3_000 })
+      expect(renewalCommandsPerSecond(100_000)).to.deep.equal({ least: 300, most: 3_000 })
+      expect(renewalCommandsPerSecond(1_000)).to.deep.equal({ least: 3, most: 300 })
+    })
+  })
+
+  it('takes parts by their names, and nothing that makes no sense', () => {
+    expect(parseOptions(['--part', 'waiters'])!.parts.map(({ name }) => name)).to.deep.equal(['waiters'])
+    expect(parseOptions(['--report'])!.parts).to.deep.equal([])
+    expect(parseOptions([])!.parts).to.have.length.greaterThan(4)
+    expect(parseOptions(['--help'])).to.equal(undefined)
+    for (const args of [['--part', 'none'], ['--json', ''], ['--report', '--part', 'waiters'], ['--unknown']])
+      expect(() => parseOptions(args), args.join(' ')).to.throw(TypeError)
+  })
+
+  it('says on its page what was not measured, and knows every region that the page has', () => {
+    for (const name of ['run', 'in-short', 'one-core', 'turns', 'renewals'])
+      expect(contentOf({}, name)).to.equal('Not measured yet.')
+    expect(() => contentOf({}, 'nothing')).to.throw('nothing')
+  })
+})

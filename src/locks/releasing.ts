@@ -68,7 +68,7 @@ async function releaseLevel(context: ClientContext, protocol: LockProtocol, hold
 async function releaseLast(context: ClientContext, protocol: LockProtocol, hold: Hold): Promise<void> {
   hold.state = 'released'
   // First of all the command: whatever else is to be done can be done while the server is at it.
-  const handedOver = context.waiting.handOver(protocol.lockId, hold.ownerField)
+  const handedOver = context.waiting.handOver(protocol.lockId, hold.ownerField, hold.leaseLeft())
   if (!handedOver) context.waiting.freeing(protocol)
   const call = handedOver ?? protocol.release(hold.ownerField, 0, 0, 0)
   stopKeeping(context, hold)

@@ -124,6 +124,11 @@ export class Hold {
     return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
   }
 
+  /** What the server may still grant it, in ms. */
+  leaseLeft(): number {
+    return this.lease - this.clock.elapsedSince(this.granted)
+  }
+
   get isPastDeadline(): boolean {
     return this.remaining() <= 0
   }

@@ -39,6 +39,11 @@ export interface GateSurroundings {
   empty(gate: Gate): void
 }
 
+/**
+ * A waiter that finds the lock held by its own client need not ask; but what nobody tells, a DEL for instance, is found out
+ * by asking alone, so it does after this long.
+ */
+const LONGEST_WITHOUT_ASKING = 100
 /** While no message can arrive, the first waiter looks this often. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 const RETRY_AFTER_PASSING_ERROR = 200
@@ -105,11 +110,13 @@ export class Gate {
 
   /**
    * The hold of this client that ends hands the lock to the first waiter instead of releasing it; undefined where
-   * there is none, or others are to have a chance at it.
+   * there is none, or others are to have a chance at it. `leaseLeft`: what the server may still grant the hold, in ms.
    */
-  handOver(giver: string): ScriptCall | undefined {
+  handOver(giver: string, leaseLeft: number): ScriptCall | undefined {
     const waiter = this.queue.first
-    if (this.state !== 'sleeping' || !waiter || !this.turn(waiter)?.handOver()) return undefined
+    if (this.state !== 'sleeping' || !waiter) return undefined
+    // Whoever waits elsewhere sleeps for as long as he saw the lock would live: he must be told when that gets shorter.
+    if (waiter.request.lease < leaseLeft || !this.turn(waiter)?.handOver()) return undefined
     return outsideThreads(() => this.attempt(waiter, giver))
   }
 
@@ -128,7 +135,7 @@ export class Gate {
     if (this.around.isConfirmed(this.lock)) {
       this.startListening()
       const held = waiter.request.canTakeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
-      if (held > 0) return this.sleep(held)
+      if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_ASKING))
     }
     this.askInTurn()
   }
@@ -151,15 +158,21 @@ export class Gate {
   private readonly askInTurn = () => {
     const waiter = this.queue.first
     if (!waiter) return this.finish()
-    const back = waiter.patience > 2 * LONGEST_STAY_BACK ? (this.turn(waiter)?.stayBack() ?? 0) : 0
+    // Who cannot wait for long asks at once, and says nothing about those who might have come.
+    if (waiter.patience <= 2 * LONGEST_STAY_BACK) return this.ask(waiter, false)
+    const back = this.turn(waiter)?.stayBack() ?? 0
     if (back > 0) this.sleepFor(back, this.askNow)
-    else this.askNow()
+    else this.ask(waiter, true)
   }
 
   private readonly askNow = () => {
     const waiter = this.queue.first
-    if (!waiter) return this.finish()
-    this.turn(waiter)?.ask()
+    if (waiter) this.ask(waiter, true)
+    else this.finish()
+  }
+
+  private ask(waiter: Waiter, inTurn: boolean) {
+    this.turn(waiter)?.ask(inTurn)
     this.attempt(waiter, undefined)
   }
 

@@ -21,7 +21,7 @@ interface Channel {
 
 /** An unused channel stays subscribed for one to two of these. */
 const LINGER_ROUND = 500
-const PING_EVERY = 3_000
+const PING_EVERY = 5_000
 
 /**
  * Who listens to which channel: one subscription a channel however many listen, gone shortly after the

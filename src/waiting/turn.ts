@@ -44,11 +44,16 @@ export class Turn {
   hear(): void {
     this.heard++
     this.lastHeard = this.now()
+    // More than were still expected: somebody did come after all.
+    if (this.had() > this.others - this.absent) this.absent = Math.max(0, this.others - this.had())
   }
 
-  /** The lock is asked for, whether all those before this process have had their turn or not. */
-  ask(): void {
-    this.overlooked = this.missing()
+  /**
+   * The lock is asked for: by those who stayed back as long as they were to, whether or not all before them had their turn by
+   * then, or out of turn, by those who could not wait.
+   */
+  ask(inTurn: boolean): void {
+    this.overlooked = inTurn ? this.missing() : 0
   }
 
   /** The lock was taken: the turn begins. */
@@ -94,9 +99,12 @@ export class Turn {
   private missing(): number {
     if (this.others === 0) return 0
     if (this.now() - this.absentSince >= ABSENT_FOR) this.absent = 0
-    // Our own release is among those heard.
-    const had = Math.max(0, this.heard - this.heardAtRelease - 1)
-    return Math.max(0, this.others - this.absent - had)
+    return Math.max(0, this.others - this.absent - this.had())
+  }
+
+  /** How many releases of others were heard since the last one here, which is heard as well. */
+  private had(): number {
+    return Math.max(0, this.heard - this.heardAtRelease - 1)
   }
 
   private now(): number {

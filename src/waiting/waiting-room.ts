@@ -52,8 +52,8 @@ export class WaitingRoom implements GateSurroundings {
   }
 
   /** Hands the lock to the first who waits for it here; undefined where it is to be released for everybody to hear. */
-  handOver(lockId: string, giver: string): ScriptCall | undefined {
-    return this.gates.get(lockId)?.handOver(giver)
+  handOver(lockId: string, giver: string, leaseLeft: number): ScriptCall | undefined {
+    return this.gates.get(lockId)?.handOver(giver, leaseLeft)
   }
 
   /** The lock is about to be freed from here. */

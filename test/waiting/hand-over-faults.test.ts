@@ -248,7 +248,8 @@ describe('a hand-over that is disturbed', () => {
       })
 
     it('leaves the taker to its lease where the answer does not come in time', async () => {
-      const [giver, taking] = await scene.queued(() => [scene.lock.acquire({ leaseTime: 3_000 })])
+      const lease = { leaseTime: 3_000 }
+      const [giver, taking] = await scene.queued(() => [scene.lock.acquire(lease)], lease)
       const { stopped, goOn } = stop({ applied: true })
       const unlocking = rejection(giver.unlock())
       await stopped

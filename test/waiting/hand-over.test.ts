@@ -35,6 +35,31 @@ describe('handing a lock to the next who waits here', () => {
     expect(scene.lost).to.deep.equal([])
   })
 
+  it('is not done where the next lease is shorter: whoever sleeps elsewhere by the longer one must be told', async () => {
+    const [giver, taking] = await scene.queued(() => [scene.lock.acquire({ leaseTime: 2_000 })])
+    await giver.unlock()
+    await (await taking).unlock()
+    expect(scene.sent).to.deep.equal(['lock/release', 'lock/acquire', 'lock/release'])
+  })
+
+  it('lets nobody sleep behind a hold of his own client that is gone without a word', async () => {
+    const redisson = await createRedisson()
+    const lock = redisson.getLock(scene.name)
+    const first = lock.acquire()
+    await waitUntil('it listens', async () => (await scene.foreign.listeners()) === 1)
+    await scene.foreign.release()
+    await (await first).unlock()
+    // Its own release has been heard, so that the next hold is surely held until something else is.
+    await sleep(100)
+    await lock.acquire()
+    await scene.redis.del(scene.name)
+    const asked = performance.now()
+    const second = await lock.tryAcquire({ waitTime: 8_000 })
+    expect(second?.isHeld).to.equal(true)
+    expect(performance.now() - asked).to.be.lessThan(4_000)
+    await second?.unlock()
+  })
+
   it('waits for the outermost release of a lock that was entered again', async () => {
     const { lock, redisson } = scene
     const other = { threadId: 2 }

@@ -18,7 +18,7 @@ describe('whose turn it is', () => {
 
   /** The lock is taken here and released again, for so many others to hear; we hear it too. */
   function ourTurn(others: number) {
-    turn.ask()
+    turn.ask(true)
     turn.begin()
     turn.release()
     turn.hear()
@@ -161,10 +161,10 @@ describe('whose turn it is', () => {
     })
 
     it('are not counted by asking for a lock that one does not get', () => {
-      turn.ask()
+      turn.ask(true)
       clock.advance(1)
       turn.hear()
-      turn.ask()
+      turn.ask(true)
       turn.begin()
       turn.release()
       turn.hear()

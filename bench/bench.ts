@@ -1,7 +1,6 @@
 // npm run bench: this lock beside its peers, every one measured in turns in the same run.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { liveLine } from '../test/endurance/live-line'
 import { optionsOrExit } from '../test/support/command-line'
 import { type BenchRun, runBench } from './driver/bench-run'
@@ -9,17 +8,21 @@ import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from
 import { type BenchOptions, parseOptions, USAGE } from './options'
 import { tables } from './report/tables'
 import { judge } from './report/targets'
+import { assertWritable, readRun, UnusableFile, writeRun } from './result-file'
 
 const DOCS = join(__dirname, '../docs')
 
 /** Resolves with the exit code. */
 async function bench(options: BenchOptions): Promise<number> {
+  if (options.json !== undefined && options.report === undefined) assertWritable(options.json)
   const run = options.report === undefined ? await measured(options) : await reported(options.report)
   console.log(tables(run))
   const { cpu, cores, load } = run.machine
   console.log(`\n${cpu}, ${cores} cores, load before ${load}`)
   const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
   console.log(versions.join(', '))
+  // Last: what took so long to measure is on the screen, should this fail.
+  if (options.json !== undefined && options.report === undefined) writeRun(options.json, run)
   return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
 }
 
@@ -34,16 +37,11 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  const run = await runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
-  if (options.json !== undefined) {
-    mkdirSync(dirname(options.json), { recursive: true })
-    writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`)
-  }
-  return run
+  return runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
 }
 
 async function reported(file: string): Promise<BenchRun> {
-  const run = JSON.parse(readFileSync(file, 'utf8')) as BenchRun
+  const run = readRun(file)
   installPeers()
   // Loaded only here: what draws the charts is installed with the peers.
   const [{ writeCharts }, { fillDocument }] = await Promise.all([
@@ -58,7 +56,8 @@ async function reported(file: string): Promise<BenchRun> {
 bench(optionsOrExit(parseOptions, USAGE)).then(
   (code) => process.exit(code),
   (error: Error) => {
-    console.error(`The run failed: ${error.message}`)
-    process.exit(1)
+    const unusable = error instanceof UnusableFile
+    console.error(unusable ? error.message : `The run failed: ${error.message}`)
+    process.exit(unusable ? 2 : 1)
   },
 )

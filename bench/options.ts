@@ -38,7 +38,7 @@ and has every subject do every scenario, in turns, several times over.
                    docs/performance.md
   --check          exit code 1 when a target was missed
 
-Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments.`
+Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments and files of no use.`
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */
 export function parseOptions(args: string[]): BenchOptions | undefined {

@@ -12,11 +12,11 @@ export const COMMANDS_ALONE = 2
 /** A script that renews the batch, and two commands by which the server is to tell when one of its keys changes. */
 export const COMMANDS_A_RENEWED_BATCH = 3
 
-/** A timer looks at most once a millisecond for what is due, and renews that together. */
-const LOOKS_A_SECOND = 1_000
+/** With a lock that is due go those due within this part of the time between two renewals. */
+const AHEAD = 1 / 20
 
 /** Each process that waits at all sends one every so often. */
-export const SECONDS_BETWEEN_PINGS = 3
+export const SECONDS_BETWEEN_PINGS = 5
 
 export interface Contention {
   readonly processes: number
@@ -50,12 +50,13 @@ export function idleCommandsPerSecond(processes: number): number {
 }
 
 /**
- * A second, by the process that holds so many: at least where all batches are full, at most where hardly two locks are
- * due at once.
+ * A second, by the process that holds so many: at least where all batches are full. At most one more that is not full
+ * comes each time when those due soon are taken along.
  */
 export function renewalCommandsPerSecond(locks: number): { readonly least: number; readonly most: number } {
-  const renewals = locks / (WATCHDOG_TIMEOUT_SECONDS / 3)
+  const interval = WATCHDOG_TIMEOUT_SECONDS / 3
+  const renewals = locks / interval
   const full = renewals / WATCHDOG_BATCH
-  const scattered = Math.max(full, Math.min(renewals, LOOKS_A_SECOND))
+  const scattered = Math.min(renewals, full + 1 / (AHEAD * interval))
   return { least: full * COMMANDS_A_RENEWED_BATCH, most: scattered * COMMANDS_A_RENEWED_BATCH }
 }

@@ -63,25 +63,39 @@ async function windowOf(layer: Layer): Promise<Window> {
   return { cycleUs: ((performance.now() - started) * 1_000) / cycles, cpuUs: (user + system) / cycles }
 }
 
+interface Measured {
+  readonly titles: readonly string[]
+  /** Of each layer, by round. */
+  readonly windows: readonly (readonly Window[])[]
+}
+
+async function windowsAt(url: string, onProgress: (text: string) => void): Promise<Measured> {
+  const { layers, close } = await openLayers(url)
+  try {
+    const windows = layers.map((): Window[] => [])
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+      onProgress(`round ${Math.max(round + 1, 0)} of ${ROUNDS}`)
+      for (const [index, layer] of layers.entries()) {
+        const measured = await windowOf(layer)
+        if (round >= 0) windows[index]!.push(measured)
+      }
+    }
+    return { titles: layers.map(({ title }) => title), windows }
+  } finally {
+    await close()
+  }
+}
+
 async function measure(): Promise<Results> {
   const line = liveLine()
   line.show('building')
   buildPackage()
   const machine = describeMachine()
   const server = await startStandalone()
-  const { layers, close } = await openLayers(server.url)
-  const windows = layers.map((): Window[] => [])
-  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-    line.show(`round ${Math.max(round + 1, 0)} of ${ROUNDS}`)
-    for (const [index, layer] of layers.entries()) {
-      const measured = await windowOf(layer)
-      if (round >= 0) windows[index]!.push(measured)
-    }
-  }
-  await close()
-  await server.stop()
-  line.clear()
-  const rows = layers.map(({ title }, index): Row => {
+  const { titles, windows } = await windowsAt(server.url, line.show)
+    .finally(() => server.stop())
+    .finally(line.clear)
+  const rows = titles.map((title, index): Row => {
     const own = windows[index]!
     return {
       title,

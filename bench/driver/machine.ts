@@ -23,7 +23,8 @@ export function describeMachine(): Machine {
     cpu: all[0]?.model.trim() ?? 'unknown',
     cores: all.length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
+    // What follows the first dash tells who built it, not what it does.
+    kernel: release().split('-')[0]!,
     load: Number(loadavg()[0]!.toFixed(2)),
   }
 }

@@ -1,3 +1,4 @@
+import { Random } from '../../test/chaos/plan/random'
 import type { Measured, Scenario } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { Measuring } from './measuring'
@@ -38,18 +39,23 @@ interface Step {
   readonly subject: Subject
 }
 
+/** Always the same, so that a run can be repeated in the order it had. */
+const SEED = 20_261_121
+
 /**
- * The subjects one after another within a scenario, and in another order each round: what the machine does
- * meanwhile hits all alike, and nobody always follows the same neighbour.
+ * The subjects one after another within a scenario, so that what the machine does meanwhile hits all alike. Both are
+ * shuffled anew each round, so that nobody always follows the same neighbour.
  */
 function stepsOf({ scenarios, subjects, rounds }: Plan, quick: boolean): Step[] {
+  const random = new Random(SEED)
   return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) =>
-    scenarios
-      .filter(({ mostRounds }) => round <= (mostRounds?.[quick ? 'quick' : 'full'] ?? rounds))
-      .flatMap((scenario) => {
-        const taking = subjects.filter((subject) => scenario.takesPart(subject, quick))
-        return rotated(taking, round - 1).map((subject) => ({ round, scenario, subject }))
-      }),
+    shuffled(
+      scenarios.filter(({ mostRounds }) => round <= (mostRounds?.[quick ? 'quick' : 'full'] ?? rounds)),
+      random,
+    ).flatMap((scenario) => {
+      const taking = subjects.filter((subject) => scenario.takesPart(subject, quick))
+      return shuffled(taking, random).map((subject) => ({ round, scenario, subject }))
+    }),
   )
 }
 
@@ -59,7 +65,8 @@ function failed(error: Error): Measured {
   return { figures: {}, troubles: [{ kind, text: error.message }] }
 }
 
-function rotated<T>(items: readonly T[], by: number): T[] {
-  const first = by % Math.max(1, items.length)
-  return [...items.slice(first), ...items.slice(0, first)]
+/** Every order is as likely as any other. */
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = [...items]
+  return items.map(() => left.splice(random.between(0, left.length - 1), 1)[0]!)
 }

@@ -9,94 +9,116 @@ import { summaryOf } from './summary'
 
 const PROCESS_COUNTS = [1, 2, 4, 8, 16]
 
-type Chart = (run: BenchRun, theme: Theme) => string
+interface Chart {
+  /** Drawn where any of these was measured. */
+  readonly scenarios: readonly string[]
+  draw(run: BenchRun, theme: Theme): string
+}
 
 const CHARTS: Readonly<Record<string, Chart>> = {
-  throughput: (run, theme) =>
-    barPanels(
-      'Sections a second, as a ratio of two trivial EVALSHA calls over the same client (dashed)',
-      [
-        throughputPanel(run, 'one-flow', 'one flow alone'),
-        throughputPanel(run, 'many-locks', '64 flows, 64 locks'),
-        throughputPanel(run, 'one-process', '50 flows, one lock'),
-        throughputPanel(run, 'four-processes', '4 processes × 4, one lock'),
-      ],
-      theme,
-    ),
-  fairness: (run, theme) =>
-    barPanels(
-      'Who contends for one lock: how long most of them wait, and what the least served gets of its fair share',
-      [
-        panel(run, 'one-process', 'waitP99Ms', {
-          title: '50 flows',
-          subtitle: 'p99 wait, ms',
-          digits: 1,
-          scale: 'log',
-        }),
-        panel(run, 'one-process', 'leastFlowShare', {
-          title: '50 flows',
-          subtitle: 'least share',
-          digits: 2,
-          scale: 'value',
-        }),
-        panel(run, 'four-processes', 'waitP99Ms', {
-          title: '4 × 4 flows',
-          subtitle: 'p99 wait, ms',
-          digits: 1,
-          scale: 'log',
-        }),
-        panel(run, 'four-processes', 'leastFlowShare', {
-          title: '4 × 4 flows',
-          subtitle: 'least share',
-          digits: 2,
-          scale: 'value',
-        }),
-      ],
-      theme,
-    ),
-  waiting: (run, theme) =>
-    barPanels(
-      'Waiting: until the next holder is inside, and what a thousand waiters cost while nothing happens',
-      [
-        panel(run, 'hand-over', 'handOverP50Ms', {
-          title: 'hand-over to another process',
-          subtitle: 'median, ms',
-          digits: 2,
-          scale: 'log',
-        }),
-        panel(run, 'idle-waiters', 'idleCommandsPerSecond', {
-          title: '1,000 idle waiters',
-          subtitle: 'commands a second in all',
-          digits: 0,
-          scale: 'log',
-        }),
-      ],
-      theme,
-    ),
-  herd: (run, theme) =>
-    lineChart(
-      {
-        title: 'How the herd grows',
-        subtitle: 'client commands a section, processes of one flow on one lock',
-        axis: { title: 'processes', places: PROCESS_COUNTS.map(String) },
-        lines: contenders().map(({ name, title }) => ({
-          title,
-          values: PROCESS_COUNTS.map(
-            (count) => summaryOf(run, 'sixteen-processes', name)?.figures[`commandsAt${count}`]?.median,
-          ),
-        })),
-      },
-      theme,
-    ),
+  throughput: {
+    scenarios: ['one-flow', 'many-locks', 'one-process', 'four-processes'],
+    draw: (run, theme) =>
+      barPanels(
+        'Sections a second, as a ratio of two trivial EVALSHA calls over the same client (dashed)',
+        [
+          throughputPanel(run, 'one-flow', 'one flow alone'),
+          throughputPanel(run, 'many-locks', '64 flows, 64 locks'),
+          throughputPanel(run, 'one-process', '50 flows, one lock'),
+          throughputPanel(run, 'four-processes', '4 processes × 4, one lock'),
+        ],
+        theme,
+      ),
+  },
+  fairness: {
+    scenarios: ['one-process', 'four-processes'],
+    draw: (run, theme) =>
+      barPanels(
+        'Who contends for one lock: how long most of them wait, and what the least served gets of its fair share',
+        [
+          panel(run, 'one-process', 'waitP99Ms', {
+            title: '50 flows',
+            subtitle: 'p99 wait, ms',
+            digits: 1,
+            scale: 'log',
+          }),
+          panel(run, 'one-process', 'leastFlowShare', {
+            title: '50 flows',
+            subtitle: 'least share',
+            digits: 2,
+            scale: 'value',
+          }),
+          panel(run, 'four-processes', 'waitP99Ms', {
+            title: '4 × 4 flows',
+            subtitle: 'p99 wait, ms',
+            digits: 1,
+            scale: 'log',
+          }),
+          panel(run, 'four-processes', 'leastFlowShare', {
+            title: '4 × 4 flows',
+            subtitle: 'least share',
+            digits: 2,
+            scale: 'value',
+          }),
+        ],
+        theme,
+      ),
+  },
+  waiting: {
+    scenarios: ['hand-over', 'idle-waiters'],
+    draw: (run, theme) =>
+      barPanels(
+        'Waiting: until the next holder is inside, and what a thousand waiters cost while nothing happens',
+        [
+          panel(run, 'hand-over', 'handOverP50Ms', {
+            title: 'hand-over to another process',
+            subtitle: 'median, ms',
+            digits: 2,
+            scale: 'log',
+          }),
+          panel(run, 'idle-waiters', 'idleCommandsPerSecond', {
+            title: '1,000 idle waiters',
+            subtitle: 'commands a second in all',
+            digits: 0,
+            scale: 'log',
+          }),
+        ],
+        theme,
+      ),
+  },
+  herd: {
+    scenarios: ['sixteen-processes'],
+    draw: (run, theme) =>
+      lineChart(
+        {
+          title: 'How the herd grows',
+          subtitle: 'client commands a section, processes of one flow on one lock',
+          axis: { title: 'processes', places: PROCESS_COUNTS.map(String) },
+          lines: contenders().map(({ name, title }) => ({
+            title,
+            values: PROCESS_COUNTS.map(
+              (count) => summaryOf(run, 'sixteen-processes', name)?.figures[`commandsAt${count}`]?.median,
+            ),
+          })),
+        },
+        theme,
+      ),
+  },
 }
 
 export const CHART_NAMES = Object.keys(CHARTS)
 
-/** Writes each chart for each theme; returns the files. */
+/** Writes each chart that the run has figures for, for each theme. */
 export function writeCharts(run: BenchRun, directory: string): void {
+  const measured = new Set(run.measurements.map(({ scenario }) => scenario))
+  const drawn = Object.entries(CHARTS).filter(([, { scenarios }]) =>
+    scenarios.some((one) => measured.has(one)),
+  )
+  if (drawn.length === 0) return
   mkdirSync(directory, { recursive: true })
-  for (const [name, chart] of Object.entries(CHARTS))
-    for (const theme of THEMES) writeFileSync(join(directory, `${name}-${theme.name}.svg`), chart(run, theme))
+  for (const [name, chart] of drawn)
+    for (const theme of THEMES)
+      writeFileSync(join(directory, `${name}-${theme.name}.svg`), chart.draw(run, theme))
 }
 
 /** Ours first. */

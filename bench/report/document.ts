@@ -10,13 +10,19 @@ export function fillDocument(run: BenchRun, file: string): void {
   fillRegions(file, (name) => contentOf(run, name))
 }
 
-function contentOf(run: BenchRun, name: string): string {
+function contentOf(run: BenchRun, name: string): string | undefined {
   if (name === 'run') return aboutRun(run)
-  if (name === 'targets') return targetTable(judge(run))
+  if (name === 'targets') return targets(run)
   if (name === 'subjects') return subjects(run)
   const scenario = SCENARIOS.find((one) => one.name === name)
   if (!scenario) throw new Error(`the document asks for ${name}, which no scenario is called`)
-  return scenarioTable(run, scenario)
+  if (!run.measurements.some((one) => one.scenario === name)) return undefined
+  return `${scenario.title}:\n\n${scenarioTable(run, scenario)}`
+}
+
+function targets(run: BenchRun): string | undefined {
+  const judged = judge(run)
+  return judged.some(({ spread }) => spread) ? targetTable(judged) : undefined
 }
 
 function aboutRun({ command, date, machine, versions, rounds, seconds, warmupSeconds }: BenchRun): string {

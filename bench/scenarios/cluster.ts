@@ -1,7 +1,10 @@
 import { type FlowsSetup, measureFlows } from '../driver/flows'
+import { PEERS_AND_BASELINES } from '../subjects/catalogue'
 import type { Scenario } from './scenario'
 
 const COLUMNS = ['sectionsPerSecond', 'ofLimit', 'waitP50Ms', 'waitP99Ms', 'clientCommandsPerSection']
+
+const NONE = 'not measured: the bench connects it to a single server only'
 
 export const clusterOneFlow = scenario(
   'cluster-one-flow',
@@ -26,6 +29,9 @@ function scenario(name: string, title: string, setup: FlowsSetup): Scenario {
     columns: COLUMNS,
     mostRounds: { quick: 1, full: 3 },
     takesPart: (subject) => ['rlock', 'java', 'limit'].includes(subject.name),
+    absent: Object.fromEntries(
+      PEERS_AND_BASELINES.filter((name) => name !== 'java').map((name) => [name, NONE]),
+    ),
     measure: async (subject, measuring) => measureFlows(subject, setup, await measuring.cluster(), measuring),
   }
 }

@@ -17,7 +17,7 @@ export const heldLocks: Scenario = {
   mostRounds: { quick: 1, full: 2 },
   takesPart: ({ kind, renewsEveryMs }, quick) => renewsEveryMs !== undefined && (kind === 'this' || !quick),
   absent: {
-    java: 'not measured',
+    java: 'its worker does not do this scenario',
     redlock: 'renews within `using()` only, not what `acquire()` took',
     'sesamecare-redlock': 'renews within `using()` only, not what `acquire()` took',
     'set-nx-polling': 'renews nothing',

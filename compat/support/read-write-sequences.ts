@@ -15,7 +15,7 @@ const asks = (who: 'a' | 'b'): readonly Step[] =>
   ])
 
 /**
- * Every transition of the ReadWriteLock tables in PROTOCOL.md that Java and ours have in common, at every
+ * Every transition of a read-write lock's state that Java and ours have in common, at every
  * version. What differs is pinned in interop/read-write-differences.ts.
  */
 export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {

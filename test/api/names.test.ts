@@ -5,7 +5,7 @@ import { waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
 import { NobodysErrors, ownerOf } from '../support/observing'
 
-/** PROTOCOL.md: braces in a name are its own, else we add them. */
+/** Braces in a name are its own, else we add them, as Redisson does. */
 const channelOf = (key: string) =>
   key.includes('{') ? `redisson_lock__channel:${key}` : `redisson_lock__channel:{${key}}`
 

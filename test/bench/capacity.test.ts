@@ -23,10 +23,11 @@ describe('capacity', () => {
       expect(commandsPerSection({ processes: 8, flows: 4 }, 4)).to.deep.equal({ least: 1.25, most: 3 })
     })
 
-    it('renews every lock each ten seconds, up to a hundred by three commands', () => {
-      expect(renewalCommandsPerSecond(1_000_000)).to.deep.equal({ least: 3_000, most: 3_000 })
-      expect(renewalCommandsPerSecond(100_000)).to.deep.equal({ least: 300, most: 3_000 })
-      expect(renewalCommandsPerSecond(1_000)).to.deep.equal({ least: 3, most: 300 })
+    it('renews every lock each ten seconds by three commands a batch: full ones, and two a second that are not', () => {
+      expect(renewalCommandsPerSecond(1_000_000)).to.deep.equal({ least: 3_000, most: 3_006 })
+      expect(renewalCommandsPerSecond(100_000)).to.deep.equal({ least: 300, most: 306 })
+      expect(renewalCommandsPerSecond(1_000)).to.deep.equal({ least: 3, most: 9 })
+      expect(renewalCommandsPerSecond(10).most).to.equal(3)
     })
   })
 

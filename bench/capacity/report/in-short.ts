@@ -56,8 +56,8 @@ function aboutHeld(results: CapacityResults): string[] {
   const largest = heldRows(results)?.at(-1)
   if (!largest) return []
   return [
-    `**${largest.locks.toLocaleString('en-US')} held locks** in one process take ${about(largest.commandsPerSecond)} commands ` +
-      `a second for renewal (at least ${about(renewalCommandsPerSecond(largest.locks).least)}), ` +
+    `**${largest.locks.toLocaleString('en-US')} held locks** in one process take ${about(renewalCommandsPerSecond(largest.locks).least)} commands ` +
+      `a second for renewal as modelled, ${about(largest.commandsPerSecond)} as measured, ` +
       `${largest.clientCpu.toFixed(2)} of a core there and ${largest.serverCpu.toFixed(2)} of one at the server, ` +
       `${(largest.heapPerLock / 1_000).toFixed(1)} kB of heap and ${about(largest.serverBytesPerLock)} bytes of Redis each.`,
   ]

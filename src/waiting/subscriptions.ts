@@ -116,6 +116,9 @@ export class Subscriptions {
       this.idle--
       this.source.drop(name)
     }
+    if (this.channels.size > this.idle) return
+    this.pinger?.cancel()
+    this.pinger = undefined
   }
 
   private armPinger(): Timer {

@@ -35,11 +35,6 @@ export function handingOver(kind: Kind): Case[] {
     { ...handOver, state: 'one waits', arrange: (scene) => arrange(scene, plainly) },
     {
       ...handOver,
-      state: 'one waits, who wants a shorter lease',
-      arrange: (scene) => arrange(scene, ({ lock }) => lock.lock(20_000)),
-    },
-    {
-      ...handOver,
       state: 'one waits, who wants a longer lease',
       arrange: (scene) => arrange(scene, ({ lock }) => lock.lock(60_000)),
     },

@@ -18,7 +18,8 @@ end
 
 local remaining = redis.call('pttl', KEYS[1])
 if remaining == -2 then
-  redis.call('hincrby', KEYS[1], ARGV[1], 1)
+  -- As text: a number would be printed as a float first.
+  redis.call('hincrby', KEYS[1], ARGV[1], '1')
   redis.call('pexpire', KEYS[1], ARGV[2])
   return nil
 end

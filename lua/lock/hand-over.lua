@@ -21,7 +21,8 @@ if not lease or lease < 1 then
 end
 
 if redis.call('hdel', KEYS[1], ARGV[1]) == 1 then
-  redis.call('hincrby', KEYS[1], ARGV[2], 1)
+  -- As text: a number would be printed as a float first.
+  redis.call('hincrby', KEYS[1], ARGV[2], '1')
   redis.call('pexpire', KEYS[1], ARGV[3])
   return nil
 end

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock'
 import { classify, withoutSecrets } from './failures'
 import { connectOrFail, inTime, refuseWrongMode, unavailable } from './first-contact'
 import type { Outages } from './outages'
-import { quickCommandsWork, sendScript, WriteTogether } from './quick-command'
+import { quickCommandsWork, sendScript } from './quick-command'
 import type { RedisTarget } from './redis-target'
 import { reopenUnless } from './reopening'
 
@@ -58,7 +58,6 @@ export class CommandConnection {
   readonly redis: Redis | Cluster
   private closed = false
   private quick = false
-  private readonly writes: WriteTogether | undefined
 
   constructor(
     readonly target: RedisTarget,
@@ -68,7 +67,6 @@ export class CommandConnection {
     private readonly onNewServer: () => void,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster() : this.openSingle()
-    if (this.redis instanceof Redis) this.writes = new WriteTogether(this.redis)
   }
 
   private openSingle(): Redis {
@@ -131,13 +129,12 @@ export class CommandConnection {
     await connectOrFail(this.redis, this.target, this.clock)
     if (this.target.kind === 'standalone' && this.redis instanceof Redis)
       await refuseWrongMode(this.redis, this.target, this.clock)
-    // A cluster sends its commands where they belong, and again elsewhere, by ways of its own.
-    if (this.redis instanceof Redis) this.quick = await this.answersQuickCommands(this.redis)
+    this.quick = await this.answersQuickCommands()
   }
 
-  private async answersQuickCommands(redis: Redis): Promise<boolean> {
+  private async answersQuickCommands(): Promise<boolean> {
     try {
-      return await inTime(quickCommandsWork(redis), this.target, this.clock)
+      return await inTime(quickCommandsWork(this.redis), this.target, this.clock)
     } catch (error) {
       throw unavailable(error, this.target)
     }
@@ -152,11 +149,9 @@ export class CommandConnection {
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void {
-    const { redis, writes } = this
-    if (this.quick && writes) {
-      writes.add()
-      sendScript(redis as Redis, how, script, keys, args, answered, failed)
-    } else redis[how](script, keys.length, ...keys, ...args).then(answered, failed)
+    const { redis } = this
+    if (this.quick) sendScript(redis, how, script, keys, args, answered, failed)
+    else redis[how](script, keys.length, ...keys, ...args).then(answered, failed)
   }
 
   /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect and resend. */

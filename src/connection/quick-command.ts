@@ -1,4 +1,6 @@
-import { Command, type Redis } from 'ioredis'
+import type { Writable } from 'node:stream'
+import { type Cluster, Command, type Redis } from 'ioredis'
+import { aboutToWrite } from './write-together'
 
 function bulk(word: string | number): string {
   const text = typeof word === 'string' ? word : String(word)
@@ -44,7 +46,6 @@ class QuickCommand {
   readonly transformed = true
   readonly replyEncoding = 'utf8'
   readonly errorStack = undefined
-  readonly keys: string[] = []
   isResolved = false
   isSettled = false
   protocol = 2
@@ -54,6 +55,7 @@ class QuickCommand {
 
   constructor(
     readonly name: string,
+    readonly keys: readonly string[],
     readonly args: readonly (string | number)[],
     private readonly bytes: string,
     private readonly answered: (value: unknown) => void,
@@ -73,11 +75,14 @@ class QuickCommand {
     this.failed(error)
   }
 
-  toWritable(): string {
+  /** Asked for when, and each time, it goes to a server. */
+  toWritable(stream: Writable): string {
+    aboutToWrite(stream)
     return this.bytes
   }
 
-  getKeys(): string[] {
+  /** By the first a cluster finds the node. */
+  getKeys(): readonly string[] {
     return this.keys
   }
 }
@@ -90,7 +95,7 @@ const asCommand = (command: QuickCommand) => command as unknown as Command & Rep
 
 /** Sends a script whose answer is text, a number, or an array of these; calls back in the turn in which that comes. */
 export function sendScript(
-  redis: Redis,
+  redis: Redis | Cluster,
   how: 'eval' | 'evalsha',
   script: string,
   keys: readonly string[],
@@ -98,54 +103,27 @@ export function sendScript(
   answered: (value: unknown) => void,
   failed: (error: unknown) => void,
 ): void {
-  redis.sendCommand(asCommand(new QuickCommand(how, args, encode(how, script, keys, args), answered, failed)))
+  const bytes = encode(how, script, keys, args)
+  redis.sendCommand(asCommand(new QuickCommand(how, keys, args, bytes, answered, failed)))
 }
 
+/** Where a cluster is asked, so that both questions go to one node. */
+const ASKED_SLOT = 0
+
 /** Whether the installed ioredis carries such commands: asks the server something, and in the ordinary way behind it. */
-export async function quickCommandsWork(redis: Redis): Promise<boolean> {
+export async function quickCommandsWork(redis: Redis | Cluster): Promise<boolean> {
   let answered = false
   const note = () => {
     answered = true
   }
+  const quick = asCommand(new QuickCommand('ping', [], [], '*1\r\n$4\r\nping\r\n', note, note))
+  const ordinary = new Command('ping', [])
   try {
-    redis.sendCommand(asCommand(new QuickCommand('ping', [], '*1\r\n$4\r\nping\r\n', note, note)))
+    redis.sendCommand(Object.assign(quick, { slot: ASKED_SLOT }))
   } catch {
     return false
   }
   // Refused, it is answered all the same.
-  await redis.ping().catch(() => {})
+  await (redis.sendCommand(Object.assign(ordinary, { slot: ASKED_SLOT })) as Promise<unknown>).catch(() => {})
   return answered
-}
-
-/** So many commands go in one write, so that the server has something to do while the next are being made. */
-const TOGETHER = 16
-
-/**
- * Writes what is sent in one turn of the event loop together, but for the first: a system call for each command is
- * most of what many flows at once cost, and one flow alone is not to wait for others.
- */
-export class WriteTogether {
-  private corked: Redis['stream'] | undefined
-  private commands = 0
-
-  constructor(private readonly redis: Redis) {}
-
-  /** A command is about to be sent. */
-  add(): void {
-    if (this.commands === 0) process.nextTick(this.endTurn)
-    else if (this.commands % TOGETHER === 1) this.cork()
-    this.commands++
-  }
-
-  private cork() {
-    this.corked?.uncork()
-    this.corked = this.redis.stream
-    this.corked?.cork()
-  }
-
-  private readonly endTurn = () => {
-    this.commands = 0
-    this.corked?.uncork()
-    this.corked = undefined
-  }
 }

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
-import { Command, Redis } from 'ioredis'
-import { quickCommandsWork, sendScript, WriteTogether } from '../../src/connection/quick-command'
-import { type Standalone, startStandalone, waitUntil } from '../servers'
+import calculateSlot from 'cluster-key-slot'
+import { Cluster, Command, Redis } from 'ioredis'
+import { quickCommandsWork, sendScript } from '../../src/connection/quick-command'
+import {
+  type ClusterSetup,
+  type Standalone,
+  startCluster,
+  startStandalone,
+  waitUntil,
+  withClient,
+} from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
 import { closeProxies, openProxy } from '../support/proxies'
 
@@ -27,8 +35,12 @@ describe('the quick way of a script to the server', () => {
     await closeProxies()
   })
 
-  const run = (script: string, keys: string[] = [], args: (string | number)[] = [], by = redis) =>
-    new Promise<unknown>((resolve, reject) => sendScript(by, 'eval', script, keys, args, resolve, reject))
+  const run = (
+    script: string,
+    keys: string[] = [],
+    args: (string | number)[] = [],
+    by: Redis | Cluster = redis,
+  ) => new Promise<unknown>((resolve, reject) => sendScript(by, 'eval', script, keys, args, resolve, reject))
 
   it('is open with the ioredis that is installed, and a client takes it', async () => {
     expect(await quickCommandsWork(redis)).to.equal(true)
@@ -103,15 +115,13 @@ describe('the quick way of a script to the server', () => {
   it('writes what is sent in one turn together, the first at once, and keeps the order', async () => {
     await redis.ping()
     const { stream } = redis
-    const writes = new WriteTogether(redis)
     const name = uniqueName()
     const count = 100
     const packets = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
     const before = await packets()
-    const answers = Array.from({ length: count }, (_, index) => {
-      writes.add()
-      return run("return redis.call('rpush', KEYS[1], ARGV[1])", [name], [index])
-    })
+    const answers = Array.from({ length: count }, (_, index) =>
+      run("return redis.call('rpush', KEYS[1], ARGV[1])", [name], [index]),
+    )
     expect(await Promise.all(answers)).to.deep.equal(Array.from({ length: count }, (_, index) => index + 1))
     // The command that looks is read by itself.
     expect((await packets()) - before).to.be.within(2, count / 10)
@@ -119,6 +129,84 @@ describe('the quick way of a script to the server', () => {
     expect(await redis.lrange(name, 0, -1)).to.deep.equal(
       Array.from({ length: count }, (_, index) => String(index)),
     )
+  })
+
+  describe('in a cluster', () => {
+    let setup: ClusterSetup
+    let cluster: Cluster
+
+    before(async () => {
+      setup = await startCluster()
+    })
+    after(() => setup.stop())
+    beforeEach(async () => {
+      cluster = new Cluster(setup.nodes.map(({ host, port }) => ({ host, port })))
+      await cluster.ping()
+    })
+    afterEach(() => cluster.disconnect())
+
+    const PUSH = "return redis.call('rpush', KEYS[1], ARGV[1])"
+
+    it('is open as well', async () => {
+      for (let times = 0; times < 10; times++) expect(await quickCommandsWork(cluster)).to.equal(true)
+      const redisson = await createRedisson({ redis: cluster })
+      expect((redisson as unknown as Insides).client.commands.quick).to.equal(true)
+    })
+
+    it('goes to the node of the key, and writes to each node together', async () => {
+      const names = Array.from({ length: 300 }, () => uniqueName())
+      // Connects to all of them.
+      await Promise.all(names.map((name) => run(PUSH, [name], ['before'], cluster)))
+      for (const node of setup.nodes) await withClient(node, (client) => client.config('RESETSTAT'))
+      expect(await Promise.all(names.map((name) => run(PUSH, [name], ['x'], cluster)))).to.deep.equal(
+        names.map(() => 2),
+      )
+      for (const node of setup.nodes) {
+        const stats = await withClient(node, (client) => client.info('all'))
+        expect(stats).not.to.match(/errorstat_MOVED/)
+        expect(Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1])).to.be.above(60)
+        // Some of it is the talk of the nodes among themselves.
+        expect(Number(/total_reads_processed:(\d+)/.exec(stats)?.[1])).to.be.below(40)
+      }
+    })
+
+    it('follows ASK and MOVED', async () => {
+      const name = uniqueName()
+      const slot = calculateSlot(name)
+      expect(await run(PUSH, [name], ['before'], cluster)).to.equal(1)
+      const target = (setup.nodes.indexOf(await setup.ownerOf(slot)) + 1) % 3
+      await setup.migrateSlot(slot, target, async () => {
+        expect(await run(PUSH, [name], ['asked'], cluster)).to.equal(2)
+      })
+      expect(await run(PUSH, [name], ['moved'], cluster)).to.equal(3)
+      expect(await cluster.lrange(name, 0, -1)).to.deep.equal(['before', 'asked', 'moved'])
+    })
+
+    it('asks another node where one is gone, and fails where all are', async () => {
+      const proxies = await Promise.all(setup.nodes.map((node) => openProxy(node)))
+      const natMap = Object.fromEntries(
+        setup.nodes.map(({ host, port }, index) => [
+          `${host}:${port}`,
+          { host: proxies[index]!.host, port: proxies[index]!.port },
+        ]),
+      )
+      const by = new Cluster([natMap[`${setup.nodes[0]!.host}:${setup.nodes[0]!.port}`]!], {
+        natMap,
+        clusterRetryStrategy: () => null,
+      })
+      by.on('error', () => {})
+      try {
+        const name = uniqueName()
+        expect(await run(PUSH, [name], [1], by)).to.equal(1)
+        const owner = setup.nodes.indexOf(await setup.ownerOf(calculateSlot(name)))
+        proxies[owner]!.cut()
+        expect(await run(PUSH, [name], [2], by)).to.equal(2)
+        for (const proxy of proxies) await proxy.stop()
+        expect((await rejection(run(PUSH, [name], [3], by))).message).to.match(/clos|refus|fail|end/i)
+      } finally {
+        by.disconnect()
+      }
+    })
   })
 
   describe('with an ioredis that does not carry such commands', () => {

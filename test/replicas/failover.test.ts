@@ -49,6 +49,17 @@ async function outlives(hold: LockHold, waiting: Promise<LockHold>, lost: readon
   expect(await withClient(now, (client) => client.exists(lockName))).to.equal(0)
 }
 
+/** What each node that lives takes itself for, and has of this key: for messages. */
+async function whoKnows({ nodes }: SentinelSetup, key: string): Promise<string> {
+  const views = nodes.map((node) =>
+    withClient(node, async (client) => {
+      const [role, fields] = [await client.role(), await client.hgetall(key)]
+      return `${node.port}: ${JSON.stringify(role)} ${JSON.stringify(fields)}`
+    }).catch(() => `${node.port}: does not answer`),
+  )
+  return (await Promise.all(views)).join('; ')
+}
+
 describe('behind sentinels, a primary killed', () => {
   let setup: SentinelSetup
   let proxies: TcpProxy[] = []
@@ -98,7 +109,8 @@ describe('behind sentinels, a primary killed', () => {
     await setup.waitForNewPrimary(primary)
     const now = await setup.primary()
     const hold = await acquiring
-    expect(await withClient(now, (client) => client.hgetall(name))).to.deep.equal({
+    const fields = await withClient(now, (client) => client.hgetall(name))
+    expect(fields, await whoKnows(setup, name)).to.deep.equal({
       [`${redisson.getId()}:${hold.threadId}`]: '1',
     })
     await hold.unlock()

@@ -32,7 +32,7 @@ and has every subject do every scenario, in turns, several times over.
   --subject NAME   only this one, may be given several times; the limit is always measured, for the ratios:
                    ${SUBJECTS.map(({ name }) => name).join(', ')}
   --rounds N       so many rounds (5)
-  --seconds N      the length of each measured window (3)
+  --seconds N      the length of each measured window (2)
   --json FILE      all figures, into that file
   --report FILE    measures nothing: tables from such a file, the charts into docs/charts, and the figures into
                    docs/performance.md
@@ -66,8 +66,8 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     scenarios: chosen('scenario', SCENARIOS, values.scenario),
     subjects: chosen('subject', SUBJECTS, wanted),
     rounds: number('rounds', values.rounds, quick ? 2 : 5, { least: 1, most: 1_000, whole: true }),
-    seconds: number('seconds', values.seconds, quick ? 0.6 : 3, { least: 0.1, most: 600, whole: false }),
-    warmupSeconds: quick ? { node: 0.4, java: 2.5 } : { node: 1, java: 10 },
+    seconds: number('seconds', values.seconds, quick ? 0.5 : 2, { least: 0.1, most: 600, whole: false }),
+    warmupSeconds: quick ? { node: 0.6, java: 2.5 } : { node: 2, java: 10 },
     json,
     report,
     check,

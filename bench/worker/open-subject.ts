@@ -4,6 +4,7 @@ import type { Address } from './protocol'
 /** Loaded when asked for: one peer's module must not weigh on the process that measures another. */
 const SUBJECTS: Record<string, () => Promise<{ open: OpenSubject }>> = {
   limit: () => import('../subjects/limit'),
+  'message-limit': () => import('../subjects/message-limit'),
   rlock: () => import('../subjects/rlock'),
   'node-redisson': () => import('../subjects/node-redisson'),
   'redis-semaphore': () => import('../subjects/redis-semaphore'),

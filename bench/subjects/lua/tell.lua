@@ -1,0 +1,1 @@
+return redis.call('publish', KEYS[1], ARGV[1])

@@ -28,15 +28,22 @@ export async function connectOrFail(
   emitter.once('error', onError)
   emitter.on('node error', note)
   emitter.on('sentinelError', note)
+  let onReady: () => void = () => {}
+  // A Cluster whose first ready check went to a node that is gone connects anew, and forgets that promise.
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve
+  })
+  emitter.once('ready', onReady)
   const connected = redis.connect()
   connected.catch(() => {})
   try {
-    await inTime(Promise.race([connected, failed]), target, clock)
+    await inTime(Promise.race([connected, ready, failed]), target, clock)
   } catch (error) {
     redis.disconnect()
     const { lastNodeError } = error as { lastNodeError?: unknown }
     throw unavailable(reason ?? lastNodeError ?? error, target)
   } finally {
+    emitter.off('ready', onReady)
     emitter.off('error', onError)
     emitter.off('node error', note)
     emitter.off('sentinelError', note)

@@ -19,6 +19,8 @@ async function bench(options: BenchOptions): Promise<number> {
   console.log(tables(run))
   const { cpu, cores, load } = run.machine
   console.log(`\n${cpu}, ${cores} cores, load before ${load}`)
+  const doubts = doubtsAbout(run)
+  if (doubts.length > 0) console.log(`Judge nothing by this: ${doubts.join(', ')}.`)
   const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
   console.log(versions.join(', '))
   // Last: what took so long to measure is on the screen, should this fail.
@@ -26,10 +28,22 @@ async function bench(options: BenchOptions): Promise<number> {
   return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
 }
 
+/** Rounds from which on a median is one. */
+const ENOUGH_ROUNDS = 3
+
+function doubtsAbout({ rounds, machine: { cores, load } }: BenchRun): string[] {
+  return [
+    ...(rounds < ENOUGH_ROUNDS ? [`${rounds} rounds decide nothing between those that are near`] : []),
+    // What was building before is in it for a minute.
+    ...(load > cores ? ['the machine had other work'] : []),
+  ]
+}
+
 async function measured(options: BenchOptions): Promise<BenchRun> {
   const line = liveLine()
-  line.show('building')
+  line.show('installing the peers, where they are not')
   installPeers()
+  line.show('building')
   buildPackage()
   const java = options.subjects.some(({ runsOn }) => runsOn === 'java') ? await javaWorker() : undefined
   const withJava = java !== undefined && !('missing' in java)

@@ -6,20 +6,21 @@ import { parseArgs } from 'node:util'
 import { liveLine } from '../../test/endurance/live-line'
 import { optionsOrExit } from '../../test/support/command-line'
 import { describeMachine, type Machine } from '../driver/machine'
-import { buildPackage } from '../driver/programs'
+import { buildPackage, nodeWorker } from '../driver/programs'
 import { shown, table } from '../report/markdown'
 import { fillRegions } from '../report/regions'
 import { type HandOverRow, measureHandOvers } from './hand-overs'
-import { type LayerRow, measureLayers, ROUNDS, WINDOW_MS } from './layer-rows'
+import { type LayerRow, type LayerRows, measureLayers, ROUNDS, WINDOW_MS } from './layer-rows'
 
 const RESULTS = join(__dirname, '../results/cycle.json')
 const PAGE = join(__dirname, '../../docs/cycle.md')
 
 const USAGE = `usage: npm run bench:cycle -- [--report]
 
-Measures where the time of one flow's cycle goes, from two calls that lock nothing to a whole lock, and beside what
-a hand-over between two processes is to be measured: builds the package, starts Redis servers of its own, writes the
-figures to bench/results/cycle.json and into docs/cycle.md. Takes some two minutes.
+Measures where the time of one flow's cycle goes, from two calls that lock nothing to a whole lock, that of a
+hand-over within a process, and beside what a hand-over between two processes is to be measured: builds the package,
+starts Redis servers of its own, writes the figures to bench/results/cycle.json and into docs/cycle.md. Takes some
+two minutes.
 
   --report  measures nothing: fills the page in anew
 
@@ -31,7 +32,7 @@ interface Results {
   readonly node: string
   readonly rounds: number
   readonly windowMs: number
-  readonly rows: readonly LayerRow[]
+  readonly layers: LayerRows
   readonly handOvers: readonly HandOverRow[]
 }
 
@@ -41,10 +42,10 @@ async function measure(): Promise<Results> {
   buildPackage()
   const machine = describeMachine()
   try {
-    const rows = await measureLayers(line.show)
-    const handOvers = await measureHandOvers(line.show)
+    const layers = await measureLayers(line.show)
+    const handOvers = await measureHandOvers(await nodeWorker(), line.show)
     const date = new Date().toISOString()
-    return { date, machine, node: process.version, rounds: ROUNDS, windowMs: WINDOW_MS, rows, handOvers }
+    return { date, machine, node: process.version, rounds: ROUNDS, windowMs: WINDOW_MS, layers, handOvers }
   } finally {
     line.clear()
   }
@@ -52,21 +53,17 @@ async function measure(): Promise<Results> {
 
 /** By the names of the regions in the page. */
 const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
-  cycle({ date, machine, node, rounds, windowMs, rows }) {
+  cycle({ date, machine, node, rounds, windowMs, layers }) {
     const { cpu, cores, load } = machine
-    const lines = rows.map(({ title, cycleUs, ofLimit, cpuUs }) => [
-      title,
-      cycleUs.median.toFixed(0),
-      ofLimit.median.toFixed(2),
-      cpuUs.median.toFixed(0),
-    ])
     return [
-      table([['two round trips:', 'µs a cycle', 'of the limit', 'client CPU µs'], ...lines]),
+      layerTable('two round trips:', 'µs a cycle', layers.cycle, 1),
       '',
       `${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds of ` +
-        `${windowMs} ms each, in turns. A whole lock was at ${shown(rows.at(-1)!.ofLimit, 2)} of the limit.`,
+        `${windowMs} ms each, in turns. A whole lock was at ${shown(layers.cycle.at(-1)!.ofLimit, 2)} of the limit.`,
     ].join('\n')
   },
+  // The limit has two round trips to a section.
+  'one-lock': ({ layers }) => layerTable('one round trip:', 'µs a hand-over', layers.handOver, 2),
   'hand-over': ({ handOvers }) =>
     table([
       ['from the release of one process to the other inside:', 'p50 ms', 'in PINGs', 'of the first'],
@@ -77,6 +74,16 @@ const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
         shown(ofLimit, 2),
       ]),
     ]),
+}
+
+function layerTable(what: string, unit: string, rows: readonly LayerRow[], times: number): string {
+  const lines = rows.map(({ title, cycleUs, ofLimit, cpuUs }) => [
+    title,
+    cycleUs.median.toFixed(0),
+    (times * ofLimit.median).toFixed(2),
+    cpuUs.median.toFixed(0),
+  ])
+  return table([[what, unit, 'of the limit', 'client CPU µs'], ...lines])
 }
 
 async function cycle({ report }: { readonly report: boolean }): Promise<void> {

@@ -1,13 +1,11 @@
 import { type HandOvers, measureHandOver } from '../driver/hand-over'
 import type { Measuring } from '../driver/measuring'
 import { Places } from '../driver/places'
-import { nodeWorker } from '../driver/programs'
 import { type Spread, spreadOf } from '../driver/statistics'
+import type { Command } from '../driver/worker-process'
 import { SUBJECTS, type Subject } from '../subjects/catalogue'
 
-const ROUNDS = 5
-const WARM_UP_MS = 1_000
-const WINDOW_MS = 3_000
+const FULL = { rounds: 5, warmupMs: 1_000, measureMs: 3_000 }
 /** As in the scenario of that name: long enough that whoever comes next sleeps. */
 const HOLD_MS = 20
 
@@ -30,22 +28,25 @@ export interface HandOverRow {
 }
 
 /** From the release of one process to the other inside, in turns. */
-export async function measureHandOvers(onProgress: (text: string) => void): Promise<HandOverRow[]> {
+export async function measureHandOvers(
+  worker: Command,
+  onProgress: (text: string) => void,
+  { rounds: count, warmupMs, measureMs } = FULL,
+): Promise<HandOverRow[]> {
   const places = new Places()
   try {
-    const worker = await nodeWorker()
     const measuring: Measuring = {
       single: await places.single(),
       cluster: () => places.cluster(),
       command: () => worker,
       subjectNamed: () => undefined,
-      measureMs: WINDOW_MS,
-      warmupMs: () => WARM_UP_MS,
+      measureMs,
+      warmupMs: () => warmupMs,
       quick: false,
     }
     const rounds: (readonly [HandOvers, HandOvers])[] = []
-    for (let round = 1; round <= ROUNDS; round++) {
-      onProgress(`hand-over: round ${round} of ${ROUNDS}`)
+    for (let round = 1; round <= count; round++) {
+      onProgress(`hand-over: round ${round} of ${count}`)
       rounds.push([await measure(MESSAGE_LIMIT, measuring), await measure(RLOCK, measuring)])
     }
     const titles = [MESSAGE_LIMIT.title, 'a lock: `hold.unlock()`, `acquire()`']

@@ -9,6 +9,7 @@ export const WINDOW_MS = 150
 export interface LayerRow {
   readonly title: string
   readonly cycleUs: Spread
+  /** Of the first row. */
   readonly ofLimit: Spread
   /** Of the client's process alone. */
   readonly cpuUs: Spread
@@ -19,11 +20,39 @@ interface Window {
   readonly cpuUs: number
 }
 
-/** The cycle of one flow, layer by layer, in turns. */
-export async function measureLayers(onProgress: (text: string) => void): Promise<LayerRow[]> {
+/** Layer by layer, in turns. */
+export interface LayerRows {
+  readonly cycle: readonly LayerRow[]
+  readonly handOver: readonly LayerRow[]
+}
+
+export async function measureLayers(onProgress: (text: string) => void): Promise<LayerRows> {
   const server = await startStandalone()
-  const { titles, windows } = await windowsAt(server.url, onProgress).finally(() => server.stop())
-  return titles.map((title, index) => {
+  try {
+    const { cycle, handOver, close } = await openLayers(server.url)
+    try {
+      return {
+        cycle: await rowsOf(cycle, (round) => onProgress(`one flow: ${round}`)),
+        handOver: await rowsOf(handOver, (round) => onProgress(`one lock: ${round}`)),
+      }
+    } finally {
+      await close()
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+async function rowsOf(layers: readonly Layer[], onProgress: (text: string) => void): Promise<LayerRow[]> {
+  const windows = layers.map((): Window[] => [])
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+    onProgress(`round ${Math.max(round + 1, 0)} of ${ROUNDS}`)
+    for (const [index, layer] of layers.entries()) {
+      const measured = await windowOf(layer)
+      if (round >= 0) windows[index]!.push(measured)
+    }
+  }
+  return layers.map(({ title }, index) => {
     const own = windows[index]!
     return {
       title,
@@ -34,37 +63,10 @@ export async function measureLayers(onProgress: (text: string) => void): Promise
   })
 }
 
-interface Measured {
-  readonly titles: readonly string[]
-  /** Of each layer, by round. */
-  readonly windows: readonly (readonly Window[])[]
-}
-
-async function windowsAt(url: string, onProgress: (text: string) => void): Promise<Measured> {
-  const { layers, close } = await openLayers(url)
-  try {
-    const windows = layers.map((): Window[] => [])
-    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-      onProgress(`one flow: round ${Math.max(round + 1, 0)} of ${ROUNDS}`)
-      for (const [index, layer] of layers.entries()) {
-        const measured = await windowOf(layer)
-        if (round >= 0) windows[index]!.push(measured)
-      }
-    }
-    return { titles: layers.map(({ title }) => title), windows }
-  } finally {
-    await close()
-  }
-}
-
 async function windowOf(layer: Layer): Promise<Window> {
   const cpuBefore = process.cpuUsage()
   const started = performance.now()
-  let cycles = 0
-  while (performance.now() - started < WINDOW_MS) {
-    await layer.cycle()
-    cycles++
-  }
+  const times = await layer.run(started + WINDOW_MS)
   const { user, system } = process.cpuUsage(cpuBefore)
-  return { cycleUs: ((performance.now() - started) * 1_000) / cycles, cpuUs: (user + system) / cycles }
+  return { cycleUs: ((performance.now() - started) * 1_000) / times, cpuUs: (user + system) / times }
 }

@@ -6,17 +6,37 @@ const ROOT = join(__dirname, '../..')
 /** The built package, insides included: what is measured here has no public name. */
 const built = createRequire(join(ROOT, 'package.json'))
 
-/** One way to make two round trips, each with more around them than the one before. */
+/** Something that is done again and again, with more around it than in the layer before. */
 export interface Layer {
-  readonly name: string
   readonly title: string
-  cycle(): Promise<unknown>
+  /** Does it until then, by `performance.now()`; answers how often. */
+  run(until: number): Promise<number>
+}
+
+export interface Layers {
+  /** Two round trips, one after the other. */
+  readonly cycle: readonly Layer[]
+  /** From one holder of a lock to the next in the same process: one round trip. */
+  readonly handOver: readonly Layer[]
+  close(): Promise<void>
 }
 
 const LEASE = 30_000
 const NAME = 'cycle'
+const CALLERS = 50
 
-export async function openLayers(url: string): Promise<{ layers: readonly Layer[]; close(): Promise<void> }> {
+function layer(title: string, once: () => Promise<unknown>): Layer {
+  return {
+    title,
+    async run(until) {
+      let times = 0
+      for (; performance.now() < until; times++) await once()
+      return times
+    },
+  }
+}
+
+export async function openLayers(url: string): Promise<Layers> {
   const { Redis } = built('ioredis')
   const { Redisson } = built('./dist/index.js')
   const { sendScript } = built('./dist/connection/quick-command.js')
@@ -28,72 +48,76 @@ export async function openLayers(url: string): Promise<{ layers: readonly Layer[
   // biome-ignore lint/suspicious/noExplicitAny: the insides are nobody's interface
   const { protocol, context } = lock as any
   const nothing = String(await redis.script('LOAD', 'return 1'))
-  const [acquire, release] = [script('lock/acquire'), script('lock/release')]
-  for (const { source } of [acquire, release]) await redis.script('LOAD', source)
+  const [acquire, release, handOver] = [
+    script('lock/acquire'),
+    script('lock/release'),
+    script('lock/hand-over'),
+  ]
+  for (const { source } of [acquire, release, handOver]) await redis.script('LOAD', source)
   const owner = (id: number) => protocol.ownerField(id)
-  const send = (sha: string, args: readonly (string | number)[]) =>
-    new Promise((resolve, reject) => sendScript(redis, 'evalsha', sha, [NAME], args, resolve, reject))
+  const send = (sha: string, args: readonly (string | number)[], name = NAME) =>
+    new Promise((resolve, reject) => sendScript(redis, 'evalsha', sha, [name], args, resolve, reject))
   // Beyond any that the client itself gives out here.
   let id = 1e12
 
-  const layers: Layer[] = [
+  const cycle = [
+    layer('two EVALSHA of `return 1`, by ioredis', async () => {
+      await redis.evalsha(nothing, 1, NAME)
+      await redis.evalsha(nothing, 1, NAME)
+    }),
+    layer('the same, sent in the way of this package', async () => {
+      await send(nothing, [])
+      await send(nothing, [])
+    }),
+    layer('… the scripts of the lock instead', async () => {
+      const own = owner(++id)
+      await send(acquire.sha, [own, LEASE])
+      await send(release.sha, [own, 0, 0, protocol.channel, 'publish', 0])
+    }),
+    layer('… followed through retries, deadlines and silent connections', async () => {
+      const own = owner(++id)
+      await protocol.acquire(own, LEASE).answer
+      await protocol.release(own, 0, 0, 0).answer
+    }),
+    layer('… through the queue of the process', async () => {
+      const own = owner(++id)
+      await context.waiting.acquire(
+        protocol,
+        new Acquisition(context, protocol, own, undefined, LEASE, undefined, undefined),
+      )
+      await protocol.release(own, 0, 0, 0).answer
+    }),
+    layer('… and holds, levels, callers: `acquire()`, `hold.unlock()`', async () => {
+      const hold = await lock.acquire()
+      await hold.unlock()
+    }),
+  ]
+
+  const [raw, hot] = ['cycle:raw', redisson.getLock('cycle:hot')]
+  let holder = 1e13
+  await redis.hset(raw, owner(holder), 1)
+  const handOvers = [
+    layer('an EVALSHA of `return 1`, by ioredis', () => redis.evalsha(nothing, 1, NAME)),
+    layer('the script that hands over, sent in the way of this package', () => {
+      const giver = owner(holder)
+      return send(handOver.sha, [giver, owner(++holder), LEASE], raw)
+    }),
     {
-      name: 'limit',
-      title: 'two EVALSHA of `return 1`, by ioredis',
-      async cycle() {
-        await redis.evalsha(nothing, 1, NAME)
-        await redis.evalsha(nothing, 1, NAME)
-      },
-    },
-    {
-      name: 'sending',
-      title: 'the same, sent in the way of this package',
-      async cycle() {
-        await send(nothing, [])
-        await send(nothing, [])
-      },
-    },
-    {
-      name: 'scripts',
-      title: '… the scripts of the lock instead',
-      async cycle() {
-        const own = owner(++id)
-        await send(acquire.sha, [own, LEASE])
-        await send(release.sha, [own, 0, 0, protocol.channel, 'publish', 0])
-      },
-    },
-    {
-      name: 'calls',
-      title: '… followed through retries, deadlines and silent connections',
-      async cycle() {
-        const own = owner(++id)
-        await protocol.acquire(own, LEASE).answer
-        await protocol.release(own, 0, 0, 0).answer
-      },
-    },
-    {
-      name: 'queue',
-      title: '… through the queue of the process',
-      async cycle() {
-        const own = owner(++id)
-        await context.waiting.acquire(
-          protocol,
-          new Acquisition(context, protocol, own, undefined, LEASE, undefined, undefined),
-        )
-        await protocol.release(own, 0, 0, 0).answer
-      },
-    },
-    {
-      name: 'lock',
-      title: '… and holds, levels, callers: `acquire()`, `hold.unlock()`',
-      async cycle() {
-        const hold = await lock.acquire()
-        await hold.unlock()
+      title: `${CALLERS} callers of one lock: \`acquire()\`, \`hold.unlock()\``,
+      async run(until: number) {
+        const caller = async () => {
+          let times = 0
+          for (; performance.now() < until; times++) await (await hot.acquire()).unlock()
+          return times
+        }
+        const all = await Promise.all(Array.from({ length: CALLERS }, caller))
+        return all.reduce((sum, times) => sum + times, 0)
       },
     },
   ]
   return {
-    layers,
+    cycle,
+    handOver: handOvers,
     async close() {
       await redisson.shutdown()
       redis.disconnect()

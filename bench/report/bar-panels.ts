@@ -43,7 +43,7 @@ export function barPanels(title: string, panels: readonly Panel[], theme: Theme)
       { text: title, left: 8, top: 6, textStyle: { fontSize: 14, color: theme.text } },
       ...panels.map((panel, index) => ({
         text: panel.title,
-        subtext: panel.subtitle,
+        subtext: panel.scale === 'log' ? `${panel.subtitle} (log scale)` : panel.subtitle,
         left: left(index),
         top: 26,
         itemGap: 2,
@@ -76,7 +76,7 @@ export function barPanels(title: string, panels: readonly Panel[], theme: Theme)
     })),
     series: panels.map((panel, index) => barSeries(panel, index, theme)),
   }
-  return draw(option, { width: WIDTH, height: bottom + 12 }, theme)
+  return draw(title, option, { width: WIDTH, height: bottom + 12 }, theme)
 }
 
 function extent({ bars, scale, line }: Panel): { min: number; max: number } {
@@ -162,6 +162,8 @@ function partsOf(
   ]
 }
 
-function numberText(value: number, digits: number): string {
+function numberText(value: number, digitsOfMost: number): string {
+  // A rate of less than one a second must not be shown as none.
+  const digits = value < 10 ? Math.max(1, digitsOfMost) : digitsOfMost
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }

@@ -12,8 +12,8 @@ export interface Size {
   readonly height: number
 }
 
-/** An SVG as text, drawn without a browser. */
-export function draw(option: EChartsOption, { width, height }: Size, theme: Theme): string {
+/** An SVG as text, drawn without a browser; its title is for those who have it read to them. */
+export function draw(title: string, option: EChartsOption, { width, height }: Size, theme: Theme): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
   chart.setOption({
     animation: false,
@@ -23,5 +23,6 @@ export function draw(option: EChartsOption, { width, height }: Size, theme: Them
   })
   const svg = chart.renderToSVGString()
   chart.dispose()
-  return `${svg}\n`
+  const text = title.replace(/[&<]/g, (sign) => (sign === '&' ? '&amp;' : '&lt;'))
+  return `${svg.replace(/<svg ([^>]*)>/, `<svg role="img" $1><title>${text}</title>`)}\n`
 }

@@ -34,7 +34,7 @@ const CHARTS: Readonly<Record<string, Chart>> = {
     scenarios: ['one-process', 'four-processes'],
     draw: (run, theme) =>
       barPanels(
-        'Who contends for one lock: how long most of them wait, and what the least served gets of its fair share',
+        'Who contends for one lock: the p99 wait, and what the least served gets of its fair share',
         [
           panel(run, 'one-process', 'waitP99Ms', {
             title: '50 flows',
@@ -86,24 +86,8 @@ const CHARTS: Readonly<Record<string, Chart>> = {
         theme,
       ),
   },
-  herd: {
-    scenarios: ['sixteen-processes'],
-    draw: (run, theme) =>
-      lineChart(
-        {
-          title: 'How the herd grows',
-          subtitle: 'client commands a section, processes of one flow on one lock',
-          axis: { title: 'processes', places: PROCESS_COUNTS.map(String) },
-          lines: contenders().map(({ name, title }) => ({
-            title,
-            values: PROCESS_COUNTS.map(
-              (count) => summaryOf(run, 'sixteen-processes', name)?.figures[`commandsAt${count}`]?.median,
-            ),
-          })),
-        },
-        theme,
-      ),
-  },
+  herd: processesChart('How the herd grows', 'client commands a section', 'commandsAt'),
+  processes: processesChart('What is left of the throughput', 'sections a second', 'rateAt'),
 }
 
 export const CHART_NAMES = Object.keys(CHARTS)
@@ -119,6 +103,28 @@ export function writeCharts(run: BenchRun, directory: string): void {
   for (const [name, chart] of drawn)
     for (const theme of THEMES)
       writeFileSync(join(directory, `${name}-${theme.name}.svg`), chart.draw(run, theme))
+}
+
+function processesChart(title: string, what: string, figure: string): Chart {
+  return {
+    scenarios: ['sixteen-processes'],
+    draw: (run, theme) =>
+      lineChart(
+        {
+          title,
+          subtitle: `${what}, processes of one flow on one lock`,
+          axis: { title: 'processes', places: PROCESS_COUNTS.map(String) },
+          lines: contenders().map((subject) => ({
+            title: subject.title,
+            values: PROCESS_COUNTS.map(
+              (count) =>
+                summaryOf(run, 'sixteen-processes', subject.name)?.figures[`${figure}${count}`]?.median,
+            ),
+          })),
+        },
+        theme,
+      ),
+  }
 }
 
 /** Ours first. */

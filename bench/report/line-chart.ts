@@ -18,6 +18,7 @@ export interface LineChartSetup {
 export function lineChart({ title, subtitle, axis, lines }: LineChartSetup, theme: Theme): string {
   const label = { color: theme.text, fontSize: 11 }
   return draw(
+    `${title}: ${subtitle}`,
     {
       title: {
         text: title,

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
+import { measureHandOvers } from '../../bench/cycle/hand-overs'
 import { type BenchRun, runBench } from '../../bench/driver/bench-run'
 import { nodeWorker } from '../../bench/driver/programs'
+import type { Command } from '../../bench/driver/worker-process'
 import { parseOptions } from '../../bench/options'
 import { summaryOf } from '../../bench/report/summary'
 import { tables } from '../../bench/report/tables'
@@ -16,13 +18,14 @@ const ROOT = join(__dirname, '../..')
 describe('the bench', () => {
   let directory: string
   let run: BenchRun
+  let node: Command
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'rlock-bench-'))
     removeWithThisProcess(directory)
     const asked = '--scenario one-flow --scenario one-process --subject rlock'
     const options = parseOptions(`--quick --rounds 2 --seconds 0.2 ${asked}`.split(' '))!
-    const node = await nodeWorker(await packageFromSources(directory), join(directory, 'worker'))
+    node = await nodeWorker(await packageFromSources(directory), join(directory, 'worker'))
     run = await runBench(options, { node }, 'a test', () => {})
   })
 
@@ -35,6 +38,16 @@ describe('the bench', () => {
       ...['2 one-flow limit', '2 one-flow rlock', '2 one-process limit', '2 one-process rlock'],
     ])
     expect(run.measurements.flatMap(({ troubles }) => troubles)).to.deep.equal([])
+  })
+
+  it('measures a hand-over between processes beside a message that locks nothing', async () => {
+    const [limit, lock] = await measureHandOvers(node, () => {}, { rounds: 1, warmupMs: 200, measureMs: 600 })
+    expect(limit!.ofLimit.median).to.equal(1)
+    for (const { p50Ms, roundTrips } of [limit!, lock!]) {
+      expect(p50Ms.median).to.be.above(0)
+      expect(roundTrips.median).to.be.above(0)
+    }
+    expect(lock!.ofLimit.median).to.be.closeTo(lock!.p50Ms.median / limit!.p50Ms.median, 1e-9)
   })
 
   it('counts what clients sent apart from what scripts called', () => {

@@ -24,7 +24,7 @@ function aboutCores({ ownLocks }: CapacityResults): string[] {
   ]
   return [
     `**A core of Redis** does ${about(server.alone)} to ${about(server.together)} sections (lock and unlock) a second: the ` +
-      'less where each command comes by itself, the more where busy clients send many at a time.',
+      'less where many processes send one command at a time, the more where busy clients send many.',
     `**A core of Node** does ${about(client.alone)} to ${about(client.together)}, likewise.`,
   ]
 }

@@ -4,15 +4,20 @@ import type { CapacityResults } from '../results'
 import { about, count, perCore } from './numbers'
 
 export interface Extremes {
-  /** Where each command travels alone, and where many travel together. */
+  /** Where each command travels alone, from many clients to a server that has no rest; and where many travel together. */
   readonly alone: number
   readonly together: number
 }
 
-/** Sections a second that a core would do, in the load that makes the most of it and in the one that makes the least. */
+/**
+ * Sections a second that a core would do, in the load that makes the most of it and in that of many processes with one flow each.
+ * One flow alone costs more a section, but whoever has so little to do needs no plan.
+ */
 export function sectionsPerCore(rows: readonly OwnLocksRow[], side: 'serverCpu' | 'clientCpu'): Extremes {
-  const rates = rows.map((row) => perCore(row.sectionsPerSecond, row[side]))
-  return { alone: Math.min(...rates), together: Math.max(...rates) }
+  const rate = (row: OwnLocksRow) => perCore(row.sectionsPerSecond, row[side])
+  const single = rows.filter(({ flows }) => flows === 1)
+  const alone = single.reduce((most, row) => (row.processes > most.processes ? row : most))
+  return { alone: rate(alone), together: Math.max(...rows.map(rate)) }
 }
 
 export function oneCore({ ownLocks, fullServer }: CapacityResults): string | undefined {
@@ -20,8 +25,8 @@ export function oneCore({ ownLocks, fullServer }: CapacityResults): string | und
   const { alone, together } = sectionsPerCore(ownLocks.rows, 'serverCpu')
   const busiest = Math.max(...ownLocks.rows.map(({ serverCpu }) => serverCpu))
   const estimated =
-    `- **The server**: ${about(alone)} sections a second of a core where each command comes alone, ` +
-    `${about(together)} where many come together. It was at most ${busiest.toFixed(2)} of a core busy in these runs, for ` +
+    `- **The server**: ${about(alone)} sections a second of a core where many processes send one command at a time, ` +
+    `${about(together)} where busy clients send many. It was at most ${busiest.toFixed(2)} of a core busy in these runs, for ` +
     'the clients share the machine; the figures a core are the rate divided by that part.'
   const full = fullServer?.rows[0]
   if (!full) return estimated
@@ -40,7 +45,7 @@ export function fullPrimary(rows: readonly OwnLocksRow[]): string {
   const { alone, together } = sectionsPerCore(rows, 'serverCpu')
   return (
     `On the measured machine a primary has ${100 * FULL_ENOUGH} % of its core in use at ${about(FULL_ENOUGH * alone)} sections a ` +
-    `second where each command comes alone, and at ${about(FULL_ENOUGH * together)} where many come together.`
+    `second where many processes send one command at a time, and at ${about(FULL_ENOUGH * together)} where busy clients send many.`
   )
 }
 

@@ -56,14 +56,16 @@ const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
   cycle({ date, machine, node, rounds, windowMs, layers }) {
     const { cpu, cores, load } = machine
     return [
-      layerTable('two round trips:', 'µs a cycle', layers.cycle, 1),
+      layerTable(['two round trips:', 'µs a cycle', 'of the limit'], layers.cycle),
       '',
       `${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds of ` +
         `${windowMs} ms each, in turns. A whole lock was at ${shown(layers.cycle.at(-1)!.ofLimit, 2)} of the limit.`,
     ].join('\n')
   },
   // The limit has two round trips to a section.
-  'one-lock': ({ layers }) => layerTable('one round trip:', 'µs a hand-over', layers.handOver, 2),
+  'one-lock': ({ layers }) =>
+    layerTable(['one round trip:', 'µs a hand-over', 'of the limit'], layers.handOver, 2),
+  ways: ({ layers }) => layerTable(['one flow alone:', 'µs a cycle', 'of the first'], layers.ways),
   'hand-over': ({ handOvers }) =>
     table([
       ['from the release of one process to the other inside:', 'p50 ms', 'in PINGs', 'of the first'],
@@ -76,14 +78,14 @@ const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
     ]),
 }
 
-function layerTable(what: string, unit: string, rows: readonly LayerRow[], times: number): string {
+function layerTable(head: readonly string[], rows: readonly LayerRow[], times = 1): string {
   const lines = rows.map(({ title, cycleUs, ofLimit, cpuUs }) => [
     title,
     cycleUs.median.toFixed(0),
     (times * ofLimit.median).toFixed(2),
     cpuUs.median.toFixed(0),
   ])
-  return table([[what, unit, 'of the limit', 'client CPU µs'], ...lines])
+  return table([[...head, 'client CPU µs'], ...lines])
 }
 
 async function cycle({ report }: { readonly report: boolean }): Promise<void> {

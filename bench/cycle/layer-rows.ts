@@ -24,16 +24,18 @@ interface Window {
 export interface LayerRows {
   readonly cycle: readonly LayerRow[]
   readonly handOver: readonly LayerRow[]
+  readonly ways: readonly LayerRow[]
 }
 
 export async function measureLayers(onProgress: (text: string) => void): Promise<LayerRows> {
   const server = await startStandalone()
   try {
-    const { cycle, handOver, close } = await openLayers(server.url)
+    const { cycle, handOver, ways, close } = await openLayers(server.url)
     try {
       return {
         cycle: await rowsOf(cycle, (round) => onProgress(`one flow: ${round}`)),
         handOver: await rowsOf(handOver, (round) => onProgress(`one lock: ${round}`)),
+        ways: await rowsOf(ways, (round) => onProgress(`ways: ${round}`)),
       }
     } finally {
       await close()

@@ -18,6 +18,8 @@ export interface Layers {
   readonly cycle: readonly Layer[]
   /** From one holder of a lock to the next in the same process: one round trip. */
   readonly handOver: readonly Layer[]
+  /** The ways to take a lock. To be run last: from the first logical thread on, Node follows every promise of the process. */
+  readonly ways: readonly Layer[]
   close(): Promise<void>
 }
 
@@ -115,9 +117,23 @@ export async function openLayers(url: string): Promise<Layers> {
       },
     },
   ]
+  const ways = [
+    layer('`acquire()`, `hold.unlock()`', async () => {
+      const hold = await lock.acquire()
+      await hold.unlock()
+    }),
+    layer('`withLock(fn)`: a logical thread for `fn`', () => lock.withLock(() => {})),
+    layer('`run(fn)` with `lock()` and `unlock()`: the same, and an owner that re-enters', () =>
+      redisson.run(async () => {
+        await lock.lock()
+        await lock.unlock()
+      }),
+    ),
+  ]
   return {
     cycle,
     handOver: handOvers,
+    ways,
     async close() {
       await redisson.shutdown()
       redis.disconnect()

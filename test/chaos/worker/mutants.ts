@@ -41,7 +41,7 @@ export function mutated(mutant: MutantName | undefined): ClientInternals {
   }
 }
 
-const freeAnyway = (source: string): string => source.replace('if count == 0 then', 'if false then')
+const freeAnyway = (source: string): string => source.replace("'hdel', KEYS[1], ARGV[1]", "'del', KEYS[1]")
 const freeAsWell = (source: string): string => source.replace("'pexpire', KEYS[1], ARGV[3]", "'del', KEYS[1]")
 
 function rewriting(name: string, rewrite: (source: string) => string) {

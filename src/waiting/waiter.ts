@@ -86,8 +86,10 @@ export class Waiter implements Queued<Waiter> {
   }
 
   succeed(reply: Reply): void {
+    // Of this attempt or of one before it: the hold is to know, for a copy that arrives after its release finds the lock free.
+    const known = this.lateCopyPossible ? { ...reply, connectionBroke: true } : reply
     this.lateCopyPossible = false
-    if (this.settle()) this.resolve(reply)
+    if (this.settle()) this.resolve(known)
   }
 
   /** The wait is over and the last try was answered, or never made because others are before this one. */

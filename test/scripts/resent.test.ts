@@ -6,6 +6,7 @@ import { sharedStandalone, type TcpProxy, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
 import { ForeignLock } from '../support/foreign-lock'
 import { closeProxies, openProxy } from '../support/proxies'
+import { queueSleeps } from '../support/queues'
 import { tapped } from '../support/tapped-transport'
 
 describe('a command whose reply is lost, and which is sent again', () => {
@@ -141,6 +142,26 @@ describe('a late copy of an old command', () => {
     const redisson = await createRedisson({}, { transport })
     return { redisson, copies }
   }
+
+  it('guarantee 4: of an attempt in vain, arriving after the hold that came of a later one, is given back', async () => {
+    const kept: (() => Promise<unknown>)[] = []
+    const transport = tapped((sent) => {
+      if (sent.name !== 'lock/acquire' || sent.bySource || kept.length > 0) return sent.pass()
+      kept.push(sent.pass)
+      return Promise.reject(new Error('Connection is closed.'))
+    })
+    const redis = await openRedis()
+    const foreign = new ForeignLock(redis, uniqueName())
+    await foreign.take(60_000)
+    const redisson = await createRedisson({}, { transport })
+    const acquiring = redisson.getLock(foreign.name).acquire()
+    await queueSleeps(redisson, foreign.name, 1)
+    await foreign.release()
+    await (await acquiring).unlock()
+    expect(await kept[0]!()).to.equal(null)
+    expect(await redis.exists(foreign.name)).to.equal(1)
+    await waitUntil('it is given back', async () => (await redis.exists(foreign.name)) === 0)
+  })
 
   it("guarantee 4: changes nothing of another's hold", async () => {
     const { redisson, copies } = await copying()

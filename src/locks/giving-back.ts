@@ -59,6 +59,12 @@ export class GivingBack {
     })
   }
 
+  /** By whichever clock advanced less: one that was set forward must not make us leave a lock to its lease. */
+  private surelyElapsed(since: Moment): number {
+    const { monotonic, wall } = this.clock.now()
+    return Math.min(monotonic - since.monotonic, wall - since.wall)
+  }
+
   private track(work: Promise<void>) {
     this.underWay.add(work)
     work.finally(() => this.underWay.delete(work))
@@ -66,7 +72,7 @@ export class GivingBack {
 
   private async release(protocol: LockProtocol, owner: string, lease: number, since: Moment): Promise<void> {
     return await outsideThreads(async () => {
-      while (this.clock.elapsedSince(since) < lease + margin(lease)) {
+      while (this.surelyElapsed(since) < lease + margin(lease)) {
         try {
           const { value } = await protocol.release(owner, 0, 0, 0).answer
           if (value !== NOT_HELD) this.waiting().freed(protocol, clientsTold(value))

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../servers'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { JumpingClock } from '../support/jumping-clock'
 import { latch, tapped } from '../support/tapped-transport'
 
 describe('what is given up half-way', () => {
@@ -72,6 +73,20 @@ describe('what is given up half-way', () => {
       proxy?.resume()
       await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
     })
+  })
+
+  it('atlas B9: an unlock() that could not be told is made up for, though the wall clock is set past the lease', async () => {
+    const clock = new JumpingClock()
+    const transport = tapped((sent) => {
+      if (sent.name !== 'lock/release' || clock.jumped > 0) return sent.pass()
+      clock.jumped = 60_000
+      return Promise.reject(new Error('Connection is closed.'))
+    })
+    const redisson = await createRedisson({}, { clock, transport })
+    const redis = await openRedis()
+    const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 20_000 })
+    expect((await rejection(hold.unlock())).code).to.equal('REDIS_UNAVAILABLE')
+    await waitUntil('it is released', async () => (await redis.exists(hold.lockName)) === 0)
   })
 
   it('atlas A7: a re-entry keeps to its wait while the server is silent', async () => {

@@ -5,9 +5,10 @@ import {
   AcknowledgedSender,
   type AcknowledgedSenderOptions,
 } from './acknowledged-sender'
+import { reachedAt } from './cluster-nodes'
 import { type CommandConnection, connectionOptions } from './command-connection'
 import { classify } from './failures'
-import { NO_RESENDING, openNode, reachedAt } from './node-connection'
+import { NO_RESENDING, openNode } from './node-connection'
 
 export type { AcknowledgedAnswer } from './acknowledged-sender'
 

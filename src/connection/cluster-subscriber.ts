@@ -1,8 +1,9 @@
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../runtime/clock'
+import { reachedAt } from './cluster-nodes'
 import { cutIfSilent } from './command-connection'
-import { openNode, reachedAt } from './node-connection'
+import { openNode } from './node-connection'
 import type { RedisTarget } from './redis-target'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber-connection'
 

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../runtime/clock'
+import { readyNode } from './cluster-nodes'
 import { classify, withoutSecrets } from './failures'
 import { connectOrFail, inTime, refuseWrongMode, unavailable } from './first-contact'
 import type { Outages } from './outages'
@@ -58,6 +59,7 @@ export class CommandConnection {
   readonly redis: Redis | Cluster
   private closed = false
   private quick = false
+  private findingOut = false
 
   constructor(
     readonly target: RedisTarget,
@@ -94,7 +96,11 @@ export class CommandConnection {
       this.breaks++
       if (classify(error) !== 'connection') this.failed(error)
     })
-    cluster.on('+node', (node: Redis) => node.on('close', () => this.breaks++))
+    cluster.on('+node', (node: Redis) => {
+      node.on('close', () => this.breaks++)
+      node.on('ready', () => this.findOutInCluster(cluster))
+      ignoreUnheardAsking(node)
+    })
     // Another node connects only once it is asked something.
     cluster.on('-node', () => this.onNewServer())
     return cluster
@@ -129,15 +135,26 @@ export class CommandConnection {
     await connectOrFail(this.redis, this.target, this.clock)
     if (this.target.kind === 'standalone' && this.redis instanceof Redis)
       await refuseWrongMode(this.redis, this.target, this.clock)
-    this.quick = await this.answersQuickCommands()
+    if (this.redis instanceof Redis) this.quick = await this.answersQuickCommands(this.redis)
+    else this.findOutInCluster(this.redis)
   }
 
-  private async answersQuickCommands(): Promise<boolean> {
+  private async answersQuickCommands(redis: Redis): Promise<boolean> {
     try {
-      return await inTime(quickCommandsWork(this.redis), this.target, this.clock)
+      return await inTime(quickCommandsWork(redis), this.target, this.clock)
     } catch (error) {
       throw unavailable(error, this.target)
     }
+  }
+
+  // Nobody waits for this: where the node hangs that is asked, the others serve, in the ordinary way until one has answered.
+  private async findOutInCluster(cluster: Cluster): Promise<void> {
+    if (this.quick || this.findingOut) return
+    const asked = readyNode(cluster)
+    if (!asked) return
+    this.findingOut = true
+    this.quick = await quickCommandsWork(cluster, asked)
+    this.findingOut = false
   }
 
   /** Sends EVAL or EVALSHA; calls back with what it answers, perhaps in the turn in which that comes. */
@@ -164,6 +181,16 @@ export class CommandConnection {
     this.closed = true
     this.redis.disconnect()
   }
+}
+
+/** Redirected by ASK, ioredis sends ASKING and drops the promise: that node being gone would be a rejection that nobody hears. */
+function ignoreUnheardAsking(node: Redis): void {
+  const { asking } = node
+  node.asking = ((...args: Parameters<typeof asking>) => {
+    const answer = asking.apply(node, args)
+    answer.catch(() => {})
+    return answer
+  }) as typeof asking
 }
 
 /**

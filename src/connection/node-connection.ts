@@ -8,16 +8,6 @@ export const NO_RESENDING = {
   maxRetriesPerRequest: 0,
 } as const satisfies RedisOptions
 
-/**
- * Where a node is reached that the servers call by this address: by the cluster's natMap, which ioredis applies to its
- * map of slots when it reads that, but not to what MOVED has it write there.
- */
-export function reachedAt(cluster: Cluster, node: string): string {
-  const { natMapper } = cluster as unknown as { natMapper(node: string): { host: string; port: number } }
-  const { host, port } = natMapper.call(cluster, node)
-  return `${host}:${port}`
-}
-
 /** Opens a connection of our own to one node of the cluster, named as in ioredis's map of slots. */
 export function openNode(cluster: Cluster, target: RedisTarget, key: string): Redis {
   const known = cluster.nodes('all').find(({ options }) => `${options.host}:${options.port}` === key)

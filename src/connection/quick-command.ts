@@ -62,14 +62,15 @@ class QuickCommand {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  resolve(value: unknown): void {
+  // Of each command itself, as ioredis has them: whoever traces commands takes them off and calls them by themselves.
+  readonly resolve = (value: unknown): void => {
     if (this.isSettled) return
     this.isResolved = this.isSettled = true
     // Numbers and nil, which is what scripts answer as a rule, are what they are.
     this.answered(typeof value === 'object' && value !== null ? asCommand(this).transformReply(value) : value)
   }
 
-  reject(error: unknown): void {
+  readonly reject = (error: unknown): void => {
     if (this.isSettled) return
     this.isSettled = true
     this.failed(error)
@@ -107,23 +108,25 @@ export function sendScript(
   redis.sendCommand(asCommand(new QuickCommand(how, keys, args, bytes, answered, failed)))
 }
 
-/** Where a cluster is asked, so that both questions go to one node. */
-const ASKED_SLOT = 0
+/** In a cluster: through which node it is to be found out, and a slot of that. */
+export interface AskedNode {
+  readonly node: Redis
+  readonly slot: number
+}
 
 /** Whether the installed ioredis carries such commands: asks the server something, and in the ordinary way behind it. */
-export async function quickCommandsWork(redis: Redis | Cluster): Promise<boolean> {
+export async function quickCommandsWork(redis: Redis | Cluster, asked?: AskedNode): Promise<boolean> {
   let answered = false
   const note = () => {
     answered = true
   }
   const quick = asCommand(new QuickCommand('ping', [], [], '*1\r\n$4\r\nping\r\n', note, note))
-  const ordinary = new Command('ping', [])
   try {
-    redis.sendCommand(Object.assign(quick, { slot: ASKED_SLOT }))
+    redis.sendCommand(asked ? Object.assign(quick, { slot: asked.slot }) : quick)
   } catch {
     return false
   }
   // Refused, it is answered all the same.
-  await (redis.sendCommand(Object.assign(ordinary, { slot: ASKED_SLOT })) as Promise<unknown>).catch(() => {})
+  await (asked?.node ?? redis).ping().catch(() => {})
   return answered
 }

@@ -191,7 +191,8 @@ function cluster(given: readonly ClusterNode[], options: ClusterOptions): RedisT
 function parseNode(node: ClusterNode): RedisOptions {
   if (typeof node === 'number') return { port: node }
   if (typeof node === 'string') return pick(parsedByIoredis(node), TAKEN_FROM_NODE)
-  return { ...node } as RedisOptions
+  refuseKeyPrefix(node as RedisOptions)
+  return pick(node as RedisOptions, TAKEN_FROM_NODE)
 }
 
 function secretsOf(options: RedisOptions): string[] {

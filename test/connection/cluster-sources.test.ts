@@ -60,6 +60,20 @@ describe('a cluster, given as', () => {
     )
   })
 
+  it('nodes with options of their own beside address and credentials, without effect', async () => {
+    const nodes = addresses().map((address) => ({
+      ...address,
+      commandTimeout: 1,
+      socketTimeout: 1,
+      monitor: true,
+    }))
+    await provesLocking(await createRedisson({ redis: { nodes } }), await plain(), look)
+    const prefixed = addresses().map((address) => ({ ...address, keyPrefix: 'app:' }))
+    const error = await rejection(Redisson.create({ redis: { nodes: prefixed } }))
+    expect(error).to.be.instanceOf(TypeError)
+    expect(error.message).to.contain('nameMapper')
+  })
+
   const options: [string, ClusterOptions][] = [
     ['scaleReads', { scaleReads: 'slave' }],
     ['enableAutoPipelining', { enableAutoPipelining: true }],

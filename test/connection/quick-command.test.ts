@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Command, Redis } from 'ioredis'
+import { readyNode } from '../../src/connection/cluster-nodes'
 import { quickCommandsWork, sendScript } from '../../src/connection/quick-command'
 import {
   type ClusterSetup,
@@ -147,10 +148,13 @@ describe('the quick way of a script to the server', () => {
 
     const PUSH = "return redis.call('rpush', KEYS[1], ARGV[1])"
 
+    const isQuick = (redisson: unknown) => (redisson as Insides).client.commands.quick
+
     it('is open as well', async () => {
-      for (let times = 0; times < 10; times++) expect(await quickCommandsWork(cluster)).to.equal(true)
+      const asked = readyNode(cluster)!
+      expect(await quickCommandsWork(cluster, asked)).to.equal(true)
       const redisson = await createRedisson({ redis: cluster })
-      expect((redisson as unknown as Insides).client.commands.quick).to.equal(true)
+      await waitUntil('it has been found out', async () => isQuick(redisson))
     })
 
     it('goes to the node of the key, and writes to each node together', async () => {
@@ -207,6 +211,31 @@ describe('the quick way of a script to the server', () => {
         by.disconnect()
       }
     })
+  })
+
+  it('may be traced: by what takes the ends of a command off and calls them by themselves', async () => {
+    await redis.ping()
+    const { sendCommand } = Redis.prototype
+    const traced: string[] = []
+    // As OpenTelemetry's instrumentation of ioredis does it.
+    Redis.prototype.sendCommand = function (this: Redis, command, stream) {
+      const ends = command as unknown as Record<'resolve' | 'reject', (value: unknown) => void>
+      for (const end of ['resolve', 'reject'] as const) {
+        const original = ends[end]
+        ends[end] = (value) => {
+          traced.push(`${command.name} ${end}`)
+          original(value)
+        }
+      }
+      return sendCommand.call(this, command, stream)
+    }
+    try {
+      expect(await run('return 42')).to.equal(42)
+      expect((await rejection(run('return redis.error_reply("MY own")'))).message).to.equal('MY own')
+    } finally {
+      Redis.prototype.sendCommand = sendCommand
+    }
+    expect(traced).to.deep.equal(['eval resolve', 'eval reject'])
   })
 
   describe('with an ioredis that does not carry such commands', () => {

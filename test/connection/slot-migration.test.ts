@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../src/names/redis-names'
 import { type ClusterSetup, startCluster, waitUntil, withClient } from '../servers'
-import { closeAll, createRedisson, timed, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../support/clients'
 import { closeProxies, openProxy } from '../support/proxies'
 import { SOON, subscribersOn } from './support'
 
@@ -135,5 +135,34 @@ describe('when a slot moves', () => {
     await waitUntil('it is renewed at its new node', async () => (await timeToLive()) > before)
     await held.unlock()
     expect(lost).to.deep.equal([])
+  })
+
+  // ioredis drops the promise of the ASKING it sends; unheard of, it would end the process.
+  it('to a node that is gone: a call that is sent there says so, and no rejection goes unheard', async () => {
+    const own = await startCluster()
+    const unheard: unknown[] = []
+    const note = (error: unknown) => unheard.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const nodes = own.nodes.map(({ host, port }) => ({ host, port }))
+      const redisson = await createRedisson({ redis: { nodes } }, { unavailableAfter: 1_000 })
+      const lock = redisson.getLock(uniqueName())
+      expect(await lock.isLocked()).to.equal(false)
+      const slot = calculateSlot(lock.getName())
+      const source = await own.ownerOf(slot)
+      const target = own.nodes.find((node) => node !== source)!
+      const call = (node: typeof source, ...words: string[]) =>
+        withClient(node, (client) => client.call('CLUSTER', ...words))
+      await call(target, 'SETSLOT', String(slot), 'IMPORTING', (await call(source, 'MYID')) as string)
+      await call(source, 'SETSLOT', String(slot), 'MIGRATING', (await call(target, 'MYID')) as string)
+      await target.kill()
+      expect((await rejection(lock.isLocked())).code).to.equal('REDIS_UNAVAILABLE')
+      await new Promise(setImmediate)
+      expect(unheard).to.deep.equal([])
+    } finally {
+      process.off('unhandledRejection', note)
+      await closeAll()
+      await own.stop()
+    }
   })
 })

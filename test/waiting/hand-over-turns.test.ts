@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { LONGEST_TURN, MOST_HAND_OVERS } from '../../src/waiting/turn'
 import { waitUntil } from '../servers'
-import { closeAll, createRedisson } from '../support/clients'
+import { closeAll, createRedisson, uniqueName } from '../support/clients'
 import { HandingOver } from '../support/handing-over'
 
 describe('the turns of processes that hand a lock over', () => {
@@ -81,5 +81,31 @@ describe('the turns of processes that hand a lock over', () => {
     const served = new Set(seen.filter((count) => count > 0))
     expect(served.size).to.be.greaterThan(later.length / 2)
     for (const [index, flow] of ours.slice(0, -8).entries()) expect(flow).to.equal(index % 8)
+  })
+
+  it('go round among clients that all want the lock again at once', async () => {
+    const CLIENTS = 3
+    const name = uniqueName()
+    const locks = (await Promise.all(Array.from({ length: CLIENTS }, () => createRedisson()))).map((client) =>
+      client.getLock(name),
+    )
+    /** Which client had each turn. */
+    const had: number[] = []
+    const callers = locks.flatMap((lock, client) =>
+      Array.from({ length: 4 }, async () => {
+        while (!ended)
+          await lock.withLock(() => {
+            if (had.at(-1) !== client) had.push(client)
+          })
+      }),
+    )
+    // The first turns are those of clients that do not know of each other yet.
+    await waitUntil('many turns are over', () => had.length > 80)
+    ended = true
+    await Promise.all(callers)
+    const later = had.slice(20, 80)
+    const fair = later.length / CLIENTS
+    for (const client of locks.keys())
+      expect(later.filter((one) => one === client).length, later.join('')).to.be.greaterThan(fair / 2)
   })
 })

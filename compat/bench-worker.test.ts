@@ -61,6 +61,8 @@ describeWithJava('Java as a worker of the bench', () => {
   it('hands over to another process and back', async () => {
     const order = {
       ...SHORT,
+      // Two cold virtual machines on a busy machine need a while for a few turns.
+      measureMs: 2_000,
       scenario: 'hand-over',
       redis: server.url,
       flows: 1,
@@ -78,7 +80,7 @@ describeWithJava('Java as a worker of the bench', () => {
       .sort((a, b) => a - b)
     expect(took.length).to.be.greaterThan(3)
     // One that was not woken would look again when the lease of 30 s is over.
-    expect(took[took.length >> 1]).to.be.below(20)
+    expect(took[took.length >> 1]).to.be.below(500)
   })
 
   it('works in a cluster', async () => {

@@ -67,7 +67,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     subjects: chosen('subject', SUBJECTS, wanted),
     rounds: number('rounds', values.rounds, quick ? 2 : 5, { least: 1, most: 1_000, whole: true }),
     seconds: number('seconds', values.seconds, quick ? 0.5 : 2, { least: 0.1, most: 600, whole: false }),
-    warmupSeconds: quick ? { node: 0.6, java: 2.5 } : { node: 2, java: 10 },
+    warmupSeconds: quick ? { node: 0.4, java: 2 } : { node: 2, java: 10 },
     json,
     report,
     check,

@@ -1,18 +1,61 @@
-export type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from './api/arguments'
+export type {
+  LockOptions,
+  ReleaseOptions,
+  TryLockOptions,
+  UnlockOptions,
+  WaitOptions,
+  WithLockOptions,
+} from './api/arguments'
+export type { ClientStats, HeldLock } from './api/client-state'
+export type { LockMember, LockMemberState } from './api/errors'
 export {
   IllegalMonitorStateError,
   LockLostError,
   LockNotReplicatedError,
+  LockQuorumError,
+  LockTimeoutError,
+  PermitNotHeldError,
+  RedisRefusedError,
   RedissonError,
   RedissonShutdownError,
   RedisUnavailableError,
   WrongTypeError,
 } from './api/errors'
-export type { LockLostEvent, RedissonEvents, RenewalFailedEvent } from './api/events'
+export type { LockLostEvent, PermitLostEvent, RedissonEvents, RenewalFailedEvent } from './api/events'
+export type {
+  AcquirePermitOptions,
+  LeasedPermitsOptions,
+  TryAcquirePermitOptions,
+  WithPermitOptions,
+} from './api/leased-permit-arguments'
 export type { LockHold } from './api/lock-hold'
+export type { Lockable } from './api/lockable'
+export type { NameMapper, RedissonOptions, ShardedSubscriptionMode } from './api/options'
+export type { Permit } from './api/permit'
+export type {
+  AcquirePermitsOptions,
+  TryAcquirePermitsOptions,
+  WithPermitsOptions,
+} from './api/permit-arguments'
+export type { RedisInstance, RedisSource } from './api/redis-source'
 export type { RLock } from './api/rlock'
+export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 export type { RReadWriteLock } from './api/rread-write-lock'
 export { TimeUnit } from './api/time-unit'
-export type { RedisInstance, RedisSource } from './connection/redis-target'
-export { Redisson, type ShutdownOptions } from './redisson'
-export type { NameMapper, RedissonOptions, ShardedSubscriptionMode } from './redisson-options'
+export type { RFairLock } from './locks/fair-lock'
+export { type FencedLockHold, FencingTokenError, type RFencedLock } from './locks/fenced-lock'
+export type { RMultiLock } from './locks/multi-lock'
+export type { RRedLock } from './locks/red-lock'
+export type { RunOnceOptions, RunOnceTask } from './locks/run-once'
+export {
+  type BackOffPolicy,
+  type ConstantBackOffOptions,
+  constantBackOff,
+  type ExponentialBackOffOptions,
+  exponentialBackOff,
+} from './locks/spin-lock'
+export type { TokenLock } from './locks/token-lock'
+export type { MultiLockHold } from './multi/union-hold'
+export { Redisson, type RedissonClient, type ShutdownOptions } from './redisson'
+export type { RCountDownLatch } from './synchronizers/count-down-latch'
+export type { RSemaphore } from './synchronizers/semaphore'

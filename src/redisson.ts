@@ -1,23 +1,52 @@
 import { inspect } from 'node:util'
 import { checkOptions, describe } from './api/arguments'
+import type { ClientStats, HeldLock } from './api/client-state'
 import type { RedissonEvents } from './api/events'
+import type { Lockable } from './api/lockable'
+import type { RedissonOptions } from './api/options'
 import type { RLock } from './api/rlock'
+import type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 import type { RReadWriteLock } from './api/rread-write-lock'
-import { Client, type ClientInternals } from './client'
-import { sharesSlotWithCompanions } from './names/redis-names'
+import { Client, type ClientInternals } from './client/client'
+import { FairLock, NonReentrantFairLock, type RFairLock } from './locks/fair-lock'
+import { FencedLock, type RFencedLock } from './locks/fenced-lock'
+import { Lock } from './locks/lock'
+import { MultiLock, type RMultiLock } from './locks/multi-lock'
+import { NonReentrantLock } from './locks/non-reentrant-lock'
+import { ReadWriteLock } from './locks/read-write-lock'
+import { RedLock, type RRedLock } from './locks/red-lock'
+import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
+import { type BackOffPolicy, SpinLock } from './locks/spin-lock'
+import { PlainTokenLock, type TokenLock } from './locks/token-lock'
 import { LogicalThread } from './ownership/logical-thread'
-import type { RedissonOptions } from './redisson-options'
+import { sharesSlotWithCompanions } from './redis/names'
+import { CountDownLatch, type RCountDownLatch } from './synchronizers/count-down-latch'
+import { PermitExpirableSemaphore } from './synchronizers/permit-expirable-semaphore'
+import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
 
 /** Options of `shutdown()`. */
 export interface ShutdownOptions {
   /** How long `unlock()` still works, in ms, while locks are held or commands under way. Default 2000. */
-  timeout?: number
+  timeout?: number | undefined
 }
 
 const SHUTDOWN_TIMEOUT = 2_000
 
+/**
+ * What a Redisson client offers, for code that is to run with a test double in its place: `Redisson.create` gives one,
+ * and a class or an object of yours that implements it type-checks wherever one is expected.
+ */
+export interface RedissonClient
+  extends Omit<Pick<Redisson, keyof Redisson>, 'on' | 'once' | 'off' | Internal> {
+  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+  off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+}
+
+type Internal = 'internals' | 'toJSON' | typeof inspect.custom
+
 /** A client: a connection to Redis and all that its locks share. One a process is plenty. */
-export class Redisson {
+export class Redisson implements RedissonClient {
   private ending: Promise<void> | undefined
 
   private constructor(private readonly client: Client) {
@@ -26,8 +55,12 @@ export class Redisson {
 
   /**
    * Connects and resolves with a client. Rejects with RedisUnavailableError, naming host and port, when the
-   * server cannot be reached within the connect timeout (ioredis's `connectTimeout`, 10 s by default), and
-   * with TypeError or RangeError for options that make no sense.
+   * server cannot be reached within the connect timeout (ioredis's `connectTimeout`, 10 s by default), with
+   * RedisRefusedError when it refuses the client (wrong credentials, a missing right), and with TypeError or
+   * RangeError for options that make no sense.
+   *
+   * Warns, by `process.emitWarning`, of rights that locks will miss, where the server has ACL DRYRUN and the user may
+   * ask it: `RLOCK_PUBLISH_REFUSED`, `RLOCK_EVALSHA_REFUSED`.
    */
   static async create(options: RedissonOptions): Promise<Redisson> {
     return await Redisson.createWith(options, {})
@@ -40,11 +73,11 @@ export class Redisson {
 
   /**
    * The lock of this name. Cheap, asks nothing of the server; two objects of one name are the same lock.
-   * Throws TypeError for a name that is empty or no string and, in a cluster, for one whose key and channel
-   * would fall into different slots (such as `a}b`).
+   * Throws TypeError for a name that is empty, no string or no well-formed Unicode and, in a cluster, for one
+   * whose key and channel would fall into different slots (such as `a}b`).
    */
   getLock(name: string): RLock {
-    return this.client.lock(name, this.keyOf(name))
+    return new Lock(this.client, name, this.keyOf(name))
   }
 
   /**
@@ -53,12 +86,106 @@ export class Redisson {
    * other. Throws as `getLock` does.
    */
   getReadWriteLock(name: string): RReadWriteLock {
-    return this.client.readWriteLock(name, this.keyOf(name))
+    return new ReadWriteLock(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The fair lock of this name: its waiters are served in the order in which they arrived at the server. Cheap, asks
+   * nothing of the server; two objects of one name are the same lock. Throws as `getLock` does.
+   */
+  getFairLock(name: string): RFairLock {
+    return new FairLock(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The same, but a caller that holds it and asks again is refused with IllegalMonitorStateError. Throws as `getLock`
+   * does.
+   */
+  getNonReentrantFairLock(name: string): RFairLock {
+    return new NonReentrantFairLock(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The fenced lock of this name: a lock whose grants are numbered. Cheap, asks nothing of the server; two objects of
+   * one name are the same lock. Throws as `getLock` does.
+   */
+  getFencedLock(name: string): RFencedLock {
+    return new FencedLock(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The non-reentrant lock of this name: its holder is rejected with IllegalMonitorStateError when it asks again. Cheap,
+   * asks nothing of the server; the same lock as `getLock` of that name. Throws as `getLock` does.
+   */
+  getNonReentrantLock(name: string): RLock {
+    return new NonReentrantLock(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The spin lock of this name: its waiters look again after the pauses of `backOff`, by default those of
+   * `exponentialBackOff()`. Use it beside Java's SpinLock, which publishes nothing. Cheap, asks nothing of the server;
+   * the same lock as `getLock` of that name. Throws as `getLock` does, and TypeError for a `backOff` that is none.
+   */
+  getSpinLock(name: string, backOff?: BackOffPolicy): RLock {
+    return new SpinLock(this.client, name, this.keyOf(name), backOff)
+  }
+
+  /**
+   * The token lock of this name: the plain `SET key token NX PX` lock of other libraries, not re-entrant. Cheap, asks
+   * nothing of the server; two objects of one name are the same lock. Throws as `getLock` does.
+   */
+  getTokenLock(name: string): TokenLock {
+    return new PlainTokenLock(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The latch of this name. Cheap, asks nothing of the server; two objects of one name are the same latch. Throws as
+   * `getLock` does and, in a cluster, for a name with braces.
+   */
+  getCountDownLatch(name: string): RCountDownLatch {
+    return new CountDownLatch(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * Several locks as one, all of them or none. They may be of any kind and of several clients. Cheap, asks nothing of the
+   * server. Throws TypeError for what is no lock, RangeError for none and for the same lock twice.
+   */
+  getMultiLock(...locks: Lockable[]): RMultiLock {
+    return new MultiLock(this.client, locks)
+  }
+
+  /**
+   * Locks on independent servers as one, held while a majority of them is held; each server has a client of its own.
+   * Cheap, asks nothing of the servers. Throws as `getMultiLock` does.
+   */
+  getRedLock(...locks: Lockable[]): RRedLock {
+    return new RedLock(this.client, locks)
+  }
+
+  /**
+   * The semaphore of this name. Cheap, asks nothing of the server; two objects of one name are the same semaphore. Throws as
+   * `getLock` does.
+   */
+  getSemaphore(name: string): RSemaphore {
+    return new Semaphore(this.client, name, this.keyOf(name))
+  }
+
+  /**
+   * The semaphore of this name whose permits expire. Cheap, asks nothing of the server; two objects of one name are the same
+   * semaphore. Throws as `getLock` does.
+   */
+  getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore {
+    return new PermitExpirableSemaphore(this.client, name, this.keyOf(name))
   }
 
   private keyOf(name: string): string {
     if (typeof name !== 'string') throw new TypeError(`a lock's name must be a string, got ${describe(name)}`)
     if (name === '') throw new TypeError("a lock's name must not be empty")
+    if (!name.isWellFormed())
+      throw new TypeError(
+        `the name ${JSON.stringify(name)} is no well-formed Unicode: it contains half of a character. ` +
+          'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
+      )
     const key = this.client.keyOf(name)
     if (this.client.isCluster && !sharesSlotWithCompanions(key))
       throw new TypeError(
@@ -77,7 +204,19 @@ export class Redisson {
     return await new LogicalThread(undefined).run(fn)
   }
 
-  /** The id of this client in owner fields: a random UUID. */
+  /**
+   * Runs `fn` unless another owner holds the lock of this name: for a cron job that every instance starts and one is to
+   * run. Resolves with whether `fn` was run here. The lock is not released before `atLeast` is over, so that an instance
+   * whose clock is late does not run the job again. A job that takes longer than `atLeast` holds the lock until it ends.
+   *
+   * Not in Java; there, `getLock(name)` is the same lock. Rejects with what `fn` rejects with (the lock stays for
+   * `atLeast`), with LockLostError where the lock was lost while `fn` ran, and otherwise as `tryAcquire` of a lock does.
+   */
+  async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
+    return await runOnce(this.client, new Lock(this.client, name, this.keyOf(name)), fn, options)
+  }
+
+  /** The id of this client in owner fields: a random UUID, of version 8 (those of Java clients are of version 4). */
   getId(): string {
     return this.client.clientId
   }
@@ -88,10 +227,26 @@ export class Redisson {
     return this
   }
 
+  /** Listens to the next event of this kind. */
+  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
+    this.client.events.once(event, listener)
+    return this
+  }
+
   /** Stops listening. */
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
     this.client.events.off(event, listener)
     return this
+  }
+
+  /** What this client holds at this moment, for logs and health pages. Asks nothing of the server. */
+  holds(): HeldLock[] {
+    return this.client.holds()
+  }
+
+  /** How much this client has in hand at this moment, for gauges. Asks nothing of the server. */
+  stats(): ClientStats {
+    return this.client.publicStats()
   }
 
   /**
@@ -109,7 +264,12 @@ export class Redisson {
     }
   }
 
-  /** @internal Without the credentials inside, should somebody log it. */
+  /** @internal For tests: the client beneath. */
+  get internals(): Client {
+    return this.client
+  }
+
+  /** @internal Without the credentials inside, should it be logged. */
   [inspect.custom](): string {
     return `Redisson(${this.getId()})`
   }

@@ -12,9 +12,7 @@
 -- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
 
 local lease = tonumber(ARGV[2])
-if not lease or lease < 1 then
-  return redis.error_reply('ERR the lease must be a positive number of ms')
-end
+--- @include "check-lease"
 
 local remaining = redis.call('pttl', KEYS[1])
 if remaining == -2 then

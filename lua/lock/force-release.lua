@@ -1,4 +1,4 @@
--- Frees a lock whoever holds it, provided it is still the holder the client saw.
+-- Frees a lock that any client holds, provided it is still the holder the client saw.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field the client saw
@@ -6,7 +6,7 @@
 -- ARGV[3]  PUBLISH or SPUBLISH
 --
 -- Answers  0   that holder is gone: nothing was changed
---          2   freed, and told
+--          2   freed, and the waiters notified
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
@@ -17,8 +17,5 @@ if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
 end
 
 redis.call('del', KEYS[1])
-local told = redis.pcall(ARGV[3], ARGV[2], '0')
-if type(told) == 'table' and told.err then
-  return 3
-end
-return 2
+--- @include "notify"
+return notify(ARGV[3], ARGV[2], '0') and 2 or 3

@@ -5,30 +5,18 @@
 -- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
 -- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
---          it, for by that the late copy of a release is told from one in time
+--          it, for by that the late copy of a release is distinguished from one in time
 --
 -- Answers  when the lease ends now, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice: the count is absolute, the second copy changes nothing.
-
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-local function apart(lease)
-  if math.abs(now + lease - tonumber(ARGV[4])) > 2 then
-    return lease
-  end
-  return tonumber(ARGV[4]) + 3 - now
-end
+-- Applied twice or late: the count never falls, and no lease gets shorter.
 
 local count = redis.call('hget', KEYS[1], ARGV[1])
 if not count then
   return 0
 end
 
-redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[3]) - tonumber(count))
-local lease = apart(math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[1])))
-redis.call('pexpire', KEYS[1], lease)
-return now + lease
+--- @include "reenter"
+return reenter(KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(count), tonumber(ARGV[3]), ARGV[4])

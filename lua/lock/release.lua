@@ -1,4 +1,4 @@
--- Takes a level off a hold; with the last one the lock is free and the waiters are told.
+-- Takes a level off a hold; with the last one the lock is free and the waiters are notified.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field
@@ -11,13 +11,13 @@
 -- Answers  0   not held: nothing was changed
 --          { 1, when the lease ends now }   still held
 --          { 4, when the lease ends now }   held, by a lease other than the client knew: nothing was changed
---          2   freed, and nobody listened
---          { 2, how many clients were told }   freed
+--          2   freed, and no client listened
+--          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice: a partial release that finds the count as wanted changes nothing but a lease that is too
--- short. One that comes late, after the hold was entered again, meets a lease it cannot have known and leaves
+-- Applied twice: a partial release that finds the count as wanted, or lower, changes nothing but a lease that is
+-- too short. One that comes late, after the hold was entered again, meets a lease it cannot have known and leaves
 -- it alone: it must not shorten what a newer level was promised. A full release finds the field gone and
 -- answers 0, which the client reads as done where its connection broke in between.
 
@@ -26,17 +26,15 @@ if ARGV[2] == '0' then
   if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
     return 0
   end
-  local told = redis.pcall(ARGV[5], ARGV[4], '0')
-  if type(told) == 'table' and told.err then
+  --- @include "notify"
+  local heard = notify(ARGV[5], ARGV[4], '0')
+  if not heard then
     return 3
   end
-  return told == 0 and 2 or { 2, told }
+  return heard == 0 and 2 or { 2, heard }
 end
 
-local function ends(key)
-  local now = redis.call('time')
-  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
-end
+--- @include "partial-release"
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -44,15 +42,12 @@ if count == 0 then
 end
 
 local wanted = tonumber(ARGV[2])
-local lease = tonumber(ARGV[3])
-if count ~= wanted then
-  -- Before Redis 7 the clock goes on while a script runs, so the same end may differ by a millisecond or two.
-  if math.abs(ends(KEYS[1]) - tonumber(ARGV[6])) > 2 then
-    return { 4, ends(KEYS[1]) }
-  end
-  redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
-  redis.call('pexpire', KEYS[1], lease)
-elseif lease > redis.call('pttl', KEYS[1]) then
-  redis.call('pexpire', KEYS[1], lease)
+local unseen = unseenEnd(KEYS[1], count, wanted, ARGV[6])
+if unseen then
+  return { 4, unseen }
 end
+if count > wanted then
+  redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
+end
+setLease(KEYS[1], count, wanted, tonumber(ARGV[3]))
 return { 1, ends(KEYS[1]) }

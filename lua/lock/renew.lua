@@ -10,10 +10,7 @@
 --
 -- A key that holds something else counts as gone and does not fail the others.
 
-local function ends(key)
-  local now = redis.call('time')
-  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
-end
+--- @include "lease-end"
 
 local answers = {}
 for i, key in ipairs(KEYS) do

@@ -1,7 +1,7 @@
 -- Takes the read side of a read-write lock for a new hold.
 --
 -- KEYS[1]  the lock: a hash with the field `mode` (read or write) and a field a holder
--- KEYS[2]  the clock of the hold's first level
+-- KEYS[2]  the read timeout key of the hold's first level
 -- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
 -- ARGV[2]  the lease in ms
 -- ARGV[3]  the field of the write hold that the same caller has, or the empty string
@@ -14,9 +14,7 @@
 -- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
 
 local lease = tonumber(ARGV[2])
-if not lease or lease < 1 then
-  return redis.error_reply('ERR the lease must be a positive number of ms')
-end
+--- @include "check-lease"
 
 local mode = redis.call('hget', KEYS[1], 'mode')
 if not mode and redis.call('exists', KEYS[1]) == 1 then

@@ -1,36 +1,33 @@
 -- Adds a level to a read hold.
 --
 -- KEYS[1]  the lock
--- KEYS[2]  the clock of the new level
+-- KEYS[2]  the read timeout key of the new level
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease of the new level, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
 -- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
---          it, for by that the late copy of a release is told from one in time
+--          it, for by that the late copy of a release is distinguished from one in time
 --
 -- Answers  when the new level's lease ends, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice: the count is absolute, the second copy changes nothing but the clock.
+-- Applied twice or late: the count never falls, and no lease gets shorter. A copy changes nothing but the read timeout key.
 
-local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-local function apart(lease)
-  if math.abs(now + lease - tonumber(ARGV[4])) > 2 then
-    return lease
-  end
-  return tonumber(ARGV[4]) + 3 - now
-end
+--- @include "server-time"
+--- @include "distinct-lease-end"
+local now = serverTime()
 
 local count = redis.call('hget', KEYS[1], ARGV[1])
 if not count then
   return 0
 end
 
-local lease = apart(math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[2])))
-redis.call('hincrby', KEYS[1], ARGV[1], tonumber(ARGV[3]) - tonumber(count))
+local lease = apart(now, math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[2])), ARGV[4])
+local missing = tonumber(ARGV[3]) - tonumber(count)
+if missing > 0 then
+  redis.call('hincrby', KEYS[1], ARGV[1], missing)
+end
 redis.call('set', KEYS[2], '1', 'px', lease)
 redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
 return now + lease

@@ -3,18 +3,18 @@
 -- KEYS     the locks, all in one slot where there is a cluster; at most lockWatchdogBatchSize
 -- ARGV[1]  the lease in ms; never shortens what a key still has
 -- ARGV[3i-1]  the owner field of the hold on KEYS[i]
--- ARGV[3i], ARGV[3i+1]  what stands before and behind an owner field in the name of its clocks
+-- ARGV[3i], ARGV[3i+1]  what stands before and behind an owner field in the names of its read timeout keys
 --
 -- Answers  an array, for each key
---          when its lease ends now, by the server's clock in ms: renewed, the key and the clock of each level
+--          when its lease ends now, by the server's clock in ms: renewed, the key and the read timeout key of each level
 --          0   the hold is gone: nothing was changed, a lock is never resurrected
 --
 -- A key that holds something else counts as gone and does not fail the others.
+--
+-- By PEXPIRE: a server out of memory refuses a SET, unless a write command came before it in the script. A read
+-- timeout key that is gone though its hold is there is set anew.
 
-local function ends(key)
-  local now = redis.call('time')
-  return now[1] * 1000 + math.floor(now[2] / 1000) + redis.call('pttl', key)
-end
+--- @include "lease-end"
 
 local lease = tonumber(ARGV[1])
 local answers = {}
@@ -23,8 +23,11 @@ for i, key in ipairs(KEYS) do
   local count = redis.pcall('hget', key, owner)
   if type(count) == 'string' then
     for level = 1, tonumber(count) or 0 do
-      local clock = before .. owner .. behind .. level
-      redis.call('set', clock, '1', 'px', math.max(lease, redis.call('pttl', clock)))
+      local timeoutKey = before .. owner .. behind .. level
+      local life = math.max(lease, redis.call('pttl', timeoutKey))
+      if redis.call('pexpire', timeoutKey, life) == 0 then
+        redis.call('set', timeoutKey, '1', 'px', life)
+      end
     end
     redis.call('pexpire', key, math.max(lease, redis.call('pttl', key)))
     answers[i] = ends(before .. owner .. behind .. count)

@@ -1,6 +1,8 @@
 -- Takes the write side of a read-write lock for a new hold.
 --
 -- KEYS[1]  the lock: a hash with the field `mode` (read or write) and a field a holder
+-- KEYS[2]  a key of its slot that is never there: a user without the right to the companion keys, which its
+--          release names too, is refused here
 -- ARGV[1]  the owner field, <clientId>:<threadId>:write; every hold has one of its own
 -- ARGV[2]  the lease in ms
 --
@@ -12,9 +14,7 @@
 -- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
 
 local lease = tonumber(ARGV[2])
-if not lease or lease < 1 then
-  return redis.error_reply('ERR the lease must be a positive number of ms')
-end
+--- @include "check-lease"
 
 local mode = redis.call('hget', KEYS[1], 'mode')
 if not mode then

@@ -1,13 +1,13 @@
--- Frees a lock held for writing whoever holds it, provided it is still the writer the client saw.
+-- Frees a lock that any client holds for writing, provided it is still the writer the client saw.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field of the writer
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4], ARGV[5]  what stands before and behind an owner field in the name of its clocks
+-- ARGV[4], ARGV[5]  what stands before and behind an owner field in the names of its read timeout keys
 --
 -- Answers  0   that writer is gone: nothing was changed
---          2   freed, with what the writer was reading, and told
+--          2   freed, with what the writer was reading, and the waiters notified
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
@@ -26,8 +26,5 @@ for i = 1, #fields, 2 do
   end
 end
 redis.call('del', KEYS[1])
-local told = redis.pcall(ARGV[3], ARGV[2], '1')
-if type(told) == 'table' and told.err then
-  return 3
-end
-return 2
+--- @include "notify"
+return notify(ARGV[3], ARGV[2], '1') and 2 or 3

@@ -5,7 +5,7 @@
 --
 -- Answers  { time to live in ms, -1 without expiry, -2 without key;
 --            the hold count of that owner, 0 where it holds nothing;
---            the field of the writer, none where nobody writes }
+--            the field of the writer, none where there is no writer }
 -- Error    WRONGTYPE where the key holds no read-write lock
 
 local answer = { redis.call('pttl', KEYS[1]), 0 }
@@ -16,6 +16,9 @@ if not mode then
   end
   return answer
 end
+if ARGV[1] ~= '' then
+  answer[2] = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+end
 if mode ~= 'write' then
   return answer
 end
@@ -24,8 +27,5 @@ for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
   if string.sub(field, -6) == ':write' then
     answer[#answer + 1] = field
   end
-end
-if ARGV[1] ~= '' then
-  answer[2] = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 end
 return answer

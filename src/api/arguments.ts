@@ -2,7 +2,11 @@ import { TimeUnit } from './time-unit'
 
 /** Options of `lock()`. */
 export interface LockOptions {
-  /** How long the lock is held at most, in ms; absent or -1: until released, renewed by the watchdog. */
+  /**
+   * How long the lock is held at most, in ms; absent or -1: until released, renewed by the watchdog. Here a hold counts
+   * as over a tenth of its lease earlier, at most a second, so that its holder learns of it before Redis lets another
+   * in: `leaseTime: 10_000` is over after 9 s.
+   */
   leaseTime?: number | undefined
   /** Who calls, where no `redisson.run()` says so: a positive integer of your choosing, local to this client. */
   threadId?: number | undefined
@@ -16,14 +20,31 @@ export interface TryLockOptions extends LockOptions {
   waitTime?: number | undefined
 }
 
+/** Options of a LockHold's `unlock()`. */
+export interface ReleaseOptions {
+  /** Stops waiting for the release when it aborts; the release itself goes on in the background. */
+  signal?: AbortSignal | undefined
+}
+
 /** Options of `unlock()`. */
-export interface UnlockOptions {
+export interface UnlockOptions extends ReleaseOptions {
   /** The `threadId` under which the lock was acquired. */
   threadId?: number | undefined
 }
 
 /** Options of `withLock()`. */
-export type WithLockOptions = Pick<LockOptions, 'leaseTime' | 'signal'>
+export interface WithLockOptions extends LockOptions {
+  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Past it LockTimeoutError. */
+  waitTime?: number | undefined
+}
+
+/** Options of calls that wait and hold nothing. */
+export interface WaitOptions {
+  /** How long to wait at most, in ms; 0 or less: one look; absent: without limit. */
+  waitTime?: number | undefined
+  /** Gives the wait up when it aborts; the call rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+}
 
 export interface AcquireArguments {
   readonly leaseTime: number | undefined
@@ -75,12 +96,32 @@ export function acquireOptions(options?: LockOptions): AcquireArguments {
 
 /** `withLock(fn, { … })`. */
 export function withLockOptions(options?: WithLockOptions): AcquireArguments {
-  return options === undefined ? NOTHING : fromOptions(options, ['leaseTime', 'signal'], undefined)
+  return options === undefined
+    ? NOTHING
+    : fromOptions(options, ['waitTime', 'leaseTime', 'threadId', 'signal'], undefined)
+}
+
+/** `await()`, `await(wait, unit?)`, `await({ waitTime, signal })`. */
+export function waitArguments(
+  first?: number | WaitOptions,
+  unit?: TimeUnit,
+): Pick<AcquireArguments, 'waitTime' | 'signal'> {
+  if (isOptions(first)) {
+    refuseAfter('options, whose times are in ms', unit)
+    return fromOptions(first, ['waitTime', 'signal'], undefined)
+  }
+  const wait = inMillis(first, unit, 'waitTime')
+  return { ...NOTHING, waitTime: wait === undefined ? undefined : waitTime(wait) }
 }
 
 /** `unlock({ threadId })`. */
-export function unlockOptions(options?: UnlockOptions): number | undefined {
-  return options === undefined ? undefined : fromOptions(options, ['threadId'], undefined).threadId
+export function unlockOptions(options?: UnlockOptions): Pick<AcquireArguments, 'threadId' | 'signal'> {
+  return options === undefined ? NOTHING : fromOptions(options, ['threadId', 'signal'], undefined)
+}
+
+/** `hold.unlock({ signal })`. */
+export function releaseOptions(options?: ReleaseOptions): AbortSignal | undefined {
+  return options === undefined ? undefined : fromOptions(options, ['signal'], undefined).signal
 }
 
 const NOTHING = { leaseTime: undefined, waitTime: undefined, threadId: undefined, signal: undefined }

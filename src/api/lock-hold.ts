@@ -1,7 +1,9 @@
+import type { ReleaseOptions } from './arguments'
+
 /**
- * One acquisition of a lock, as an object: whoever has it may release it, once, from any scope.
+ * One acquisition of a lock, as an object: any code that has it may release it, once, from any scope.
  *
- * The safest way to hold a lock that requests share: nobody else's `unlock()` can release it by mistake.
+ * The safest way to hold a lock that requests share: no other `unlock()` can release it by mistake.
  * Works with `await using`.
  */
 export interface LockHold {
@@ -10,9 +12,15 @@ export interface LockHold {
   /** The thread id of this hold on the wire, as a Java peer sees it in the owner field. Never used again. */
   readonly threadId: number
   /**
+   * The owner of this hold as Redis has it: the hash field `<client id>:<thread id>`. For a token lock the same, though
+   * Redis has the token: that is shown nowhere.
+   */
+  readonly owner: string
+  /**
    * Aborts, with a LockLostError as its reason, as soon as the hold is known to be lost: its lease ran out,
    * it was released by force, or the server lost it. With RedissonShutdownError when the client is shut down.
-   * Hand it to whatever works under the lock.
+   * Hand it to whatever works under the lock. Its listeners run in the async context (AsyncLocalStorage) in which
+   * `signal` was first read, and outside any logical thread.
    */
   readonly signal: AbortSignal
   /** Whether the lock is held, by all that can be known without asking the server. Compares clocks when read. */
@@ -21,9 +29,10 @@ export interface LockHold {
    * Releases this acquisition.
    * Rejects with IllegalMonitorStateError when called a second time, with LockLostError when the hold was
    * lost, with RedisUnavailableError when the server could not be reached for 10 s (the hold has ended here
-   * all the same, and the release is retried in the background until the lease has surely ended).
+   * all the same, and the release is retried in the background until the lease has surely ended). With a `signal` it
+   * rejects with the signal's reason when that aborts; the release goes on in the background.
    */
-  unlock(): Promise<void>
+  unlock(options?: ReleaseOptions): Promise<void>
   /** `unlock()`, unless it has been called already. */
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -6,15 +6,16 @@ import type { TimeUnit } from './time-unit'
  * Redisson's RLock: a re-entrant lock on Redis, shared with Java services that use Redisson.
  *
  * **Who holds it.** Java's owner is the thread; here it is, in order: the `threadId` option; the logical
- * thread, that is everything inside `redisson.run(fn)` or `lock.withLock(fn)`; else nobody, and then every
+ * thread, that is everything inside `redisson.run(fn)` or `lock.withLock(fn)`; else it is unscoped, and then every
  * acquisition is an owner of its own. Two calls outside any scope exclude each other, also on one object.
  *
  * **Units.** Numbers are milliseconds unless a TimeUnit follows them, and are rounded up to whole ones.
  *
  * **Errors.** Every method rejects with RedissonShutdownError after `shutdown()`, with RedisUnavailableError
- * when it met nothing but connection errors for 10 s (acquisitions earlier, when their wait is over), with
- * WrongTypeError when the key holds something else, and with TypeError or RangeError for bad arguments,
- * before anything is sent.
+ * when it met nothing but connection errors, silence or a shortage (OOM, MISCONF, NOREPLICAS) for 10 s
+ * (acquisitions earlier, when their wait is over), with RedisRefusedError when the server refuses (a missing
+ * right, wrong credentials, an unknown command), with WrongTypeError when the key holds something else, and with
+ * TypeError or RangeError for bad arguments, before anything is sent.
  */
 export interface RLock {
   /** The name given to `getLock`, before any name mapper. */
@@ -23,7 +24,7 @@ export interface RLock {
   /**
    * Acquires the lock, waiting for it without limit. Held until `unlock()`: a watchdog renews the lease of
    * `lockWatchdogTimeout` (30 s by default) at every third of it.
-   * Rejects with IllegalMonitorStateError while this caller has another acquisition of this lock under way,
+   * Rejects with IllegalMonitorStateError while this caller has another acquisition of this lock in flight,
    * and with LockLostError when it re-enters a hold that was lost and has not been settled by `unlock()`.
    */
   lock(): Promise<void>
@@ -35,7 +36,13 @@ export interface RLock {
   /** The same with options; with a `signal` it is Java's `lockInterruptibly`. */
   lock(options: LockOptions): Promise<void>
 
-  /** Tries once; resolves with whether the lock is held now. May say false while other callers of this client queue for it. */
+  /**
+   * Tries once; resolves with whether the lock is held now. Resolves with false without a try while other callers of
+   * this client queue for a lock that the server said is held.
+   * A silent server does not mean that the lock is held. If neither this attempt nor the one before it in the queue is
+   * answered within a second after the wait, the call rejects with RedisUnavailableError. It also rejects when the last
+   * answer was "held" but a later attempt has had no answer for three seconds.
+   */
   tryLock(): Promise<boolean>
   /** Waits for at most `waitTime`; 0 or less is one try. */
   tryLock(waitTime: number, unit?: TimeUnit): Promise<boolean>
@@ -47,8 +54,11 @@ export interface RLock {
   /**
    * Releases one level of what `lock()` or `tryLock()` acquired for this caller.
    *
+   * In a logical thread that is a level of its own, else one of its ancestors', never one of a branch beside or
+   * below it that lives. Code that a thread left behind releases what that thread acquired, and nothing else.
+   *
    * Outside any scope it settles a hold taken through this object, lost ones first. On an object that
-   * several flows share, a flow that acquired nothing must therefore not call it: use `withLock` or `acquire`.
+   * several callers share, a caller that acquired nothing must therefore not call it: use `withLock` or `acquire`.
    *
    * Rejects with IllegalMonitorStateError when this caller holds nothing, with LockLostError when the hold
    * was lost, and with RedisUnavailableError when the server could not be reached (the hold has ended here
@@ -56,10 +66,12 @@ export interface RLock {
    */
   unlock(options?: UnlockOptions): Promise<void>
 
-  /** Frees the lock whoever holds it; resolves with whether it was held. Its holder learns of it as of a loss. */
+  /**
+   * Frees the lock, also for another holder; resolves with whether it was held. The holder learns of it as of a loss.
+   */
   forceUnlock(): Promise<boolean>
 
-  /** Whether anybody holds the lock. Asks the primary. */
+  /** Whether the lock is held, by any client. Asks the primary. */
   isLocked(): Promise<boolean>
   /** Whether this caller holds the lock; outside any scope, whether `unlock()` would release one. Asks the primary. */
   isHeldByCurrentThread(): Promise<boolean>
@@ -78,7 +90,9 @@ export interface RLock {
    * Runs `fn` under the lock and releases it when `fn` has settled. Not in Java.
    *
    * `fn` runs as a logical thread of its own, a child of the current one: within it this lock and those of
-   * the ancestors are re-entered, and a concurrent sibling waits.
+   * the ancestors are re-entered, and a concurrent sibling waits. With a `threadId` that caller acquires the lock,
+   * and within `fn` its hold is re-entered.
+   * Rejects with LockTimeoutError when the lock was not acquired within `waitTime`.
    * Rejects with what `fn` rejects with; when `fn` succeeded but the hold was lost meanwhile, with
    * LockLostError carrying the value as `.result`.
    */

@@ -1,3 +1,6 @@
+/** Marks the units of every copy of the package in the process: each copy has a class of its own. */
+const BRAND = Symbol.for('rlock.time-unit')
+
 /**
  * Java's `TimeUnit`, as an object, so that `tryLock(10, TimeUnit.SECONDS)` cannot be read as two numbers.
  */
@@ -10,16 +13,22 @@ export class TimeUnit {
   static readonly HOURS = new TimeUnit('HOURS', 3_600_000)
   static readonly DAYS = new TimeUnit('DAYS', 86_400_000)
 
+  /** `duration` of this unit in milliseconds, not rounded. */
+  readonly toMillis: (duration: number) => number
+
+  // No private field: with one the types of two copies of the package would exclude each other.
   private constructor(
     readonly name: string,
-    private readonly milliseconds: number,
+    milliseconds: number,
   ) {
+    this.toMillis = (duration) => duration * milliseconds
+    Object.defineProperty(this, BRAND, { value: true })
     Object.freeze(this)
   }
 
-  /** `duration` of this unit in milliseconds, not rounded. */
-  toMillis(duration: number): number {
-    return duration * this.milliseconds
+  /** A unit of another copy of the package is one as well. */
+  static [Symbol.hasInstance](value: unknown): value is TimeUnit {
+    return typeof value === 'object' && value !== null && BRAND in value
   }
 
   toString(): string {

@@ -1,93 +1,105 @@
-import { ownerField, readClockParts } from '../names/redis-names'
-import type { Caller } from '../ownership/callers'
-import type { Hold } from '../ownership/hold'
-import type { Renewal } from '../renewal/renewal'
+import type { Context } from '../client/context'
+import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { ownerField, readTimeoutParts } from '../redis/names'
+import type { Caller } from '../reentrant/hold'
+import {
+  decodeAcquire,
+  decodeInspect,
+  decodeReenter,
+  decodeRelease,
+  type LockScripts,
+  type LockState,
+  type ReenterReply,
+  type ReleaseReply,
+} from '../reentrant/lock-scripts'
 import { script } from '../scripts/script'
-import type { ScriptCall, ScriptRunner } from '../scripts/script-runner'
-import type { LockProtocol, LockState } from './lock-protocol'
-import { type ReadWriteLockClient, ReadWriteSide } from './read-write-side'
+import type { ScriptCall } from '../scripts/script-call'
+import type { Outcome } from '../waiting/attempt'
+import { SHARED } from '../waiting/wait-policy'
+import { ReadWriteSide } from './read-write-side'
 
-const ACQUIRE = script('read-lock/acquire')
-const REENTER = script('read-lock/reenter')
-const RELEASE = script('read-lock/release')
-const FORCE_RELEASE = script('read-lock/force-release')
-const RENEW = script('read-lock/renew')
-const INSPECT = script('read-lock/inspect')
+const ACQUIRE = script('read-lock/acquire', decodeAcquire)
+const REENTER = script('read-lock/reenter', decodeReenter)
+const RELEASE = script('read-lock/release', decodeRelease)
+const FORCE_RELEASE = script('read-lock/force-release', decodeRelease)
+const RENEW = script('read-lock/renew', decodeLeaseEnds)
+const INSPECT = script('read-lock/inspect', decodeInspect)
 
-/** Renews read holds with the clocks of their levels, many in one call. */
-export class ReadLockRenewal implements Renewal {
-  constructor(
-    private readonly runner: ScriptRunner,
-    /** Whether to ask that a replica has it. */
-    private readonly acknowledged: boolean,
-  ) {}
-
-  renew(holds: readonly Hold[], lease: number): ScriptCall {
-    const args: (string | number)[] = [lease]
-    for (const { key, ownerField } of holds) {
-      const { before, behind } = readClockParts(key)
+/** Renews read holds with the timeout keys of their levels, many in one call. */
+const READ_LOCK_RENEWAL: Renewal = {
+  tracksKeys: false,
+  renew(scripts, leases, duration, acknowledged) {
+    const args: (string | number)[] = [duration]
+    for (const { key, ownerField } of leases) {
+      const { before, behind } = readTimeoutParts(key)
       args.push(ownerField, before, behind)
     }
-    return this.runner.run(
+    return scripts.run(
       RENEW,
-      holds.map((hold) => hold.key),
+      leases.map(({ key }) => key),
       args,
-      this.acknowledged,
+      acknowledged,
     )
-  }
+  },
 }
 
-/** The read side: many holds at a time, each level with a clock of its own. */
-export class ReadLock extends ReadWriteSide implements LockProtocol {
+/** The read side: many holds at a time, each level with a read timeout key of its own. */
+export class ReadLock extends ReadWriteSide implements LockScripts {
+  readonly kind = 'read'
   readonly shared = true
+  readonly policy = SHARED
   readonly leasesRunOn = true
-  readonly renewal: Renewal
+  readonly renewal = READ_LOCK_RENEWAL
 
-  constructor(name: string, key: string, client: ReadWriteLockClient) {
-    super(name, key, client, 'read')
-    this.renewal = client.readRenewal
+  constructor(name: string, key: string, context: Context) {
+    super(name, key, context, 'read')
   }
 
   ownerField(threadId: number): string {
-    return ownerField(this.client.clientId, threadId)
+    return ownerField(this.context.clientId, threadId)
   }
 
   /** A writer may read as well. */
-  beside(caller: Caller): string | undefined {
-    return this.heldBeside(caller)?.ownerField
+  companion(caller: Caller): string | undefined {
+    return this.companionHold(caller)?.ownerField
   }
 
-  acquire(owner: string, lease: number, beside: string | undefined): ScriptCall {
-    const keys = [this.key, this.clock(owner, 1)]
-    return this.client.runner.run(ACQUIRE, keys, [owner, lease, beside ?? ''], true)
+  acquire(owner: string, lease: number, companion: string | undefined): ScriptCall<Outcome<undefined>> {
+    const keys = [this.key, this.timeoutKey(owner, 1)]
+    return this.context.scripts.run(ACQUIRE, keys, [owner, lease, companion ?? ''], true)
   }
 
-  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
-    return this.client.runner.run(
+  reenter(
+    owner: string,
+    lease: number,
+    count: number,
+    releasedEnd: number,
+  ): ScriptCall<ReenterReply<undefined>> {
+    return this.context.scripts.run(
       REENTER,
-      [this.key, this.clock(owner, count)],
+      [this.key, this.timeoutKey(owner, count)],
       [owner, lease, count, releasedEnd],
       true,
     )
   }
 
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
-    const { before, behind } = this.clocks
-    const { publish } = this.client
-    const args = [owner, count, lease, this.channel, publish, leaseEnd, before, behind]
-    return this.client.runner.run(RELEASE, [this.key, this.neverThere], args)
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    const { before, behind } = this.timeoutKeyParts
+    const { publishCommand } = this.context
+    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
+    return this.context.scripts.run(RELEASE, [this.key, this.movingGuardKey], args)
   }
 
-  forceRelease(owners: readonly string[]): ScriptCall {
-    const { before, behind } = this.clocks
-    return this.run(FORCE_RELEASE, [before, behind, this.channel, this.client.publish, ...owners])
+  forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
+    const { before, behind } = this.timeoutKeyParts
+    return this.run(FORCE_RELEASE, [before, behind, this.channel, this.context.publishCommand, ...owners])
   }
 
-  inspect(owner: string): Promise<LockState> {
-    return this.inspectBy(INSPECT, owner)
+  inspect(owner: string): ScriptCall<LockState> {
+    return this.run(INSPECT, [owner])
   }
 
-  private clock(owner: string, level: number): string {
-    return `${this.clocks.before}${owner}${this.clocks.behind}${level}`
+  private timeoutKey(owner: string, level: number): string {
+    return `${this.timeoutKeyParts.before}${owner}${this.timeoutKeyParts.behind}${level}`
   }
 }

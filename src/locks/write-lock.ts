@@ -1,66 +1,88 @@
 import { IllegalMonitorStateError } from '../api/errors'
-import { ownerField } from '../names/redis-names'
-import type { Caller } from '../ownership/callers'
-import type { Renewal } from '../renewal/renewal'
+import type { Context } from '../client/context'
+import { ownerField } from '../redis/names'
+import type { Caller } from '../reentrant/hold'
+import {
+  decodeAcquire,
+  decodeInspect,
+  decodeReenter,
+  decodeRelease,
+  type LockScripts,
+  type LockState,
+  type ReenterReply,
+  type ReleaseReply,
+} from '../reentrant/lock-scripts'
 import { script } from '../scripts/script'
-import type { ScriptCall } from '../scripts/script-runner'
-import type { LockProtocol, LockState } from './lock-protocol'
-import { type ReadWriteLockClient, ReadWriteSide } from './read-write-side'
+import type { ScriptCall } from '../scripts/script-call'
+import { quote } from '../util/quote'
+import type { Outcome } from '../waiting/attempt'
+import { EXCLUSIVE } from '../waiting/wait-policy'
+import { HASH_LOCK_RENEWAL } from './hash-lock'
+import { ReadWriteSide } from './read-write-side'
 
-const ACQUIRE = script('write-lock/acquire')
-const REENTER = script('write-lock/reenter')
-const RELEASE = script('write-lock/release')
-const FORCE_RELEASE = script('write-lock/force-release')
-const INSPECT = script('write-lock/inspect')
+const ACQUIRE = script('write-lock/acquire', decodeAcquire)
+const REENTER = script('write-lock/reenter', decodeReenter)
+const RELEASE = script('write-lock/release', decodeRelease)
+const FORCE_RELEASE = script('write-lock/force-release', decodeRelease)
+const INSPECT = script('write-lock/inspect', decodeInspect)
 
-/** The write side: one hold at a time, and nobody reads but its owner. Renewed as a plain lock is. */
-export class WriteLock extends ReadWriteSide implements LockProtocol {
+/** The write side: one hold at a time, and only its owner may read meanwhile. Renewed as a plain lock is. */
+export class WriteLock extends ReadWriteSide implements LockScripts {
+  readonly kind = 'write'
   readonly shared = false
+  readonly policy = EXCLUSIVE
   readonly leasesRunOn = false
-  readonly renewal: Renewal
+  readonly addsLeases = true
+  readonly renewal = HASH_LOCK_RENEWAL
+  private readonly guardedKeys: readonly string[]
 
-  constructor(name: string, key: string, client: ReadWriteLockClient) {
-    super(name, key, client, 'write')
-    this.renewal = client.writeRenewal
+  constructor(name: string, key: string, context: Context) {
+    super(name, key, context, 'write')
+    this.guardedKeys = [key, this.movingGuardKey]
   }
 
   ownerField(threadId: number): string {
-    return `${ownerField(this.client.clientId, threadId)}:write`
+    return `${ownerField(this.context.clientId, threadId)}:write`
   }
 
-  /** A reader that waits to write waits for itself: it is told so instead. A single try just fails. */
-  beside(caller: Caller, willWait: boolean): undefined {
-    const reading = willWait ? this.heldBeside(caller) : undefined
+  /** A reader that waits to write waits for itself, and is refused instead. A single try just fails. */
+  companion(caller: Caller, willWait: boolean): undefined {
+    const reading = willWait ? this.companionHold(caller) : undefined
     if (reading)
       throw new IllegalMonitorStateError(
-        `${caller.description} holds the read side of ${JSON.stringify(this.name)} and wants to write ` +
-          `(client ${this.client.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
+        `${caller.description} holds the read side of ${quote(this.name)} and wants to write ` +
+          `(client ${this.context.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
           'Release the read lock first and look again at what you read, or take the write lock from the start.',
       )
     return undefined
   }
 
-  acquire(owner: string, lease: number): ScriptCall {
-    return this.run(ACQUIRE, [owner, lease], true)
+  acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
+    return this.context.scripts.run(ACQUIRE, this.guardedKeys, [owner, lease], true)
   }
 
-  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall {
+  reenter(
+    owner: string,
+    lease: number,
+    count: number,
+    releasedEnd: number,
+  ): ScriptCall<ReenterReply<undefined>> {
     return this.run(REENTER, [owner, lease, count, releasedEnd], true)
   }
 
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall {
-    const { before, behind } = this.clocks
-    const { publish } = this.client
-    const args = [owner, count, lease, this.channel, publish, leaseEnd, before, behind]
-    return this.client.runner.run(RELEASE, [this.key, this.neverThere], args)
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    const { before, behind } = this.timeoutKeyParts
+    const { publishCommand } = this.context
+    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
+    return this.context.scripts.run(RELEASE, this.guardedKeys, args)
   }
 
-  forceRelease([owner = '']: readonly string[]): ScriptCall {
-    const { before, behind } = this.clocks
-    return this.run(FORCE_RELEASE, [owner, this.channel, this.client.publish, before, behind])
+  forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
+    const { before, behind } = this.timeoutKeyParts
+    return this.run(FORCE_RELEASE, [owner, this.channel, this.context.publishCommand, before, behind])
   }
 
-  inspect(owner: string): Promise<LockState> {
-    return this.inspectBy(INSPECT, owner)
+  inspect(owner: string): ScriptCall<LockState> {
+    return this.run(INSPECT, [owner])
   }
 }

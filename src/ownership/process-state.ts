@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { LogicalThread } from './logical-thread'
 
 interface ProcessState {
   nextThreadId: number
-  readonly threads: AsyncLocalStorage<LogicalThread | undefined>
+  /** The logical thread whose code runs; `logical-thread.ts` alone reads it. */
+  readonly threads: AsyncLocalStorage<unknown>
 }
 
 // One state for every copy of the package in the process (two versions in node_modules, a bundled copy

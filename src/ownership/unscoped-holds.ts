@@ -1,4 +1,8 @@
-import type { Hold } from './hold'
+import type { LogicalThread } from './logical-thread'
+
+interface Owned {
+  readonly thread: LogicalThread | undefined
+}
 
 /** Enough to name them in messages; a lock object used to fire and forget must not grow for ever. */
 const REMEMBERED = 100
@@ -9,34 +13,41 @@ const REMEMBERED = 100
  * `unlock()` settles lost ones before live ones: the late finisher of a lost hold must not free the lock
  * that its successor, who shares the object, holds by now.
  */
-export class UnscopedHolds {
-  private readonly live: Hold[] = []
-  private readonly ended: Hold[] = []
+export class UnscopedHolds<H extends Owned> {
+  private readonly live: H[] = []
+  private readonly ended: H[] = []
   private forgotten = 0
 
-  add(hold: Hold): void {
+  add(hold: H): void {
     this.live.push(hold)
   }
 
-  /** Takes out the hold that an `unlock()` is about. `isLive` looks at the clock. */
-  take(isLive: (hold: Hold) => boolean): Hold | 'forgotten' | undefined {
+  /**
+   * Takes out the hold that an `unlock()` is about. `isLive` looks at the clock. Code that a thread left behind
+   * releases no hold but those which that thread took.
+   */
+  take(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | 'forgotten' | undefined {
     this.sort(isLive)
-    const ended = this.ended.shift()
+    const ended = removeFirst(this.ended, endedThread)
     if (ended) return ended
-    if (this.forgotten > 0) {
+    if (this.forgotten > 0 && !endedThread) {
       this.forgotten--
       return 'forgotten'
     }
-    return this.live.shift()
+    return removeFirst(this.live, endedThread)
   }
 
   /** The live hold that the next `unlock()` would release, if it would release one. */
-  peek(isLive: (hold: Hold) => boolean): Hold | undefined {
+  peek(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | undefined {
     this.sort(isLive)
+    if (endedThread) {
+      const isIts = ({ thread }: H) => thread === endedThread
+      return this.ended.some(isIts) ? undefined : this.live.find(isIts)
+    }
     return this.ended.length + this.forgotten > 0 ? undefined : this.live[0]
   }
 
-  private sort(isLive: (hold: Hold) => boolean) {
+  private sort(isLive: (hold: H) => boolean) {
     for (let index = this.live.length - 1; index >= 0; index--) {
       const hold = this.live[index]!
       if (isLive(hold)) continue
@@ -48,4 +59,11 @@ export class UnscopedHolds {
       this.forgotten++
     }
   }
+}
+
+/** Removes the first hold, of this owner if one is given. */
+function removeFirst<H extends Owned>(holds: H[], owner: LogicalThread | undefined): H | undefined {
+  if (!owner) return holds.shift()
+  const index = holds.findIndex((hold) => hold.thread === owner)
+  return index < 0 ? undefined : holds.splice(index, 1)[0]
 }

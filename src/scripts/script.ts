@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto'
 import { luaSources } from './lua.generated'
 
-/** A Lua program of ours and the hash under which the server remembers it. */
-export interface Script {
-  readonly name: keyof typeof luaSources
+export type ScriptName = keyof typeof luaSources
+
+/** A Lua script, the hash under which the server caches it, and how to read its answer. */
+export interface Script<Value = unknown> {
+  readonly name: ScriptName
   readonly source: string
   readonly sha: string
-  /** The server is to tell when one of its keys changes afterwards. */
+  /** The server is to notify this client when one of the script's keys changes afterwards. */
   readonly watchesKeys: boolean
+  /** Turns the server's answer into a value with a type. Nothing else sees the raw answer. */
+  decode(raw: unknown): Value
 }
 
-export function script(name: keyof typeof luaSources, { watchesKeys = false } = {}): Script {
+export function script<Value>(
+  name: ScriptName,
+  decode: (raw: unknown) => Value,
+  { watchesKeys = false } = {},
+): Script<Value> {
   const source = luaSources[name]
-  return { name, source, sha: createHash('sha1').update(source).digest('hex'), watchesKeys }
+  return { name, source, sha: createHash('sha1').update(source).digest('hex'), watchesKeys, decode }
 }

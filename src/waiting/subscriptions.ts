@@ -1,27 +1,39 @@
-import type { ChannelSource } from '../connection/subscriber-connection'
 import { outsideThreads } from '../ownership/logical-thread'
-import type { Clock, Moment, Timer } from '../runtime/clock'
-import { Turn } from './turn'
+import { isReadWriteLockChannel } from '../redis/names'
+import type { ChannelSource } from '../redis/subscriber'
+import type { Clock, Moment, Timer } from '../util/clock'
+import { queueMicrotask } from '../util/timers'
+import { Cohort } from './cohort'
 
 /** A waiter's side of a channel. */
 export interface ChannelListener {
-  /** A message came, or the subscription was confirmed, broken or confirmed again: look at the lock again. */
-  wake(): void
+  /**
+   * A message came, or (without one) the subscription was confirmed, broken or confirmed again: look at the lock again.
+   */
+  wake(message?: string): void
 }
 
 interface Channel {
   readonly listeners: Set<ChannelListener>
-  /** Counts down while nobody listens; hot locks keep their subscription this way. */
+  /** Whether this client wants its messages; without them it keeps the cohort alone. */
+  subscribed: boolean
+  /** Counts the rounds without a listener. A hot lock keeps its subscription this way. */
   idleRounds: number
-  /** How those who wait for the lock behind it take turns with other processes. */
-  readonly turn: Turn
+  /** How the waiters behind it take turns with other processes. */
+  readonly cohort: Cohort
   /** When something was last heard of it, by the monotonic clock. */
   lastHeard: number
+  /** Called once no message can come any more that was published before they asked. */
+  caughtUp: (() => void)[]
+  /** A PING is about to be sent for those. */
+  catchingUp: boolean
 }
 
-/** An unused channel stays subscribed for one to two of these. */
+/** An unused channel is kept for one to two of these, and stays subscribed unless other clients release its lock. */
 const LINGER_ROUND = 500
 const PING_EVERY = 5_000
+/** On the channel of a read-write lock: the last reader has left; a writer that leaves says something else. */
+const LAST_READER_LEFT = '0'
 
 /**
  * Who listens to which channel: one subscription a channel however many listen, gone shortly after the
@@ -41,17 +53,13 @@ export class Subscriptions {
   /** Listens to a channel until the returned function is called. */
   listen(name: string, listener: ChannelListener): () => void {
     let channel = this.channels.get(name)
-    if (!channel) {
-      channel = {
-        listeners: new Set(),
-        idleRounds: 0,
-        turn: new Turn(this.clock),
-        lastHeard: Number.POSITIVE_INFINITY,
-      }
-      this.channels.set(name, channel)
-      this.source.want(name)
-    } else if (channel.listeners.size === 0) this.idle--
+    if (!channel) channel = this.open(name)
+    else if (channel.listeners.size === 0) this.idle--
     channel.listeners.add(listener)
+    if (!channel.subscribed) {
+      channel.subscribed = true
+      this.source.want(name)
+    }
     this.pinger ??= this.armPinger()
     return () => this.leave(name, channel, listener)
   }
@@ -60,9 +68,37 @@ export class Subscriptions {
     return this.source.isConfirmed(name)
   }
 
-  /** None where nobody has listened of late. */
-  turn(name: string): Turn | undefined {
-    return this.channels.get(name)?.turn
+  /** Calls back once every message that was published on this channel before now has come, or never will. */
+  whenCaughtUp(name: string, callback: () => void): void {
+    const channel = this.channels.get(name)
+    if (!channel) return
+    channel.caughtUp.push(callback)
+    if (this.source.isConfirmed(name)) this.catchUp(name, channel)
+  }
+
+  /**
+   * The server confirmed the subscription: what it publishes from now on is heard, and nothing that it published
+   * before.
+   */
+  confirmed(name: string): void {
+    for (const callback of this.channels.get(name)?.caughtUp.splice(0) ?? []) callback()
+    this.wake(name)
+  }
+
+  /** None where no caller has listened, and no other client has heard a release of this one, of late. */
+  cohort(name: string): Cohort | undefined {
+    return this.channels.get(name)?.cohort
+  }
+
+  /** The same, and remembered for a while. */
+  keepCohort(name: string): Cohort {
+    let channel = this.channels.get(name)
+    if (!channel) {
+      channel = this.open(name)
+      this.becameIdle(channel)
+    }
+    channel.idleRounds = 0
+    return channel.cohort
   }
 
   /** Whether everything would have been heard since that moment, and nothing was. */
@@ -72,17 +108,33 @@ export class Subscriptions {
   }
 
   /** A lock was released, says the channel. */
-  message(name: string): void {
-    this.channels.get(name)?.turn.hear()
-    this.wake(name)
+  message(name: string, text: string): void {
+    const channel = this.channels.get(name)
+    if (!channel) return
+    const { cohort } = channel
+    cohort.hear(isReadWriteLockChannel(name) && text === LAST_READER_LEFT)
+    this.wake(name, text)
+    if (cohort.had > 0) this.stopLingering(name)
   }
 
-  /** Wakes whoever listens to this channel. */
-  wake(name: string): void {
+  /** Other clients yield to each that listens: one that waits for nothing is not to keep the lock idle. */
+  stopLingering(name: string): void {
+    const channel = this.channels.get(name)
+    if (channel?.listeners.size === 0) this.unsubscribe(name, channel)
+  }
+
+  /** Wakes every listener of this channel. */
+  wake(name: string, message?: string): void {
     const channel = this.channels.get(name)
     if (!channel) return
     channel.lastHeard = this.clock.now().monotonic
-    for (const listener of channel.listeners) listener.wake()
+    for (const listener of channel.listeners) listener.wake(message)
+  }
+
+  /** @internal What is subscribed to, and how many timers run. */
+  stats(): { channels: number; sourceChannels: number; channelTimers: number } {
+    const timers = [this.sweeper, this.pinger].filter((timer) => timer !== undefined)
+    return { channels: this.channels.size, sourceChannels: this.source.size, channelTimers: timers.length }
   }
 
   close(): void {
@@ -92,12 +144,53 @@ export class Subscriptions {
     this.source.close()
   }
 
+  private open(name: string): Channel {
+    const channel = {
+      listeners: new Set<ChannelListener>(),
+      subscribed: false,
+      idleRounds: 0,
+      cohort: new Cohort(this.clock),
+      lastHeard: Number.POSITIVE_INFINITY,
+      caughtUp: [],
+      catchingUp: false,
+    }
+    this.channels.set(name, channel)
+    return channel
+  }
+
+  // A PING on the connection of the messages: its answer comes behind them. One for all that ask in the same turn.
+  private catchUp(name: string, channel: Channel) {
+    if (channel.catchingUp) return
+    channel.catchingUp = true
+    queueMicrotask(() => {
+      channel.catchingUp = false
+      const callbacks = channel.caughtUp.splice(0)
+      this.source.pass(name).then(
+        () => {
+          for (const callback of callbacks) callback()
+        },
+        // The connection broke: the next confirmation serves as well.
+        () => channel.caughtUp.push(...callbacks),
+      )
+    })
+  }
+
   private leave(name: string, channel: Channel, listener: ChannelListener) {
     if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return
-    if (this.channels.get(name) !== channel) return
+    if (this.channels.get(name) === channel) this.becameIdle(channel)
+  }
+
+  private becameIdle(channel: Channel) {
     channel.idleRounds = 0
     this.idle++
     this.sweeper ??= this.armSweeper()
+  }
+
+  private unsubscribe(name: string, channel: Channel) {
+    if (!channel.subscribed) return
+    channel.subscribed = false
+    channel.cohort.stopHearing()
+    this.source.drop(name)
   }
 
   private armSweeper(): Timer {
@@ -114,7 +207,7 @@ export class Subscriptions {
       if (channel.listeners.size > 0 || channel.idleRounds++ === 0) continue
       this.channels.delete(name)
       this.idle--
-      this.source.drop(name)
+      this.unsubscribe(name, channel)
     }
     if (this.channels.size > this.idle) return
     this.pinger?.cancel()
@@ -122,7 +215,7 @@ export class Subscriptions {
   }
 
   private armPinger(): Timer {
-    // A waiter sends nothing, so only a PING can tell a quiet subscription from a dead one.
+    // A waiter sends nothing, so only a PING can distinguish a quiet subscription from a dead one.
     return outsideThreads(() =>
       this.clock.after(PING_EVERY, () => {
         this.pinger = undefined

@@ -1,67 +1,72 @@
-import type { Clock, Moment, Timer } from '../runtime/clock'
-import type { Queued } from '../runtime/queue'
-import type { Reply, ScriptCall } from '../scripts/script-runner'
-import { onAbort } from './abort-listeners'
-import { notReplicated } from './not-replicated'
+import type { Reply, ScriptCall } from '../scripts/script-call'
+import { onAbort } from '../util/abort'
+import type { Moment, Timer } from '../util/clock'
+import type { Linked } from '../util/linked-list'
+import type { Attempt, Outcome } from './attempt'
+import { notReplicated, unanswered, unavailable } from './wait-errors'
+import type { WaitQueueEnvironment } from './wait-target'
 
-/** What an acquisition asks of the queue. */
-export interface AcquireRequest {
-  /** Milliseconds to wait at most; 0 or less: one try; undefined: without limit. */
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  /** The lease asked for, in ms: whoever is next need not look again before it has run out. */
-  readonly lease: number
-  /** How long past its wait it still takes the answer to a try under way, in ms. */
-  readonly grace: number
-  /** For messages. */
-  readonly lockName: string
-  /** Sends one attempt. */
-  start(): ScriptCall
-  /** Whether such a lock is handed over at all. */
-  readonly canTakeOver: boolean
-  /** Sends one that takes the lock over from a hold of this client. */
-  takeOver(giver: string): ScriptCall
-  /** The attempt is nobody's any more: whatever it acquires must be given back. */
-  abandon(call: ScriptCall): void
-  /** An earlier copy of an answered attempt may still be applied: see that it is given back if so. */
-  giveBackLateCopy(): void
-  /** What to reject with when the wait is over and the server out of reach or declining; undefined: answer "not acquired". */
-  unavailable(attempt: ScriptCall | undefined): Error | undefined
+/** What a waiter fails with when an ancestor of its thread has acquired the lock: it re-enters that hold instead. */
+export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
+
+/** The reply that granted what a waiter waited for. */
+export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
+
+// biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
+export type AnyWaiter = Waiter<any>
+
+/** What a waiter asks of its queue. */
+export interface WaiterQueue {
+  readonly around: WaitQueueEnvironment
+  /** Called once when the waiter is settled for any reason. */
+  leave(waiter: AnyWaiter): void
+  /** Whether the server said that the lock is held, and is not silent since. */
+  isKnownHeld(): boolean
+  /** What the last answer said may be over without a message: peers publish nothing when they release. */
+  readonly mayMissReleases: boolean
+  /** The wait of this waiter is over without a try of its own: the next answer to any try settles it. */
+  awaitAnswer(waiter: AnyWaiter): void
 }
 
 /** One acquisition in the queue: settles once, in whichever way comes first. */
-export class Waiter implements Queued<Waiter> {
-  before: Waiter | undefined
-  behind: Waiter | undefined
+export class Waiter<Grant> implements Linked<AnyWaiter> {
+  before: AnyWaiter | undefined
+  behind: AnyWaiter | undefined
   /** The reply that acquired the lock, or undefined when the wait was over. */
-  readonly result: Promise<Reply | undefined>
+  readonly result: Promise<GrantedReply<Grant> | undefined>
   readonly joined: Moment
   settled = false
-  /** The wait is over: the attempt under way is the last. */
+  /** The wait is over: the attempt in flight is the last. */
   lastTry: boolean
-  /** Tells the queue that the waiter left in the middle of an attempt. */
+  /** Notifies the queue that the waiter left in the middle of an attempt. */
   onLeft: (() => void) | undefined
+  /** The messages that come now were published while it waited. */
+  isCaughtUp = false
+  /** How often a waiter behind it was granted before it. */
+  overtaken = 0
   /** How many times in a row no replica acknowledged it. */
   unacknowledged = 0
+  /** The server may know an answered attempt as the holder. */
+  private mayHold = false
+  /** A copy of an answered attempt may still arrive. */
   private lateCopyPossible = false
-  private attempt: ScriptCall | undefined
+  private inFlight: ScriptCall<Outcome<Grant>> | undefined
   private timer: Timer | undefined
   private stopListening: (() => void) | undefined
-  private resolve!: (reply: Reply | undefined) => void
+  private resolve!: (reply: GrantedReply<Grant> | undefined) => void
   private reject!: (error: unknown) => void
 
   constructor(
-    readonly request: AcquireRequest,
-    private readonly clock: Clock,
-    /** Called once when the waiter is settled for any reason. */
-    private readonly onSettled: (waiter: Waiter) => void,
+    readonly attempt: Attempt<Grant>,
+    private readonly queue: WaiterQueue,
   ) {
+    const { clock, grace } = queue.around
     this.joined = clock.now()
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
     })
-    const { waitTime, signal, grace } = request
+    const { waitTime, signal } = attempt
     this.lastTry = waitTime !== undefined && waitTime <= 0
     if (waitTime !== undefined) this.timer = clock.after(this.lastTry ? grace : waitTime, this.waitIsOver)
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
@@ -69,61 +74,70 @@ export class Waiter implements Queued<Waiter> {
 
   /** How much of its wait is left, in ms. */
   get patience(): number {
-    const { waitTime } = this.request
-    return waitTime === undefined ? Number.POSITIVE_INFINITY : waitTime - this.clock.elapsedSince(this.joined)
+    const { waitTime } = this.attempt
+    return waitTime === undefined
+      ? Number.POSITIVE_INFINITY
+      : waitTime - this.queue.around.clock.elapsedSince(this.joined)
   }
 
   /** Sends one attempt: an open one, or one that takes over from a hold of this client. */
-  startAttempt(giver: string | undefined): ScriptCall {
-    this.attempt = giver === undefined ? this.request.start() : this.request.takeOver(giver)
-    return this.attempt
+  startAttempt(giver: string | undefined): ScriptCall<Outcome<Grant>> {
+    this.inFlight = giver === undefined ? this.attempt.send() : this.attempt.takeOver!(giver)
+    return this.inFlight
   }
 
-  /** The attempt was answered, and did not acquire or did. */
-  endAttempt(connectionBroke: boolean): void {
-    this.attempt = undefined
-    this.lateCopyPossible ||= connectionBroke
+  /** The attempt was answered. `mayHold`: though it did not acquire, the server may know it as the holder. */
+  endAttempt(mayHold: boolean): void {
+    this.mayHold ||= mayHold
+    this.lateCopyPossible ||= this.inFlight?.lateCopyPossible ?? false
+    this.inFlight = undefined
   }
 
-  succeed(reply: Reply): void {
-    // Of this attempt or of one before it: the hold is to know, for a copy that arrives after its release finds the lock free.
-    const known = this.lateCopyPossible ? { ...reply, connectionBroke: true } : reply
-    this.lateCopyPossible = false
-    if (this.settle()) this.resolve(known)
+  succeed(reply: GrantedReply<Grant>): void {
+    // A late copy of this attempt or of an earlier one may still arrive. The hold must know this: after its release the
+    // copy would acquire the free lock.
+    const known = this.lateCopyPossible ? { ...reply, lateCopyPossible: true } : reply
+    this.mayHold = this.lateCopyPossible = false
+    if (this.settle(true)) this.resolve(known)
   }
 
   /** The wait is over and the last try was answered, or never made because others are before this one. */
   giveUp(): void {
-    if (this.settle()) this.resolve(undefined)
+    if (this.settle(false)) this.resolve(undefined)
   }
 
   fail(error: unknown): void {
-    if (this.settle()) this.reject(error)
+    if (this.settle(false)) this.reject(error)
   }
 
   private readonly waitIsOver = () => {
-    const { request, unacknowledged } = this
-    const error = request.unavailable(this.attempt)
-    if (!error && this.attempt?.isUnderWay && !this.lastTry) {
-      // Whoever asked for less than a round trip still gets the one try under way.
+    const { attempt, inFlight, unacknowledged } = this
+    const { clock, clientId, grace, isServerAway } = this.queue.around
+    const cause = inFlight?.lastError
+    const known = this.queue.isKnownHeld()
+    if (isServerAway || cause) return this.fail(unavailable(attempt.subject, clientId, cause))
+    if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
+      // A wait shorter than a round trip still gets the answer to the try in flight; one that slept gets a last try.
       this.lastTry = true
-      this.timer = this.clock.after(request.grace, this.waitIsOver)
+      this.timer = clock.after(grace, this.waitIsOver)
+      if (!inFlight) this.queue.awaitAnswer(this)
       return
     }
-    if (error) this.fail(error)
-    else if (unacknowledged > 0) this.fail(notReplicated(request.lockName, unacknowledged))
+    if (unacknowledged > 0) this.fail(notReplicated(attempt.subject, unacknowledged))
+    else if (!known) this.fail(unanswered(attempt.subject))
     else this.giveUp()
   }
 
-  private settle(): boolean {
+  private settle(granted: boolean): boolean {
     if (this.settled) return false
     this.settled = true
     this.timer?.cancel()
     this.stopListening?.()
-    if (this.attempt) this.request.abandon(this.attempt)
-    else if (this.lateCopyPossible) this.request.giveBackLateCopy()
-    this.attempt = undefined
-    this.onSettled(this)
+    if (this.inFlight || this.mayHold || this.lateCopyPossible)
+      this.attempt.undo?.(this.inFlight, this.lateCopyPossible)
+    this.attempt.left?.(granted)
+    this.inFlight = undefined
+    this.queue.leave(this)
     this.onLeft?.()
     return true
   }

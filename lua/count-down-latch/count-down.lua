@@ -1,0 +1,41 @@
+-- Counts a latch down by one; at zero the key goes, and everybody who waits is notified.
+--
+-- KEYS[1]  the latch: a number, absent at zero
+-- KEYS[2]  the record of the requests of this client
+-- ARGV[1]  the channel
+-- ARGV[2]  PUBLISH or SPUBLISH
+-- ARGV[3]  the number of this request
+-- ARGV[4]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+--
+-- Answers  0   counted down, or there was nothing to count
+--          1   the same, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key holds no count
+--
+-- Applied twice: the record knows the request, and nothing is counted.
+
+--- @include "counter"
+--- @include "request-record"
+local wrong = counterError(KEYS[1])
+if wrong then
+  return wrong
+end
+local before = recordedAnswer(KEYS[2], ARGV[3], ARGV[4])
+if before then
+  return tonumber(before)
+end
+
+local answer = 0
+if redis.call('exists', KEYS[1]) == 1 then
+  local count = redis.call('decr', KEYS[1])
+  if count <= 0 then
+    redis.call('del', KEYS[1])
+  end
+  if count == 0 then
+    --- @include "notify"
+    if not notify(ARGV[2], ARGV[1], '0') then
+      answer = 1
+    end
+  end
+end
+recordAnswer(KEYS[2], ARGV[3], answer)
+return answer

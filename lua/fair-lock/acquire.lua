@@ -1,0 +1,89 @@
+-- Takes a free lock for the owner that heads its queue, or enters its queue.
+--
+-- KEYS[1]  the lock: a hash of one field, the owner, whose value is the hold count
+-- KEYS[2]  the queue: a list of owner fields, in order of arrival
+-- KEYS[3]  when each place in the queue lapses: a sorted set
+-- ARGV[1]  the owner field, <clientId>:<threadId>; every acquisition has one of its own
+-- ARGV[2]  the lease in ms
+-- ARGV[3]  the allowance of a place in ms
+-- ARGV[4]  1: a caller that is not let in enters the queue; 0: it tries once and does not
+-- ARGV[5]  the moment after which this call may do nothing any more, by the server's clock in ms; 0: none
+-- ARGV[6]  the channel of an owner without the owner: <channel>:
+-- ARGV[7]  PUBLISH or SPUBLISH
+--
+-- Answers  nil             acquired
+--          { 0, ms, now }  not acquired, and not in the queue
+--          { 1, ms, now }  in the queue
+--          { 2, 0, now }   too late: nothing was changed
+--          where ms is how long the lock or the place at the head lives if nothing happens, -1 without expiry, and now is
+--          the time by the server's clock in ms
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the second copy finds the owner field, or its place, and answers like the first. Where it acquired, it
+-- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too. Late, after the
+-- owner has left, it is refused by its deadline; before that it enters a place that no owner refreshes.
+
+local lease = tonumber(ARGV[2])
+--- @include "check-lease"
+--- @include "fair-queue"
+
+local remaining = redis.call('pttl', KEYS[1])
+if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+  redis.call('pexpire', KEYS[1], math.max(lease, remaining))
+  return nil
+end
+if redis.call('hlen', KEYS[1]) > 1 then
+  return redis.error_reply('WRONGTYPE a lock has one field, this hash has more')
+end
+local wrong = queueError()
+if wrong then
+  return wrong
+end
+
+local now = serverTime()
+local deadline = tonumber(ARGV[5])
+if deadline > 0 and now > deadline then
+  return { 2, 0, now }
+end
+
+local allowance = tonumber(ARGV[3])
+local latest = now + allowance
+-- Its owner lives: however late it is refreshed, the place is not to be dropped now.
+local place = redis.call('zscore', KEYS[3], ARGV[1])
+if place and tonumber(place) < latest then
+  redis.call('zadd', KEYS[3], latest, ARGV[1])
+end
+
+local head, lapses, swept = firstInQueue(now, allowance)
+if remaining == -2 then
+  if not head or head == ARGV[1] then
+    if head then
+      redis.call('lpop', KEYS[2])
+      redis.call('zrem', KEYS[3], ARGV[1])
+    end
+    -- As text: a number would be printed as a float first.
+    redis.call('hincrby', KEYS[1], ARGV[1], '1')
+    redis.call('pexpire', KEYS[1], ARGV[2])
+    return nil
+  end
+  if swept > 0 then
+    notify(ARGV[7], ARGV[6] .. head, '0')
+  end
+  remaining = math.max(1, math.ceil(lapses - now))
+end
+
+if ARGV[4] == '0' then
+  return { 0, remaining, now }
+end
+if not redis.call('zscore', KEYS[3], ARGV[1]) then
+  local last = redis.call('lindex', KEYS[2], -1)
+  if last and isOurs(last) then
+    latest = math.max(latest, tonumber(redis.call('zscore', KEYS[3], last) or 0))
+  elseif last then
+    local _, sum = walk(0, 0, SLICES, now, function() end, function() end)
+    latest = latest + sum
+  end
+  redis.call('rpush', KEYS[2], ARGV[1])
+  redis.call('zadd', KEYS[3], latest, ARGV[1])
+end
+return { 1, remaining, now }

@@ -1,0 +1,41 @@
+-- Releases the last level of a hold, and notifies the owner that heads the queue.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the queue
+-- KEYS[3]  when each place in the queue lapses
+-- ARGV[1]  the owner field
+-- ARGV[2]  the allowance of a place in ms
+-- ARGV[3]  the channel of an owner without the owner: <channel>:
+-- ARGV[4]  the channel of the locks that are not fair, for the case that the queue is empty
+-- ARGV[5]  PUBLISH or SPUBLISH
+--
+-- Answers  0   not held: nothing was changed. Where the lock is free, the head is notified all the same
+--          2   freed, and no client listened
+--          { 2, how many clients were notified }   freed
+--          3   freed, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the lock is no hash
+--
+-- Applied twice or late: it finds the field gone and answers 0, which the client reads as done where its connection broke
+-- in between. A second message makes the head look once more.
+
+--- @include "fair-queue"
+
+local freed = redis.call('hdel', KEYS[1], ARGV[1]) == 1
+if redis.call('exists', KEYS[1]) == 1 then
+  return freed and 2 or 0
+end
+-- Also where the queue is none: what was held is released.
+local head = not queueError() and firstInQueue(serverTime(), tonumber(ARGV[2]))
+local heard = 0
+if head then
+  heard = notify(ARGV[5], ARGV[3] .. head, '0')
+elseif freed then
+  heard = notify(ARGV[5], ARGV[4], '0')
+end
+if not freed then
+  return 0
+end
+if not heard then
+  return 3
+end
+return heard == 0 and 2 or { 2, heard }

@@ -1,0 +1,41 @@
+-- Takes a free lock for a new hold, and draws its fencing token.
+--
+-- KEYS[1]  the lock: a hash of one field, the owner, whose value is the hold count
+-- KEYS[2]  the token counter
+-- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
+-- ARGV[2]  the lease in ms
+--
+-- Answers  { the token, as text }   acquired
+--          integer                  held by another: the key's remaining time to live in ms, -1 without expiry
+-- Error    WRONGTYPE where the key holds no plain lock, or the counter no number; ERR where the counter is used up
+--
+-- Applied twice: the second copy finds the owner field, leaves count and counter alone, and answers with the same token:
+-- while this owner holds the lock, no other can draw one. It writes all the same, so that a WAIT behind it waits until a
+-- replica has the first copy's write too.
+
+local lease = tonumber(ARGV[2])
+--- @include "check-lease"
+--- @include "next-token"
+
+local remaining = redis.call('pttl', KEYS[1])
+if remaining == -2 then
+  local wrong = tokenError(KEYS[2])
+  if wrong then
+    return wrong
+  end
+  -- As text: a number would be printed as a float first.
+  redis.call('hincrby', KEYS[1], ARGV[1], '1')
+  redis.call('pexpire', KEYS[1], ARGV[2])
+  return { nextToken(KEYS[2]) }
+end
+
+if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+  redis.call('pexpire', KEYS[1], math.max(lease, remaining))
+  return { lastToken(KEYS[2]) }
+end
+
+if redis.call('hlen', KEYS[1]) ~= 1 then
+  return redis.error_reply('WRONGTYPE a lock has one field, this hash has more')
+end
+
+return remaining

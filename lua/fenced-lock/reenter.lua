@@ -1,0 +1,43 @@
+-- Adds a level to a hold, and draws a new token for its owner, as Redisson does.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the token counter
+-- ARGV[1]  the owner field
+-- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
+-- ARGV[3]  the hold count the client wants; it is the only author of its field
+-- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
+--          it, for by that the late copy of a release is known from one in time
+-- ARGV[5]  the newest token of this owner that the client knows; -1 where it knows none
+--
+-- Answers  { when the lease ends now, by the server's clock in ms, the token as text }   the count is as wanted
+--          0   the hold is gone: nothing was changed
+-- Error    WRONGTYPE where the key is no hash, or the counter no number; ERR where the counter is used up
+--
+-- Applied twice: the second copy finds the count as wanted and a token that the client does not know yet, which the first
+-- copy has drawn: while this owner holds the lock, no other can draw one. Where the client knows no token of this owner,
+-- because it acquired through another kind of lock, a second copy draws another one: gaps are normal.
+
+local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+if count == 0 then
+  return 0
+end
+
+local wanted = tonumber(ARGV[3])
+--- @include "next-token"
+-- A client that wants one level asks whether its hold is still there.
+local known = tonumber(ARGV[5])
+local draws = wanted > 1 and (count < wanted or known < 0)
+if not draws and wanted > 1 then
+  draws = tonumber(lastToken(KEYS[2])) <= known
+end
+local wrong = draws and tokenError(KEYS[2])
+if wrong then
+  return wrong
+end
+
+--- @include "reenter"
+local leaseEnd = reenter(KEYS[1], ARGV[1], tonumber(ARGV[2]), count, wanted, ARGV[4])
+if draws then
+  return { leaseEnd, nextToken(KEYS[2]) }
+end
+return { leaseEnd, lastToken(KEYS[2]) }

@@ -1,0 +1,172 @@
+-- The queue of a fair lock, as Java has it. KEYS[2] is a list of owner fields, in order of arrival. KEYS[3] is a sorted set
+-- of the same owners; the score of each is the moment at which its place lapses, in ms by the time of its client, here by
+-- the server's. Each script of ours changes both or neither.
+--
+-- A client of this library has an id of UUID version 8, a Java client one of version 4. It refreshes the places of its
+-- waiters: they lapse after a short allowance, which begins anew every third of it. A Java place lapses after the time for
+-- which its caller would wait, and a Java caller that acquires takes its own wait off the scores of all behind it. So a
+-- place of ours has, besides its allowance, the waits of all Java places ahead of it.
+--
+-- queueError(): what is wrong with the two keys, to be asked before the first write; nothing where they are in order.
+-- firstInQueue(now, allowance): brings list and set together where they differ, drops the places at the head that have
+--   lapsed, and returns the owner that heads the queue, when its place lapses, and how many were dropped.
+-- walk(from, sum, slices, now, visit, endOfSlice): visits the places of ours from an index on, and the sum of the waits of
+--   the Java places ahead of each. Returns the index where it stopped, 0 at the end, and the sum there.
+
+--- @include "server-time"
+--- @include "notify"
+
+-- So many places are read at a time, and so many slices in one script at most.
+local SLICE = 500
+local SLICES = 20
+
+local function queueError()
+  local list = redis.call('type', KEYS[2]).ok
+  local set = redis.call('type', KEYS[3]).ok
+  if (list ~= 'none' and list ~= 'list') or (set ~= 'none' and set ~= 'zset') then
+    return redis.error_reply('WRONGTYPE the queue of a fair lock is a list and a sorted set')
+  end
+end
+
+local function isOurs(owner)
+  return string.sub(owner, 15, 15) == '8'
+end
+
+-- A place without a score gets one, so that it lapses; a score without a place gets one; of two places the later one goes.
+local function heal(now, allowance)
+  if redis.call('llen', KEYS[2]) == redis.call('zcard', KEYS[3]) then
+    return
+  end
+  local placed, twice = {}, {}
+  local from = 0
+  for _ = 1, SLICES do
+    local places = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
+    if #places == 0 then
+      break
+    end
+    local scores = redis.call('zmscore', KEYS[3], unpack(places))
+    for i, owner in ipairs(places) do
+      if placed[owner] then
+        twice[#twice + 1] = owner
+      elseif not scores[i] then
+        redis.call('zadd', KEYS[3], now + allowance, owner)
+      end
+      placed[owner] = true
+    end
+    from = from + #places
+  end
+  for i = 1, math.min(#twice, SLICE) do
+    redis.call('lrem', KEYS[2], -1, twice[i])
+  end
+  if from == SLICE * SLICES then
+    return
+  end
+  for slice = 0, SLICES - 1 do
+    local owners = redis.call('zrange', KEYS[3], slice * SLICE, slice * SLICE + SLICE - 1)
+    for _, owner in ipairs(owners) do
+      if not placed[owner] then
+        redis.call('rpush', KEYS[2], owner)
+      end
+    end
+    if #owners < SLICE then
+      return
+    end
+  end
+end
+
+-- Drops the places at the head that have lapsed, slice by slice.
+local function sweep(now)
+  local swept = 0
+  for _ = 1, SLICES do
+    local places = redis.call('lrange', KEYS[2], 0, SLICE - 1)
+    if #places == 0 then
+      return swept
+    end
+    local scores = redis.call('zmscore', KEYS[3], unpack(places))
+    local lapsed = 0
+    while lapsed < #places and scores[lapsed + 1] and tonumber(scores[lapsed + 1]) <= now do
+      lapsed = lapsed + 1
+    end
+    if lapsed > 0 then
+      redis.call('ltrim', KEYS[2], lapsed, -1)
+      redis.call('zrem', KEYS[3], unpack(places, 1, lapsed))
+    end
+    swept = swept + lapsed
+    if lapsed < SLICE then
+      return swept
+    end
+  end
+  return swept
+end
+
+-- No Java place is ahead of these any more: they need no more than their allowance.
+local function limitHeads(latest)
+  for _, owner in ipairs(redis.call('lrange', KEYS[2], 0, SLICE - 1)) do
+    if not isOurs(owner) then
+      return
+    end
+    if tonumber(redis.call('zscore', KEYS[3], owner) or latest) > latest then
+      redis.call('zadd', KEYS[3], latest, owner)
+    end
+  end
+end
+
+local function firstInQueue(now, allowance)
+  heal(now, allowance)
+  local swept = 0
+  local head = redis.call('lindex', KEYS[2], 0)
+  local score = head and redis.call('zscore', KEYS[3], head)
+  if score and tonumber(score) <= now then
+    swept = sweep(now)
+    head = redis.call('lindex', KEYS[2], 0)
+    score = head and redis.call('zscore', KEYS[3], head)
+  end
+  if not head then
+    return nil, 0, swept
+  end
+  local latest = now + allowance
+  if not score then
+    redis.call('zadd', KEYS[3], latest, head)
+    return head, latest, swept
+  end
+  if tonumber(score) > latest and isOurs(head) then
+    limitHeads(latest)
+    return head, latest, swept
+  end
+  return head, tonumber(score), swept
+end
+
+-- The wait of a Java place, by its score and the score on which that was built. Where that score was the one of a place
+-- of ours, or the end of a lease, it has moved since: the wait is rounded up to a minute, or to Java's default.
+local function javaWait(difference, isExact)
+  if isExact then
+    return math.max(difference, 0)
+  end
+  if difference <= 60000 then
+    return 60000
+  end
+  return difference <= 345000 and 300000 or difference
+end
+
+local function walk(from, sum, slices, now, visit, endOfSlice)
+  local previous
+  for _ = 1, slices do
+    local places = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
+    for _, owner in ipairs(places) do
+      if isOurs(owner) then
+        visit(owner, sum)
+        previous = nil
+      else
+        local score = tonumber(redis.call('zscore', KEYS[3], owner) or now)
+        sum = sum + javaWait(score - (previous or now + sum), previous ~= nil)
+        previous = score
+      end
+    end
+    endOfSlice()
+    if #places < SLICE then
+      return 0, sum
+    end
+    from = from + SLICE
+  end
+  return from, sum
+end

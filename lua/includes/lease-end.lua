@@ -1,0 +1,6 @@
+-- ends(key): when the lease of a key ends, by the server's clock in ms.
+
+--- @include "server-time"
+local function ends(key)
+  return serverTime() + redis.call('pttl', key)
+end

@@ -1,0 +1,33 @@
+-- nextToken(key): draws the next fencing token, as text: clients read large integers inexactly. The counter never
+-- expires: tokens would start again at 1.
+-- lastToken(key): the token that was drawn last, as text.
+-- tokenError(key): what is wrong with the counter, to be asked before the first write; nothing where it is in order.
+
+local LAST_TOKEN = 9007199254740991
+
+local function tokenError(key)
+  local kind = redis.call('type', key).ok
+  if kind == 'none' then
+    return nil
+  end
+  if kind ~= 'string' then
+    return redis.error_reply('WRONGTYPE the token counter ' .. key .. ' holds no number')
+  end
+  local token = redis.call('get', key)
+  if not string.find(token, '^%d+$') then
+    return redis.error_reply('WRONGTYPE the token counter ' .. key .. ' holds no number')
+  end
+  if #token > 16 or tonumber(token) >= LAST_TOKEN then
+    return redis.error_reply('ERR the token counter ' .. key .. ' is used up')
+  end
+end
+
+local function nextToken(key)
+  local token = redis.call('incr', key)
+  redis.call('persist', key)
+  return string.format('%.0f', token)
+end
+
+local function lastToken(key)
+  return redis.call('get', key) or '0'
+end

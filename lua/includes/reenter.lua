@@ -1,0 +1,15 @@
+-- reenter(key, owner, lease, count, wanted, seen): raises the hold count of an owner, which is `count` now, to the count the
+-- client wants (a late copy must not lower it), and gives the key a lease that is long enough for the new level and ends apart from the end that the last
+-- partial release had seen. Returns when the lease ends, by the server's clock in ms.
+
+--- @include "server-time"
+--- @include "distinct-lease-end"
+local function reenter(key, owner, lease, count, wanted, seen)
+  local now = serverTime()
+  if wanted > count then
+    redis.call('hincrby', key, owner, wanted - count)
+  end
+  local longest = apart(now, math.max(lease, redis.call('pttl', key)), seen)
+  redis.call('pexpire', key, longest)
+  return now + longest
+end

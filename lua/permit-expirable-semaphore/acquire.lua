@@ -1,0 +1,72 @@
+-- Takes permits, if there are enough.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- ARGV[1]  how long they are leased, in ms; 0: without end
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4]  how many permits
+-- ARGV[5…] their new ids, 32 hexadecimal digits each
+--
+-- Answers  {1}              taken
+--          {0, free, wait}  too few: so many are free, and the next lease ends in so many ms; -1: none that is known of
+--          {-1}             there is no such semaphore
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the ids are out already, and their leases begin anew.
+
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+
+local now = serverTime()
+local ends = leaseEnd(now, ARGV[1])
+local permits = tonumber(ARGV[4])
+local isOut = 0
+for i = 5, #ARGV do
+  if redis.call('zscore', KEYS[2], bytes(ARGV[i])) then
+    isOut = isOut + 1
+  end
+end
+if isOut > 0 and isOut < permits then
+  -- Some have expired meanwhile: all are taken anew.
+  for i = 5, #ARGV do
+    redis.call('zrem', KEYS[2], bytes(ARGV[i]))
+  end
+  if redis.call('exists', KEYS[1]) == 1 then
+    redis.call('incrby', KEYS[1], isOut)
+  end
+  isOut = 0
+end
+
+local reclaimed = 0
+if isOut == 0 then
+  reclaimed = reclaim(KEYS[1], KEYS[2], now)
+  if redis.call('exists', KEYS[1]) == 0 then
+    return {-1}
+  end
+  local free = tonumber(redis.call('get', KEYS[1]))
+  if free < permits then
+    if reclaimed > 0 and free > 0 then
+      notify(ARGV[3], ARGV[2], free)
+    end
+    local nearest = tonumber(redis.call('zrange', KEYS[2], 0, 0, 'withscores')[2] or NEVER)
+    return {0, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
+  end
+  redis.call('decrby', KEYS[1], permits)
+end
+for i = 5, #ARGV do
+  redis.call('zadd', KEYS[2], ends, bytes(ARGV[i]))
+end
+setTimeToLive(KEYS[1], KEYS[2])
+if reclaimed > permits then
+  local free = tonumber(redis.call('get', KEYS[1]))
+  if free > 0 then
+    notify(ARGV[3], ARGV[2], free)
+  end
+end
+return {1}

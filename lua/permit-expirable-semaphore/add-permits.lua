@@ -1,0 +1,47 @@
+-- Changes how many permits there are, up or down; the number that is free may fall below zero.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- KEYS[3]  the record of the requests of this client
+-- ARGV[1]  how many permits to add; below zero: to take away
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4]  the number of this request
+-- ARGV[5]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+--
+-- Answers  1   changed
+--          2   changed, but the server refused the message (ACL)
+--          -1  the number would be one that Java cannot read: nothing was changed
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the record knows the request and its answer, and nothing is added.
+
+--- @include "request-record"
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+local before = recordedAnswer(KEYS[3], ARGV[4], ARGV[5])
+if before then
+  return tonumber(before)
+end
+
+local answer = 1
+reclaim(KEYS[1], KEYS[2], serverTime())
+local free = redis.call('get', KEYS[1])
+-- Permits that are still out, of a count that was lost, are part of the number.
+local added = free and tonumber(ARGV[1]) or ARGV[1] - redis.call('zcard', KEYS[2])
+local sum = tonumber(free or '0') + added
+if sum > 2147483647 or sum < -2147483648 then
+  answer = -1
+else
+  redis.call('incrby', KEYS[1], added)
+  if sum > 0 and tonumber(ARGV[1]) > 0 and not notify(ARGV[3], ARGV[2], sum) then
+    answer = 2
+  end
+end
+recordAnswer(KEYS[3], ARGV[4], answer)
+return answer

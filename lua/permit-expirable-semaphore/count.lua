@@ -1,0 +1,30 @@
+-- How many permits are free, and how many are out. Releases what has expired.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- ARGV[1]  the channel
+-- ARGV[2]  PUBLISH or SPUBLISH
+--
+-- Answers  {exists, free, out}; exists is 0 where there is no such semaphore
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: nothing is left to release.
+
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+
+local now = serverTime()
+local reclaimed = reclaim(KEYS[1], KEYS[2], now)
+local out = redis.call('zcount', KEYS[2], '(' .. string.format('%.0f', now), '+inf')
+local expired = redis.call('zcard', KEYS[2]) - out
+local free = tonumber(redis.call('get', KEYS[1]) or '0')
+if reclaimed > 0 and free > 0 then
+  notify(ARGV[2], ARGV[1], free)
+end
+local exists = redis.call('exists', KEYS[1])
+return {exists, free + exists * expired, out}

@@ -1,0 +1,50 @@
+-- Gives permits back.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- ARGV[1]  1: all of them, or none where one is not out or has expired
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4…] the ids, 32 hexadecimal digits each
+--
+-- Answers  a list: first 1, or 2 where the server refused the message (ACL), then for each id
+--          1   it was out, and is free again unless all were asked for and another one was not out
+--          -1  its lease had ended; it is free again, with the same exception
+--          0   it was not out
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the ids are not out any more.
+
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+
+local now = serverTime()
+local answer = {1}
+local areAllOut = true
+for i = 4, #ARGV do
+  local score = redis.call('zscore', KEYS[2], bytes(ARGV[i]))
+  local state = not score and 0 or tonumber(score) > now and 1 or -1
+  areAllOut = areAllOut and state == 1
+  answer[i - 2] = state
+end
+if ARGV[1] == '1' and not areAllOut then
+  return answer
+end
+
+local removed = 0
+for i = 4, #ARGV do
+  removed = removed + redis.call('zrem', KEYS[2], bytes(ARGV[i]))
+end
+-- Without a count no client knows how many there are in all: setPermits() puts that right.
+if removed > 0 and redis.call('exists', KEYS[1]) == 1 then
+  local free = redis.call('incrby', KEYS[1], removed)
+  if free > 0 and not notify(ARGV[3], ARGV[2], free) then
+    answer[1] = 2
+  end
+end
+return answer

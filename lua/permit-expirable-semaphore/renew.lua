@@ -1,0 +1,27 @@
+-- Renews the leases of permits that are out, each for itself.
+--
+-- KEYS[1…]   for each permit the sorted set that it is in
+-- ARGV[1]    how long they are leased from now on, in ms
+-- ARGV[i+1]  the id of the permit in KEYS[i], 32 hexadecimal digits
+--
+-- Answers  for each permit when its lease ends now, by the server's clock in ms; 0: it is not out, or its lease had ended
+--
+-- Applied twice: the leases begin anew.
+
+--- @include "permits"
+--- @include "server-time"
+local now = serverTime()
+local answer = {}
+for i = 1, #KEYS do
+  local id = bytes(ARGV[i + 1])
+  local score = redis.pcall('zscore', KEYS[i], id)
+  local known = type(score) == 'string' and tonumber(score) or 0
+  answer[i] = 0
+  if known > now then
+    -- A longer lease stays as it is.
+    local ends = math.max(known, leaseEnd(now, ARGV[1]))
+    redis.call('zadd', KEYS[i], ends, id)
+    answer[i] = ends
+  end
+end
+return answer

@@ -1,0 +1,32 @@
+-- Sets how many permits there are in all, those that are out included.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- ARGV[1]  how many permits, 0 or more
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+--
+-- Answers  1   set
+--          2   set, but the server refused the message (ACL)
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the number is the same.
+
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+
+local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
+local before = tonumber(redis.call('get', KEYS[1]) or '0')
+local free = ARGV[1] - redis.call('zcard', KEYS[2])
+-- Not SET, which would drop a time to live.
+redis.call('incrby', KEYS[1], free - before)
+setTimeToLive(KEYS[1], KEYS[2])
+if free > 0 and (free > before or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then
+  return 2
+end
+return 1

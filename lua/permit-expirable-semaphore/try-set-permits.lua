@@ -1,0 +1,45 @@
+-- Sets how many permits there are in all, where there is no such semaphore.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- KEYS[3]  the record of the requests of this client
+-- ARGV[1]  how many permits, 0 or more
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4]  the number of this request
+-- ARGV[5]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+--
+-- Answers  1   set
+--          0   there is one already: nothing was changed
+--          2   set, but the server refused the message (ACL)
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the record knows the request and its answer, also after the semaphore has gone.
+
+--- @include "request-record"
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+local before = recordedAnswer(KEYS[3], ARGV[4], ARGV[5])
+if before then
+  return tonumber(before)
+end
+
+local answer = 0
+if redis.call('exists', KEYS[1]) == 0 then
+  answer = 1
+  reclaim(KEYS[1], KEYS[2], serverTime())
+  -- Permits that are still out, of a count that was lost, are part of the number.
+  local free = ARGV[1] - redis.call('zcard', KEYS[2])
+  redis.call('set', KEYS[1], string.format('%.0f', free))
+  redis.call('persist', KEYS[2])
+  if free > 0 and not notify(ARGV[3], ARGV[2], free) then
+    answer = 2
+  end
+end
+recordAnswer(KEYS[3], ARGV[4], answer)
+return answer

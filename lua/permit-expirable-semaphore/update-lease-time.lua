@@ -1,0 +1,36 @@
+-- Sets the lease of a permit that is out.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the permits that are out
+-- ARGV[1]  how long it is leased from now on, in ms; 0: without end
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4]  its id, 32 hexadecimal digits
+--
+-- Answers  1   set
+--          0   it is not out, or its lease had ended
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the lease begins anew.
+
+--- @include "permits"
+--- @include "server-time"
+--- @include "notify"
+local wrong = permitsError(KEYS[1], KEYS[2])
+if wrong then
+  return wrong
+end
+
+local now = serverTime()
+local id = bytes(ARGV[4])
+local score = tonumber(redis.call('zscore', KEYS[2], id) or '0')
+if score <= now then
+  return 0
+end
+local ends = leaseEnd(now, ARGV[1])
+redis.call('zadd', KEYS[2], ends, id)
+if ends < score then
+  -- Waiters sleep until the lease that they saw ends.
+  notify(ARGV[3], ARGV[2], '1')
+end
+return 1

@@ -1,0 +1,15 @@
+-- How many permits of a semaphore are free.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+--
+-- Answers  the number; 0 where there is no such semaphore
+-- Error    WRONGTYPE where the key holds no count
+--
+-- Applied twice: it changes nothing.
+
+--- @include "counter"
+local wrong = counterError(KEYS[1])
+if wrong then
+  return wrong
+end
+return tonumber(redis.call('get', KEYS[1]) or '0')

@@ -1,0 +1,45 @@
+-- Adds permits to a semaphore, and notifies the waiters for some.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the record of the requests of this client
+-- ARGV[1]  how many permits, 1 or more
+-- ARGV[2]  1: only where there is such a semaphore
+-- ARGV[3]  the channel
+-- ARGV[4]  PUBLISH or SPUBLISH
+-- ARGV[5]  the number of this request
+-- ARGV[6]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+--
+-- Answers  0   there is no such semaphore: nothing was changed
+--          1   added
+--          2   added, but the server refused the message (ACL)
+--          -1  there would be more than Java can count: nothing was changed
+-- Error    WRONGTYPE where the key holds no count
+--
+-- Applied twice: the record knows the request and its answer, and nothing is added.
+
+--- @include "counter"
+--- @include "request-record"
+local wrong, value = counterError(KEYS[1])
+if wrong then
+  return wrong
+end
+local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
+if before then
+  return tonumber(before)
+end
+
+local answer = 1
+if ARGV[2] == '1' and not value then
+  answer = 0
+elseif tonumber(value or '0') + ARGV[1] > 2147483647 then
+  answer = -1
+else
+  local free = redis.call('incrby', KEYS[1], ARGV[1])
+  --- @include "notify"
+  -- Java's listeners take no message below 1.
+  if free > 0 and not notify(ARGV[4], ARGV[3], free) then
+    answer = 2
+  end
+end
+recordAnswer(KEYS[2], ARGV[5], answer)
+return answer

@@ -1,0 +1,42 @@
+-- Sets the number of permits of a semaphore that there is not yet.
+--
+-- KEYS[1]  the semaphore: the number of permits that are free
+-- KEYS[2]  the record of the requests of this client
+-- ARGV[1]  how many permits, 0 or more
+-- ARGV[2]  the time to live of the semaphore in ms; 0: without end
+-- ARGV[3]  the channel
+-- ARGV[4]  PUBLISH or SPUBLISH
+-- ARGV[5]  the number of this request
+-- ARGV[6]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+--
+-- Answers  1   set
+--          0   there is one already: nothing was changed
+--          2   set, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key holds no count
+--
+-- Applied twice: the record knows the request and its answer, also after the semaphore has gone.
+
+--- @include "counter"
+--- @include "request-record"
+local wrong = counterError(KEYS[1])
+if wrong then
+  return wrong
+end
+local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
+if before then
+  return tonumber(before)
+end
+
+local answer = 0
+if redis.call('set', KEYS[1], ARGV[1], 'NX') then
+  answer = 1
+  if ARGV[2] ~= '0' then
+    redis.call('pexpire', KEYS[1], ARGV[2])
+  end
+  --- @include "notify"
+  if tonumber(ARGV[1]) > 0 and not notify(ARGV[4], ARGV[3], ARGV[1]) then
+    answer = 2
+  end
+end
+recordAnswer(KEYS[2], ARGV[5], answer)
+return answer

@@ -1,0 +1,26 @@
+-- Frees a lock of any holder, provided it is still the holder that the client saw.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the SHA-1 of the value that the client saw: tokens of others stay in the server
+-- ARGV[2]  the channel
+-- ARGV[3]  PUBLISH or SPUBLISH
+--
+-- Answers  0   that holder is gone: nothing was changed
+--          { 2, how many clients were notified }   freed
+--          3   freed, but the server refused the message (ACL)
+-- Error    WRONGTYPE where the key is no string
+--
+-- Applied twice or late: a newer holder has another token and is left alone.
+
+local holder = redis.call('get', KEYS[1])
+if not holder or redis.sha1hex(holder) ~= ARGV[1] then
+  return 0
+end
+
+redis.call('del', KEYS[1])
+--- @include "notify"
+local heard = notify(ARGV[3], ARGV[2], '0')
+if not heard then
+  return 3
+end
+return { 2, heard }

@@ -1,0 +1,26 @@
+-- Renews the leases of several holds; each key answers for itself.
+--
+-- KEYS     the locks, all in one slot where there is a cluster; at most lockWatchdogBatchSize
+-- ARGV[1]  the lease in ms; never shortens what a key still has
+-- ARGV[i+1] the token of the hold on KEYS[i]
+--
+-- Answers  an array, for each key
+--          when its lease ends now, by the server's clock in ms: renewed
+--          0   the hold is gone: nothing was changed, a lock is never resurrected
+--
+-- A key that holds something else counts as gone and does not fail the others.
+
+--- @include "lease-end"
+
+local answers = {}
+for i, key in ipairs(KEYS) do
+  if redis.pcall('get', key) == ARGV[i + 1] then
+    if tonumber(ARGV[1]) > redis.call('pttl', key) then
+      redis.call('pexpire', key, ARGV[1])
+    end
+    answers[i] = ends(key)
+  else
+    answers[i] = 0
+  end
+end
+return answers

@@ -1,0 +1,105 @@
+import type { RedisSource } from './redis-source'
+
+/** Maps the names given to `getLock` to those in Redis; the counterpart of Redisson's NameMapper. */
+export interface NameMapper {
+  map(name: string): string
+  /** The way back. Nothing here needs it; accepted so that one object can serve both. */
+  unmap?(name: string): string
+}
+
+/** Which publish command a cluster uses: sharded (7.0 and later), plain, or whatever the cluster can do. */
+export type ShardedSubscriptionMode = 'AUTO' | 'ON' | 'OFF'
+
+/** What `Redisson.create` takes. Names, defaults and units are Redisson's. */
+export interface RedissonOptions {
+  /**
+   * Where Redis is: a URL (`redis://[user:password@]host:port[/db]`, `rediss://` with TLS, `valkey://`,
+   * `valkeys://`, `redis+unix:///path?db=1`), ioredis options (with `sentinels` and `name` for Sentinel),
+   * `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance. An instance stays the caller's:
+   * addresses, credentials, TLS and db are taken from it, the connections are our own. Of ioredis's options those
+   * that say where the server is and how to get in are taken, and the others are without effect. A key that is not
+   * one of ioredis's is a TypeError; a field that is undefined counts as absent, but for `host`, which is a
+   * TypeError then. A `keyPrefix` is refused; use `nameMapper`.
+   */
+  redis: RedisSource
+  /** The lease of a lock acquired without one, in ms, renewed at every third of it. Default 30000. */
+  lockWatchdogTimeout?: number | undefined
+  /** How many locks one renewal call renews at most. Default 100. */
+  lockWatchdogBatchSize?: number | undefined
+  /** With Sentinel or a cluster: an acquisition that no replica acknowledged fails. Default true. */
+  checkLockSyncedSlaves?: boolean | undefined
+  /** How long to wait for that acknowledgement, in ms. Default 1000. */
+  slavesSyncTimeout?: number | undefined
+  /**
+   * How long a call goes on while it meets nothing but connection errors, silence or a shortage, in ms; then it rejects
+   * with RedisUnavailableError. Default 10000. Not in Redisson.
+   */
+  unavailableAfter?: number | undefined
+  /** Default 'AUTO', as with Redisson: sharded where the cluster can do it. Both sides must use the same. */
+  shardedSubscriptionMode?: ShardedSubscriptionMode | undefined
+  /** Maps names, once, for keys and channels alike. */
+  nameMapper?: NameMapper | undefined
+}
+
+export type ResolvedOptions = {
+  [K in keyof Omit<RedissonOptions, 'nameMapper'>]-?: Exclude<RedissonOptions[K], undefined>
+} & {
+  mapName(name: string): string
+}
+
+const KNOWN = [
+  'redis',
+  'lockWatchdogTimeout',
+  'lockWatchdogBatchSize',
+  'checkLockSyncedSlaves',
+  'slavesSyncTimeout',
+  'unavailableAfter',
+  'shardedSubscriptionMode',
+  'nameMapper',
+]
+
+/** Checks the options and fills in the defaults; throws TypeError or RangeError. */
+export function resolveOptions(options: RedissonOptions): ResolvedOptions {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError("Redisson.create expects options, such as { redis: 'redis://127.0.0.1:6379' }")
+  for (const key of Object.keys(options))
+    if (!KNOWN.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${KNOWN.join(', ')}`)
+  if (options.redis === undefined)
+    throw new TypeError('the redis option is missing: a URL, options or an instance')
+  const { checkLockSyncedSlaves = true, shardedSubscriptionMode = 'AUTO', nameMapper } = options
+  if (typeof checkLockSyncedSlaves !== 'boolean')
+    throw new TypeError('checkLockSyncedSlaves must be a boolean')
+  if (!['AUTO', 'ON', 'OFF'].includes(shardedSubscriptionMode))
+    throw new TypeError("shardedSubscriptionMode must be 'AUTO', 'ON' or 'OFF'")
+  if (nameMapper !== undefined && typeof nameMapper?.map !== 'function')
+    throw new TypeError('nameMapper must be an object with a map(name) method')
+  return {
+    redis: options.redis,
+    lockWatchdogTimeout: positive('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000),
+    lockWatchdogBatchSize: Math.ceil(positive('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100)),
+    checkLockSyncedSlaves,
+    slavesSyncTimeout: positive('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
+    unavailableAfter: positive('unavailableAfter', options.unavailableAfter, 10_000),
+    shardedSubscriptionMode,
+    mapName: nameMapper ? (name) => mapped(nameMapper, name) : (name) => name,
+  }
+}
+
+function mapped(nameMapper: NameMapper, name: string): string {
+  const result: unknown = nameMapper.map(name)
+  if (typeof result !== 'string' || result === '')
+    throw new TypeError(`nameMapper.map must give a string that is not empty, for ${JSON.stringify(name)}`)
+  if (!result.isWellFormed())
+    throw new TypeError(
+      `nameMapper.map must give well-formed Unicode, got ${JSON.stringify(result)} for ${JSON.stringify(name)}`,
+    )
+  return result
+}
+
+function positive(name: string, value: unknown, fallback: number): number {
+  if (value === undefined) return fallback
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number`)
+  if (!Number.isFinite(value) || value <= 0 || value > Number.MAX_SAFE_INTEGER)
+    throw new RangeError(`${name} must be more than 0 and finite, got ${value}`)
+  return Math.ceil(value)
+}

@@ -1,0 +1,82 @@
+import { checkOptions, describe, type WaitOptions, waitArguments } from './arguments'
+import type { TimeUnit } from './time-unit'
+
+/** Options of a semaphore's `acquire()`. */
+export interface AcquirePermitsOptions {
+  /** How many permits, all or none. Default 1. */
+  permits?: number | undefined
+  /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and takes nothing. */
+  signal?: AbortSignal | undefined
+}
+
+/** Options of a semaphore's `tryAcquire()`. */
+export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
+  /** How long to wait at most, in ms; absent, 0 or less: one try. */
+  waitTime?: number | undefined
+}
+
+/** Options of `withPermits()`. */
+export interface WithPermitsOptions extends AcquirePermitsOptions {
+  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Past it LockTimeoutError. */
+  waitTime?: number | undefined
+}
+
+export interface PermitsWanted {
+  readonly permits: number
+  readonly waitTime: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** Java reads counts as int. */
+const MAX_COUNT = 2 ** 31 - 1
+
+/** A whole number from `least` on that Java can read. */
+export function count(value: unknown, name: string, least: number): number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  if (!Number.isInteger(value) || value < least || value > MAX_COUNT)
+    throw new RangeError(`${name} must be a whole number from ${least} to ${MAX_COUNT}, got ${value}`)
+  return value
+}
+
+/** `acquire(permits?)`, `acquire({ … })`. */
+export function acquirePermitsArguments(first?: number | AcquirePermitsOptions): PermitsWanted {
+  if (typeof first !== 'object') return wanted(first, undefined)
+  checkOptions(first, ['permits', 'signal'])
+  return wanted(first.permits, { signal: first.signal })
+}
+
+/** `tryAcquire(permits?, waitTime?, unit?)`, `tryAcquire({ … })`. */
+export function tryAcquirePermitsArguments(
+  first?: number | TryAcquirePermitsOptions,
+  waitTime?: number,
+  unit?: TimeUnit,
+): PermitsWanted {
+  if (typeof first === 'object') {
+    if (waitTime !== undefined || unit !== undefined)
+      throw new TypeError('nothing may follow options, whose times are in ms')
+    return withPermitsArguments({ waitTime: 0, ...withoutUndefined(first) })
+  }
+  return {
+    permits: count(first ?? 1, 'permits', 0),
+    waitTime: waitArguments(waitTime ?? 0, unit).waitTime,
+    signal: undefined,
+  }
+}
+
+/** `withPermits(fn, { … })`. */
+export function withPermitsArguments(options: WithPermitsOptions = {}): PermitsWanted {
+  checkOptions(options, ['permits', 'waitTime', 'signal'])
+  const { permits, waitTime, signal } = options
+  return wanted(permits, { waitTime, signal })
+}
+
+function wanted(permits: unknown, options: WaitOptions | undefined): PermitsWanted {
+  const { waitTime, signal } = waitArguments(options)
+  return { permits: count(permits ?? 1, 'permits', 0), waitTime, signal }
+}
+
+function withoutUndefined(options: TryAcquirePermitsOptions): TryAcquirePermitsOptions {
+  checkOptions(options, ['permits', 'waitTime', 'signal'])
+  const { waitTime, ...rest } = options
+  return waitTime === undefined ? rest : options
+}

@@ -1,0 +1,37 @@
+import type { LeaseMonitor } from '../leases/lease-monitor'
+import type { OrphanReleaser } from '../leases/orphan-releaser'
+import type { ExplicitCallers } from '../ownership/caller'
+import type { EndedThreadWarning } from '../ownership/ended-thread-warning'
+import type { PublishCommand } from '../redis/pubsub'
+import type { KnownServer } from '../redis/server-identity'
+import type { ScriptExecutor } from '../scripts/executor'
+import type { Clock } from '../util/clock'
+import type { WaitQueues } from '../waiting/wait-queues'
+import type { ClientEvents } from './event-emitter'
+import type { RefusedMessages } from './refused-messages'
+
+/** What a primitive may use of its client. */
+export interface Context {
+  readonly clientId: string
+  readonly clock: Clock
+  readonly isCluster: boolean
+  readonly server: KnownServer
+  readonly scripts: ScriptExecutor
+  readonly queues: WaitQueues
+  readonly leases: LeaseMonitor
+  readonly orphans: OrphanReleaser
+  readonly events: ClientEvents
+  readonly explicitCallers: ExplicitCallers
+  readonly endedThreads: EndedThreadWarning
+  readonly refusedMessages: RefusedMessages
+  /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
+  readonly publishCommand: PublishCommand
+  /** The lease of a hold that asked for none, in ms; the watchdog renews it. */
+  readonly lockWatchdogTimeout: number
+  /** How long past its wait a call still accepts the answer to a try in flight, in ms. */
+  readonly grace: number
+  /** Throws RedissonShutdownError once shutdown() has been called. */
+  assertOpen(): void
+  /** Throws RedissonShutdownError once shutdown() has finished. */
+  assertNotClosed(): void
+}

@@ -1,0 +1,67 @@
+import { EventEmitter } from 'eventemitter3'
+import type { RedissonEvents } from '../api/events'
+import { inThisContext } from '../util/async-context'
+
+const EVENTS: readonly (keyof RedissonEvents)[] = ['lockLost', 'permitLost', 'renewalFailed', 'error']
+
+/**
+ * Notifies the listeners of a client's events, each in the async context in which it was added. A listener that throws
+ * harms no lock: its error is reported as an `error` event, and one thrown by such a listener as a process warning.
+ */
+export class ClientEvents {
+  private readonly emitter = new EventEmitter<RedissonEvents>()
+  /** What was added for each listener that is to be called once, so that `off` finds it. */
+  private readonly onceListeners = new WeakMap<object, unknown>()
+
+  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
+    if (!EVENTS.includes(event))
+      throw new TypeError(`there is no event ${String(event)}, only ${EVENTS.join(', ')}`)
+    if (typeof listener !== 'function') throw new TypeError('a listener must be a function')
+    const bound = inThisContext(listener as (payload: unknown) => unknown)
+    this.emitter.on(event, Object.assign(bound, { listener }) as never)
+  }
+
+  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
+    if (typeof listener !== 'function') throw new TypeError('a listener must be a function')
+    const first = ((payload: never) => {
+      this.off(event, first)
+      return (listener as (payload: never) => unknown)(payload)
+    }) as RedissonEvents[E]
+    this.onceListeners.set(listener, first)
+    this.on(event, first)
+  }
+
+  off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
+    const added: unknown[] = [listener, this.onceListeners.get(listener)]
+    for (const bound of this.emitter.listeners(event))
+      if (added.includes((bound as { listener?: unknown }).listener)) this.emitter.off(event, bound)
+  }
+
+  emit<E extends keyof RedissonEvents>(event: E, payload: Parameters<RedissonEvents[E]>[0]): void {
+    // One by one: with the emitter's own loop a listener that throws would silence those after it.
+    for (const listener of this.emitter.listeners(event)) {
+      try {
+        const result: unknown = (listener as (payload: unknown) => unknown)(payload)
+        if (result instanceof Promise) result.catch((error) => this.reportThrown(event, error))
+      } catch (error) {
+        this.reportThrown(event, error)
+      }
+    }
+  }
+
+  error(error: Error): void {
+    this.emit('error', error)
+  }
+
+  private reportThrown(event: keyof RedissonEvents, thrown: unknown) {
+    const error = new Error(
+      `A listener of the ${event} event threw: ${(thrown as Error)?.message ?? thrown}`,
+      {
+        cause: thrown,
+      },
+    )
+    if (event === 'error' || this.emitter.listenerCount('error') === 0)
+      process.emitWarning(error.message, { code: 'RLOCK_LISTENER_THREW' })
+    else this.error(error)
+  }
+}

@@ -1,0 +1,82 @@
+import type { ResolvedOptions } from '../api/options'
+import { CommandConnection } from '../redis/command-connection'
+import { choosePublish, openSource } from '../redis/pubsub'
+import { ReplicaAckConnection } from '../redis/replica-ack/connection'
+import { warnOfMissingRights } from '../redis/rights'
+import { named, type RedisTarget, resolveTarget } from '../redis/target'
+import { RedisScriptTransport } from '../scripts/transport'
+import { systemClock } from '../util/clock'
+import type { ConnectedClient, Connections, Server } from './connections'
+
+/** The Redis that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
+export function redisServer(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
+  const target = named(resolveTarget(options.redis), `rlock:${clientId}`)
+  return {
+    clock: systemClock,
+    secrets: target.secrets,
+    connect: (client) => connect(target, options, client, fastPath),
+  }
+}
+
+async function connect(
+  target: RedisTarget,
+  options: ResolvedOptions,
+  client: ConnectedClient,
+  fastPath: boolean | undefined,
+): Promise<Connections> {
+  const { clock, outages } = client
+  const renewAll = () => client.newServer()
+  const commands = new CommandConnection(target, clock, outages, renewAll, fastPath)
+  try {
+    await commands.connect()
+    const publishCommand = await choosePublish(commands.redis, target, options, clock)
+    const rights = warnOfMissingRights(commands.redis, target, publishCommand, clock)
+    const { source, tracking, ready } = openSource(
+      commands,
+      target,
+      publishCommand,
+      clock,
+      client.channels,
+      (keys) => client.keysChanged(keys),
+    )
+    await ready
+    await rights
+    commands.stopResending()
+    // Where acquisitions go that a replica must acknowledge; none for a single server, as with Redisson.
+    const acknowledged =
+      target.kind === 'standalone'
+        ? undefined
+        : new ReplicaAckConnection(commands, ackOptions(options, client), renewAll)
+    return {
+      isCluster: target.kind === 'cluster',
+      hasReplicas: acknowledged !== undefined,
+      publishCommand,
+      identity: commands.server,
+      transport: new RedisScriptTransport(commands, acknowledged, tracking),
+      source,
+      secrets: target.secrets,
+      opened: { commands, acknowledged },
+      get usesFastPath() {
+        return commands.usesFastPath
+      },
+      falselyNotified: (holds) => tracking?.falselyNotified(holds),
+      close() {
+        acknowledged?.close()
+        commands.close()
+      },
+    }
+  } catch (error) {
+    commands.close()
+    throw error
+  }
+}
+
+function ackOptions(options: ResolvedOptions, client: ConnectedClient) {
+  return {
+    clock: client.clock,
+    slavesSyncTimeout: options.slavesSyncTimeout,
+    checkLockSyncedSlaves: options.checkLockSyncedSlaves,
+    onCutOff: () => client.replicasCutOff(),
+    onNoWait: (error: Error) => client.error(error),
+  }
+}

@@ -1,0 +1,50 @@
+import { RedisRefusedError } from '../api/errors'
+import { OutageReporter } from '../redis/outage-reporter'
+import type { PublishCommand } from '../redis/pubsub'
+import { channelPattern, publishGrant, UNNOTIFIED } from '../redis/rights'
+import type { Clock } from '../util/clock'
+
+/** What a release was answered, as far as this is concerned. */
+interface ReleaseAnswer {
+  readonly result: string
+  /** How many clients a release that freed notified; undefined where the server refused to publish. */
+  readonly notified?: number | undefined
+}
+
+/** Reports releases that the server did not publish, once an outage for each kind of channel. */
+export class RefusedMessages {
+  private readonly outages = new Map<string, OutageReporter>()
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly publish: PublishCommand,
+    private readonly report: (error: Error) => void,
+  ) {}
+
+  /** The server answered a release with this. */
+  released(
+    { name, channel }: { readonly name: string; readonly channel: string },
+    answer: ReleaseAnswer,
+    what = 'lock',
+  ): void {
+    if (answer.result !== 'freed') return
+    if (answer.notified === undefined) this.refused(`the ${what} ${JSON.stringify(name)}`, channel)
+    else if (this.outages.size > 0) this.outages.get(channelPattern(channel))?.answered()
+  }
+
+  private refused(subject: string, channel: string) {
+    const pattern = channelPattern(channel)
+    let outages = this.outages.get(pattern)
+    if (!outages) {
+      outages = new OutageReporter(this.clock, this.report)
+      this.outages.set(pattern, outages)
+    }
+    outages.met(
+      new RedisRefusedError(
+        `Redis refused ${this.publish.toUpperCase()} on the channel ${JSON.stringify(channel)} when ` +
+          `${subject} was released: ${UNNOTIFIED}. ${publishGrant(this.publish, [pattern])}.`,
+        undefined,
+      ),
+    )
+  }
+}

@@ -1,0 +1,224 @@
+import type { ScriptExecutor } from '../scripts/executor'
+import type { ScriptCall } from '../scripts/script-call'
+import { inThisContext } from '../util/async-context'
+import type { Clock, Moment, Timer } from '../util/clock'
+import type { Due, DueQueue } from './due-queue'
+
+/**
+ * - `held`: ours, as far as this client can know
+ * - `lost`: gone though the watchdog should have kept it, or taken by force
+ * - `expired`: gone because its explicit lease ran out
+ * - `released`: released by its holder
+ */
+export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
+
+/** Why a lease ended before it was released. */
+export type LossReason = 'lease' | 'gone' | 'forced'
+
+/** What is leased: its names in this client and in Redis. */
+export interface Leased {
+  /** Which kind of thing it is: `lock`, `read`, `write` and so on. */
+  readonly kind: string
+  /** Identifies it within the client. */
+  readonly lockId: string
+  /** Itself, and what else may be entered when it is freed. */
+  readonly lockIds: readonly string[]
+  readonly name: string
+  readonly key: string
+  readonly channel: string
+}
+
+/** How leases of one kind are renewed: many in one call, and each is answered for itself. */
+export interface Renewal {
+  /**
+   * A change of the key by another client may mean that the lease is gone. Untrue where other holders share the key.
+   */
+  readonly tracksKeys: boolean
+  /**
+   * Answers, for each lease, when it ends now by the server's clock in ms, or 0 when it is gone. With `acknowledged`, a
+   * replica must have the renewal before the answer counts.
+   */
+  renew(
+    scripts: ScriptExecutor,
+    leases: readonly Lease[],
+    duration: number,
+    acknowledged: boolean,
+  ): ScriptCall<readonly number[]>
+}
+
+export function decodeLeaseEnds(raw: unknown): readonly number[] {
+  return raw as number[]
+}
+
+const MAX_MARGIN = 1_000
+
+/** A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks. */
+export abstract class Lease implements Due<Lease> {
+  readonly lockId: string
+  readonly lockIds: readonly string[]
+  readonly kind: string
+  readonly lockName: string
+  readonly key: string
+  readonly channel: string
+  state: LeaseState = 'held'
+  /** Why it ended without a release. */
+  lossReason: LossReason | undefined
+  /** When it ended without a release. */
+  ended: Moment | undefined
+  /** A process warning said that local waiters behind it may wait for themselves. */
+  warnedOfSelfWait = false
+  /** When the command of the last success was sent. */
+  granted: Moment
+  /** When the lease ends by the server's own clock in ms, as the server last said. */
+  leaseEnd = 0
+  /** The watchdog's queue that it is in, and its place there. */
+  queue: DueQueue<Lease> | undefined
+  since!: Moment
+  before: Lease | undefined
+  behind: Lease | undefined
+  /** Its renewal fails, and that was reported. */
+  isRenewalFailing = false
+  /** Reports that an explicit lease has run out. */
+  expiryTimer: Timer | undefined
+  /** The last lease that a replica surely has. */
+  private replicated: { readonly granted: Moment; readonly lease: number }
+  /** Its deadline moved since the watchdog gave it its place, so that it says nothing of the deadlines behind it. */
+  isOutOfOrder = false
+  /** The longest lease that it ever had: the server may still have it where a command that shortened it was not answered. */
+  longestLease: number
+  /** When the last command was sent that may have shortened the lease. */
+  shortenedBy: Moment | undefined
+  private controller: AbortController | undefined
+  private abortController: ((reason: unknown) => void) | undefined
+  private reason: unknown
+
+  constructor(
+    protected readonly clock: Clock,
+    leased: Leased,
+    /** What stands for the holder in Redis. */
+    readonly ownerField: string,
+    /** How it is renewed. */
+    readonly renewal: Renewal,
+    /** When the command that acquired it was sent. */
+    readonly acquired: Moment,
+    /** The lease that the server last set, in ms. */
+    public lease: number,
+  ) {
+    this.lockId = leased.lockId
+    this.lockIds = leased.lockIds
+    this.kind = leased.kind
+    this.lockName = leased.name
+    this.key = leased.key
+    this.channel = leased.channel
+    this.longestLease = lease
+    this.granted = acquired
+    this.replicated = { granted: acquired, lease }
+  }
+
+  /** Whether the watchdog is to renew it; else it ends when its lease runs out. */
+  abstract get needsWatchdog(): boolean
+  /** The owner as users may see it. */
+  get owner(): string {
+    return this.ownerField
+  }
+
+  /** For messages: how its holder is known to users. */
+  abstract get holder(): string
+  /** Ends it without a release, and notifies its holder. */
+  abstract lose(reason: LossReason): void
+  /** Reports that a renewal failed or is overdue. */
+  abstract renewalFailed(error: unknown): void
+
+  /**
+   * A command was sent that may shorten the lease: until it is answered, and also where it never is, no more is counted
+   * on, and no renewal that was sent before it.
+   */
+  mayShorten(sent: Moment, lease: number): void {
+    this.shortenedBy = sent
+    if (lease - margin(lease) - this.clock.elapsedSince(sent) < this.remaining()) this.reset(sent, lease)
+    const { replicated } = this
+    if (sent.monotonic + lease < replicated.granted.monotonic + replicated.lease)
+      this.replicated = { granted: sent, lease }
+  }
+
+  /** The server set this lease in answer to a command sent at `sent`; a lease never shortens this way. */
+  extend(sent: Moment, lease: number): void {
+    if (this.shortenedBy && sent.monotonic < this.shortenedBy.monotonic) return
+    if (lease - margin(lease) - this.clock.elapsedSince(sent) > this.remaining()) this.reset(sent, lease)
+  }
+
+  /** The server set exactly this lease. */
+  reset(sent: Moment, lease: number): void {
+    if (lease > this.longestLease) this.longestLease = lease
+    this.isOutOfOrder = true
+    this.granted = sent
+    this.lease = lease
+  }
+
+  /** A replica has what was answered to a command sent at `sent`, and to those before it. */
+  replicatedUpTo(sent: Moment): void {
+    const { granted, lease } = this
+    if (granted.monotonic <= sent.monotonic) this.replicated = { granted, lease }
+  }
+
+  /** Counts on no more than a replica has; answers whether the lease ends earlier now. */
+  countFromReplica(): boolean {
+    const { granted, lease } = this.replicated
+    if (granted === this.granted && lease === this.lease) return false
+    if (lease - margin(lease) - this.clock.elapsedSince(granted) >= this.remaining()) return false
+    this.reset(granted, lease)
+    return true
+  }
+
+  /** Milliseconds until it counts as gone: its lease since the last success, less a margin. */
+  remaining(): number {
+    return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
+  }
+
+  /** How long the server may still keep it, in ms. */
+  leaseLeft(): number {
+    return this.lease - this.clock.elapsedSince(this.granted)
+  }
+
+  get isPastDeadline(): boolean {
+    return this.remaining() <= 0
+  }
+
+  /** Whether it is still ours by all that this client knows. Ends it if its deadline has passed. */
+  checkLive(): boolean {
+    if (this.state === 'held' && this.isPastDeadline) this.lose('lease')
+    return this.state === 'held'
+  }
+
+  /** No other caller may enter by it any more: it has ended, or its client shuts down. */
+  refuseEntry(): void {}
+
+  /** Aborts when it ends in any way but by its release; listeners run where it was first asked for. */
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      const controller = new AbortController()
+      this.controller = controller
+      if (this.reason !== undefined) controller.abort(this.reason)
+      else this.abortController = inThisContext((reason) => controller.abort(reason))
+    }
+    return this.controller.signal
+  }
+
+  /** Ends it without a release. */
+  end(state: 'lost' | 'expired', reason: unknown): void {
+    this.state = state
+    this.ended = this.clock.now()
+    this.abortSignal(reason)
+  }
+
+  /** Aborts the signal and leaves the lease as it is, so that it can still be released. */
+  abortSignal(reason: unknown): void {
+    this.reason = reason
+    this.abortController?.(reason)
+  }
+}
+
+/** How much earlier than its lease something counts as gone, in ms: a tenth of it, at most a second. */
+export function margin(lease: number): number {
+  return Math.min(lease / 10, MAX_MARGIN)
+}

@@ -1,0 +1,93 @@
+import type { ScriptCall } from '../scripts/script-call'
+import { outsideRequests } from '../util/async-context'
+import type { Clock, Moment } from '../util/clock'
+import { margin } from './lease'
+
+const RETRY_AFTER = 500
+const LATE_COPY_CHECKS = [1_000, 5_000, 15_000]
+
+/** What the server may still keep for this client although no caller waits for it any more. */
+export interface Orphan {
+  /** How long the server may keep it, in ms. */
+  readonly lease: number
+  /** Releases it once. Rejects where the server could not be reached. */
+  release(): Promise<void>
+}
+
+/**
+ * Releases orphans in the background: an acquisition that was given up while its command was in flight, and a hold
+ * whose last `unlock()` could not reach the server. Each is retried until the server has answered or its lease has
+ * surely ended.
+ */
+export class OrphanReleaser {
+  private readonly inProgress = new Set<Promise<void>>()
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @internal How many orphans are being released. */
+  get size(): number {
+    return this.inProgress.size
+  }
+
+  /** Resolves when nothing is being released. */
+  async settled(): Promise<void> {
+    while (this.inProgress.size > 0) await Promise.all(this.inProgress)
+  }
+
+  /** The caller gave the acquisition up: releases what it may be granted once it has been answered. */
+  attempt<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
+    this.track(
+      new Promise((resolve) => {
+        call.onFinished((reply) => {
+          const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
+          if (acquiredNothing) resolve()
+          else {
+            if (call.lateCopyPossible) this.lateCopy(orphan)
+            resolve(this.release(orphan, this.clock.now()))
+          }
+        })
+      }),
+    )
+  }
+
+  /** Releases an orphan whose lease was last set at `since`. */
+  hold(orphan: Orphan, since: Moment): void {
+    this.track(this.release(orphan, since))
+  }
+
+  /**
+   * The connection broke during an acquisition and could not be fenced, so a copy of it may arrive after its hold has
+   * ended and take the lock for an owner that no longer exists. Checks a few times while that would still matter.
+   */
+  lateCopy(orphan: Orphan): void {
+    outsideRequests(() => {
+      for (const delay of LATE_COPY_CHECKS)
+        if (delay < orphan.lease) this.clock.after(delay, () => void this.release(orphan, this.clock.now()))
+    })
+  }
+
+  /** By the clock that advanced less: a clock that was set forward must not make us leave a lock to its lease. */
+  private surelyElapsed(since: Moment): number {
+    const { monotonic, wall } = this.clock.now()
+    return Math.min(monotonic - since.monotonic, wall - since.wall)
+  }
+
+  private track(work: Promise<void>) {
+    this.inProgress.add(work)
+    work.finally(() => this.inProgress.delete(work))
+  }
+
+  private async release(orphan: Orphan, since: Moment): Promise<void> {
+    return await outsideRequests(async () => {
+      while (this.surelyElapsed(since) < orphan.lease + margin(orphan.lease)) {
+        try {
+          return await orphan.release()
+        } catch (error) {
+          const { code } = error as { code?: string }
+          if (code === 'REDISSON_SHUTDOWN' || code === 'WRONG_TYPE') return
+          await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
+        }
+      }
+    })
+  }
+}

@@ -1,0 +1,258 @@
+import { outsideThreads } from '../ownership/logical-thread'
+import type { ScriptExecutor } from '../scripts/executor'
+import type { Clock } from '../util/clock'
+import { RearmableTimer } from '../util/rearmable-timer'
+import { DueQueue } from './due-queue'
+import type { Lease } from './lease'
+import { RenewalBatches } from './renewal-batches'
+
+export interface WatchdogOptions {
+  readonly clock: Clock
+  readonly scripts: ScriptExecutor
+  /** The duration of every lease here, in ms; renewed at every third of it. */
+  readonly lockWatchdogTimeout: number
+  readonly lockWatchdogBatchSize: number
+  /** Whether a replica must have a renewal before it counts. */
+  readonly acknowledged: boolean
+  /** Which keys may share a call: the cluster slot of a key, or the same for all where there is no cluster. */
+  readonly groupOf: (key: string) => number
+}
+
+/** How much sooner than when it is due a lease is renewed along with others, as a part of the renewal interval. */
+const AHEAD = 1 / 20
+
+/** How many leases one turn of the event loop reports as lost or overdue, at most: each has listeners. */
+const MAX_REPORTS_AT_ONCE = 500
+
+/**
+ * Renews all leases of a client by one timer.
+ *
+ * All leases here have the same duration, so each state is a queue in order of time, and looking at its head suffices:
+ * `scheduled` until the next renewal, `inFlight` until answered, `overdue` while unanswered for too long, `retrying`
+ * until the next try. However many are due at once, one turn of the event loop renews a bounded number.
+ */
+export class Watchdog {
+  private count = 0
+  private readonly scheduled: DueQueue<Lease>
+  private readonly inFlight: DueQueue<Lease>
+  private readonly overdue: DueQueue<Lease>
+  private readonly retrying: DueQueue<Lease>
+  private readonly interval: number
+  private readonly timer: RearmableTimer
+
+  constructor(private readonly options: WatchdogOptions) {
+    const { clock, lockWatchdogTimeout } = options
+    this.interval = lockWatchdogTimeout / 3
+    this.timer = new RearmableTimer(clock, () => outsideThreads(() => this.tick()))
+    this.scheduled = new DueQueue(clock, this.interval)
+    this.inFlight = new DueQueue(clock, this.interval)
+    this.overdue = new DueQueue(clock, Number.POSITIVE_INFINITY)
+    this.retrying = new DueQueue(clock, Math.min(lockWatchdogTimeout / 20, 500))
+  }
+
+  /** How many leases it renews. */
+  get size(): number {
+    return this.count
+  }
+
+  get isTimerArmed(): boolean {
+    return this.timer.isArmed
+  }
+
+  /**
+   * Starts to renew a lease that was just set. A lease that is renewed already keeps its place: moved to the end at
+   * each re-entry, it might never be renewed.
+   */
+  add(lease: Lease): void {
+    if (lease.queue) return
+    this.count++
+    lease.isRenewalFailing = false
+    this.scheduled.enter(lease, lease.granted)
+    lease.isOutOfOrder = false
+    // The last in the queue is due last: the timer is armed for an earlier one.
+    if (lease.behind || !this.timer.isSet) this.arm()
+  }
+
+  /** Renews a scheduled lease as soon as possible. */
+  hurry(lease: Lease): void {
+    if (lease.queue !== this.scheduled) return
+    this.retrying.enter(lease, this.options.clock.now())
+    this.arm()
+  }
+
+  remove(lease: Lease): void {
+    if (!lease.queue) return
+    lease.queue.leave(lease)
+    if (--this.count === 0) this.timer.cancel()
+  }
+
+  /**
+   * Renews every lease now, also leases whose renewal is in flight: the server that answers from here on may not know
+   * them any more.
+   */
+  renewAll(): void {
+    this.scheduled.hurry()
+    this.retrying.hurry()
+    this.arm()
+  }
+
+  /**
+   * Renews the given leases now, and calls back with how many of them are still there. Returns those it could not
+   * include (in flight already, or batch full); the caller retries them.
+   */
+  renewNow(leases: Iterable<Lease>, onThere: (leases: number) => void): Lease[] {
+    const now = this.options.clock.now()
+    const batches = this.newBatches()
+    const later: Lease[] = []
+    for (const lease of leases) {
+      if (!lease.queue) continue
+      if (this.isAwaited(lease) || batches.isFull) later.push(lease)
+      else if (lease.queue === this.scheduled && !lease.isPastDeadline) {
+        this.inFlight.enter(lease, now)
+        batches.add(lease)
+      }
+    }
+    for (const batch of batches.batches()) this.send(batch, onThere)
+    this.arm()
+    return later
+  }
+
+  stop(): void {
+    for (const queue of [this.scheduled, this.inFlight, this.overdue, this.retrying])
+      for (const lease of [...queue.inOrder()]) this.remove(lease)
+  }
+
+  /** Arms the timer for when the first lease of some queue needs attention. */
+  private arm() {
+    if (this.timer.isDue) return
+    const delay = Math.max(
+      1,
+      Math.min(
+        // Renewed in time, no lease comes near its deadline here.
+        this.scheduled.firstRemaining(),
+        this.untilAttention(this.retrying),
+        this.untilAttention(this.inFlight),
+        this.untilAttention(this.overdue),
+      ),
+    )
+    if (delay === Number.POSITIVE_INFINITY) this.timer.disarm()
+    else outsideThreads(() => this.timer.set(delay))
+  }
+
+  private tick() {
+    for (const queue of [this.inFlight, this.overdue, this.retrying]) this.loseExpired(queue)
+    this.reportOverdue()
+    this.renewDue()
+    this.arm()
+  }
+
+  /** When a queue needs attention: its first lease's time there or its deadline, whichever comes first. */
+  private untilAttention(queue: DueQueue<Lease>): number {
+    let delay = queue.firstRemaining()
+    for (const lease of queue.inOrder()) {
+      delay = Math.min(delay, lease.remaining())
+      if (!this.outlasts(lease)) break
+    }
+    return delay
+  }
+
+  private loseExpired(queue: DueQueue<Lease>) {
+    const lost: Lease[] = []
+    for (const lease of queue.inOrder()) {
+      if (lease.isPastDeadline) lost.push(lease)
+      else if (!this.outlasts(lease)) break
+      if (lost.length === MAX_REPORTS_AT_ONCE) break
+    }
+    // Listeners run in here, and may release others of them.
+    for (const lease of lost) if (lease.queue === queue) this.lose(lease, 'lease')
+  }
+
+  private lose(lease: Lease, reason: 'lease' | 'gone') {
+    this.remove(lease)
+    lease.lose(reason)
+  }
+
+  // A lease with a longer explicit level on top is out of the order of deadlines, and so is one whose deadline has moved.
+  private outlasts(lease: Lease): boolean {
+    return lease.isOutOfOrder || lease.lease > this.options.lockWatchdogTimeout
+  }
+
+  private reportOverdue() {
+    let error: Error | undefined
+    for (let reports = 0; reports < MAX_REPORTS_AT_ONCE; reports++) {
+      const lease = this.inFlight.due()
+      if (!lease) return
+      error ??= new Error(`The renewal was not answered within ${Math.round(this.interval)} ms`)
+      this.overdue.enter(lease, this.options.clock.now())
+      this.reportFailing(lease, error)
+    }
+  }
+
+  private renewDue() {
+    const now = this.options.clock.now()
+    const batches = this.newBatches()
+    for (const queue of [this.retrying, this.scheduled])
+      for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
+        // What is due a little later goes along: one call for many leases that would otherwise need one each.
+        const lease = queue.due(queue === this.scheduled && batches.hasAny ? this.interval * AHEAD : 0)
+        if (!lease) break
+        if (lease.isPastDeadline) {
+          this.lose(lease, 'lease')
+          lost++
+        } else {
+          this.inFlight.enter(lease, now)
+          batches.add(lease)
+        }
+      }
+    for (const batch of batches.batches()) this.send(batch)
+  }
+
+  private newBatches(): RenewalBatches {
+    return new RenewalBatches(this.options.lockWatchdogBatchSize, this.options.groupOf)
+  }
+
+  private send(batch: readonly Lease[], onThere?: (leases: number) => void) {
+    const { lockWatchdogTimeout, clock, scripts, acknowledged } = this.options
+    const [{ renewal }] = batch as [Lease]
+    renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
+      ({ value: leaseEnds, sent, acknowledged }) => {
+        onThere?.(leaseEnds.filter((end) => end).length)
+        for (const [index, lease] of batch.entries()) {
+          if (!this.isAwaited(lease)) continue
+          const leaseEnd = leaseEnds[index]
+          if (leaseEnd) {
+            lease.isRenewalFailing = false
+            lease.leaseEnd = leaseEnd
+            lease.extend(sent, lockWatchdogTimeout)
+            if (acknowledged) lease.replicatedUpTo(sent)
+            // Not since the lease was granted: that may be an older grant of a longer lease.
+            this.scheduled.enter(lease, sent)
+            lease.isOutOfOrder = false
+          } else this.lose(lease, 'gone')
+        }
+        this.arm()
+      },
+      (error) => {
+        const now = clock.now()
+        for (const lease of batch) {
+          if (!this.isAwaited(lease)) continue
+          this.retrying.enter(lease, now)
+          this.reportFailing(lease, error)
+        }
+        this.arm()
+      },
+    )
+  }
+
+  /** Once an outage, which ends with the next renewal that is answered. */
+  private reportFailing(lease: Lease, error: unknown) {
+    if (lease.isRenewalFailing) return
+    lease.isRenewalFailing = true
+    lease.renewalFailed(error)
+  }
+
+  // A lease that ended in the meantime has nothing to learn from this answer.
+  private isAwaited({ queue }: Lease) {
+    return queue === this.inFlight || queue === this.overdue
+  }
+}

@@ -1,0 +1,120 @@
+import type { Context } from '../client/context'
+import type { Orphan } from '../leases/orphan-releaser'
+import { AcquireAttempt } from '../reentrant/acquire-attempt'
+import type { AttemptOptions, LockScripts } from '../reentrant/lock-scripts'
+import type { ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
+import type { Outcome } from '../waiting/attempt'
+import type { WaitTarget } from '../waiting/wait-target'
+import { FairPlaces } from './fair-places'
+import { FairBlocked, type FairScripts } from './fair-scripts'
+
+/** A try is given up here after so long (executor.ts); nothing that arrives later may take effect, in ms. */
+const LONGEST_TRY = 10_000
+/**
+ * For so long leaving is tried again where the server cannot be reached, in ms. Then the place has lapsed, as a rule.
+ */
+const LEAVING_LASTS = 60_000
+
+/** One owner's attempt at a fair lock: it has a place of its own in the queue, and a channel of its own. */
+export class FairAttempt extends AcquireAttempt<undefined> {
+  private readonly waitTarget: WaitTarget
+  private readonly queues: boolean
+  private places: FairPlaces | undefined
+  private readonly began: Moment
+  /** When the try was sent whose answer last said that the owner is in the queue. */
+  placedAt: Moment | undefined
+  /** The server may have a place for it. */
+  private mayHavePlace = false
+  private hasLeft = false
+  private inFlight: ScriptCall<Outcome<undefined>> | undefined
+  private lateCopyPossible = false
+
+  constructor(
+    context: Context,
+    private readonly fair: FairScripts & LockScripts,
+    options: AttemptOptions,
+  ) {
+    super(context, fair, options)
+    const { owner, waitTime } = options
+    const { lockId, lockIds, key, policy } = fair
+    const channel = fair.channelOf(owner)
+    this.waitTarget = { lockId: `${lockId} waiter ${owner}`, key, lockIds, channel, policy }
+    this.began = context.clock.now()
+    this.queues = waitTime === undefined || waitTime > 0
+  }
+
+  override get target(): WaitTarget {
+    return this.waitTarget
+  }
+
+  override send(): ScriptCall<Outcome<undefined>> {
+    const { owner, lease, fair } = this
+    if (!this.queues) return fair.enter(owner, lease, false, 0)
+    this.places ??= FairPlaces.of(this.context, fair)
+    const { places } = this
+    places.add(this)
+    const hadPlace = this.mayHavePlace
+    this.mayHavePlace = true
+    const call = fair.enter(owner, lease, true, places.serverTimeIn(this.tryLasts()))
+    call.whenAnswered(
+      ({ value, sent, connectionBroke }) => this.answered(value, sent, hadPlace || connectionBroke),
+      () => {
+        this.mayHavePlace = hadPlace || call.mayHaveBeenApplied || call.isInFlight
+      },
+    )
+    // The waiter was aborted while the try was being sent, and its queue knows nothing of the try.
+    if (this.hasLeft) {
+      this.undo(call, false)
+      this.leave()
+    }
+    return call
+  }
+
+  /** Looks again: its place may be gone, or it may head the queue of a free lock. */
+  lookAgain(): void {
+    this.context.queues.wake(this.waitTarget.lockId)
+  }
+
+  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, lateCopyPossible: boolean): void {
+    this.inFlight = inFlight
+    this.lateCopyPossible = lateCopyPossible
+    super.undo(inFlight, lateCopyPossible)
+  }
+
+  /** The only way out of the queue, for whatever reason the wait ends. */
+  left(granted: boolean): void {
+    this.hasLeft = true
+    this.places?.remove(this)
+    if (!granted && this.mayHavePlace) this.leave()
+  }
+
+  private leave() {
+    const { context, fair, inFlight, owner } = this
+    const place: Orphan = {
+      lease: LEAVING_LASTS,
+      release: async () => void (await fair.leave(owner).answer),
+    }
+    context.orphans.hold(place, context.clock.now())
+    // What is on its way may enter the queue after that.
+    if (inFlight) context.orphans.attempt(place, inFlight, () => true)
+    if (this.lateCopyPossible) context.orphans.lateCopy(place)
+  }
+
+  private answered(outcome: Outcome<undefined>, sent: Moment, mayHavePlace: boolean) {
+    if (!(outcome instanceof FairBlocked)) return
+    const isPlaced = outcome.place === 'queued'
+    this.mayHavePlace = isPlaced || mayHavePlace
+    this.placedAt = isPlaced ? sent : undefined
+    this.places?.learn(outcome)
+  }
+
+  private tryLasts(): number {
+    const { context, waitTime } = this
+    if (waitTime === undefined) return LONGEST_TRY
+    return Math.min(
+      LONGEST_TRY,
+      Math.max(0, waitTime - context.clock.elapsedSince(this.began)) + context.grace,
+    )
+  }
+}

@@ -1,0 +1,157 @@
+import type { Context } from '../client/context'
+import { outsideRequests } from '../util/async-context'
+import type { Moment } from '../util/clock'
+import { RearmableTimer } from '../util/rearmable-timer'
+import type { FairBlocked, FairScripts } from './fair-scripts'
+
+/** A waiter that has a place in the queue on the server, or is about to have one. */
+interface Placed {
+  readonly owner: string
+  placedAt: Moment | undefined
+  lookAgain(): void
+}
+
+const REFRESHES_AN_ALLOWANCE = 3
+
+/** What one client has of fair locks. */
+interface FairClient {
+  readonly placesByKey: Map<string, FairPlaces>
+  /**
+   * What the server's clock is ahead of our monotonic one, in ms; unknown before the first answer. Where a client has
+   * several servers, by the last answer of any: one whose clock is far ahead answers that a try is late, and what it
+   * says.
+   */
+  serverClockAhead: number | undefined
+}
+
+const clients = new WeakMap<Context, FairClient>()
+
+function clientOf(context: Context): FairClient {
+  let client = clients.get(context)
+  if (!client) {
+    client = { placesByKey: new Map(), serverClockAhead: undefined }
+    clients.set(context, client)
+  }
+  return client
+}
+
+/**
+ * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their
+ * allowance; it is the only thing that is sent for waiters that sleep. It tells which places are gone, and who is to be
+ * let in though no message said so: after a lease has ended, a waiter has died, or a message was lost.
+ */
+export class FairPlaces {
+  /** In order of arrival. */
+  private readonly waiters = new Map<string, Placed>()
+  private readonly timer: RearmableTimer
+  /** When the next refresh is due, by the monotonic clock. */
+  private due = Number.POSITIVE_INFINITY
+  private isRefreshing = false
+  private readonly client: FairClient
+
+  private constructor(
+    private readonly context: Context,
+    private readonly scripts: FairScripts,
+  ) {
+    this.client = clientOf(context)
+    this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
+  }
+
+  /** Those of this client before this lock; kept from the first `add` to the last `remove`, so to be asked for anew. */
+  static of(context: Context, scripts: FairScripts): FairPlaces {
+    const existing = FairPlaces.existing(context, scripts.key)
+    if (existing) return existing
+    const places = new FairPlaces(context, scripts)
+    clientOf(context).placesByKey.set(scripts.key, places)
+    return places
+  }
+
+  /** The same, if there are any. */
+  static existing(context: Context, key: string): FairPlaces | undefined {
+    return clients.get(context)?.placesByKey.get(key)
+  }
+
+  add(waiter: Placed): void {
+    this.waiters.set(waiter.owner, waiter)
+  }
+
+  remove(waiter: Placed): void {
+    if (!this.waiters.delete(waiter.owner) || this.waiters.size > 0) return
+    this.timer.cancel()
+    this.due = Number.POSITIVE_INFINITY
+    this.client.placesByKey.delete(this.scripts.key)
+  }
+
+  /** What the server's clock will say in so many ms; 0 while that is unknown. */
+  serverTimeIn(ms: number): number {
+    const { serverClockAhead } = this.client
+    return serverClockAhead === undefined ? 0 : Math.ceil(this.now() + serverClockAhead + ms)
+  }
+
+  /** A try was answered. */
+  learn({ serverTime, lives }: Pick<FairBlocked, 'serverTime' | 'lives'>): void {
+    this.client.serverClockAhead = serverTime - this.now()
+    const { allowance } = this.scripts
+    const third = allowance / REFRESHES_AN_ALLOWANCE
+    this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))
+  }
+
+  /** The next refresh comes in so many ms at the latest. */
+  refreshWithin(ms: number): void {
+    const due = this.now() + ms
+    if (this.waiters.size === 0 || due >= this.due) return
+    this.due = due
+    if (!this.isRefreshing) this.timer.set(ms)
+  }
+
+  private async refresh(): Promise<void> {
+    this.due = Number.POSITIVE_INFINITY
+    this.isRefreshing = true
+    const began = this.now()
+    try {
+      const found = new Set<string>()
+      for (let from = 0, waitsAhead = 0; ; ) {
+        const { value } = await this.scripts.refresh(from, waitsAhead).answer
+        for (const id of value.found) found.add(id)
+        ;({ next: from, waitsAhead } = value)
+        this.learn(value)
+        if (from > 0 && this.waiters.size > 0) continue
+        this.waiters.get(value.head)?.lookAgain()
+        break
+      }
+      // Without waiters it is over, and others of this client may be in the queue since.
+      if (this.waiters.size === 0) return
+      this.lookForLost(found, began)
+      this.removeLeft(found)
+    } catch {
+      // The waiters meet the same trouble when they try.
+    } finally {
+      this.isRefreshing = false
+      this.refreshWithin(this.scripts.allowance / REFRESHES_AN_ALLOWANCE)
+      if (this.waiters.size > 0) this.timer.set(Math.max(0, this.due - this.now()))
+    }
+  }
+
+  /** Waiters whose place is gone enter the queue again, in the order in which they came. */
+  private lookForLost(found: ReadonlySet<string>, began: number) {
+    const idAt = this.context.clientId.length + 1
+    for (const waiter of this.waiters.values()) {
+      const { owner, placedAt } = waiter
+      if (!placedAt || placedAt.monotonic >= began || found.has(owner.slice(idAt))) continue
+      waiter.placedAt = undefined
+      waiter.lookAgain()
+    }
+  }
+
+  /** A late copy of a try may have entered an owner that has left: its place must not be refreshed for ever. */
+  private removeLeft(found: ReadonlySet<string>) {
+    for (const id of found) {
+      const owner = `${this.context.clientId}:${id}`
+      if (!this.waiters.has(owner)) this.scripts.leave(owner).answer.catch(() => {})
+    }
+  }
+
+  private now(): number {
+    return this.context.clock.now().monotonic
+  }
+}

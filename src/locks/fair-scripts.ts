@@ -1,0 +1,140 @@
+import type { Context } from '../client/context'
+import { prefixed } from '../redis/names'
+import { decodeReenter, decodeRelease, type ReenterReply, type ReleaseReply } from '../reentrant/lock-scripts'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import { GRANTED, type Outcome } from '../waiting/attempt'
+import { PLACED } from '../waiting/wait-policy'
+import { HashLockScripts } from './hash-lock'
+
+/** How long a place outlives its last refresh, in ms. It is refreshed at every third of it. */
+export const ALLOWANCE = 5_000
+
+/** A waiter sleeps until it is notified: a client refreshes its places, and learns by that what no message tells. */
+const RECHECK_AFTER = 600_000
+
+/** What a try was answered that did not acquire. */
+export class FairBlocked {
+  readonly granted = false
+  readonly blockedFor: number
+
+  constructor(
+    /** The owner has a place in the queue; or not; or the try came after its deadline. */
+    readonly place: 'queued' | 'none' | 'late',
+    /** How long in ms the lock, or the place at the head, lives if nothing happens; -1 without expiry. */
+    readonly lives: number,
+    /** The time by the server's clock in ms. */
+    readonly serverTime: number,
+  ) {
+    this.blockedFor = place === 'late' ? 0 : RECHECK_AFTER
+  }
+}
+
+/** What a refresh was answered: see lua/fair-lock/refresh.lua. */
+export interface RefreshReply {
+  readonly next: number
+  readonly waitsAhead: number
+  readonly serverTime: number
+  readonly lives: number
+  /** The owner that heads the queue of a free lock. */
+  readonly head: string
+  /** The thread ids of the places found. */
+  readonly found: readonly string[]
+}
+
+const PLACES = ['none', 'queued', 'late'] as const
+
+function decodeAcquire(raw: unknown): Outcome<undefined> {
+  if (raw === null) return GRANTED
+  const [place, lives, serverTime] = raw as [0 | 1 | 2, number, number]
+  return new FairBlocked(PLACES[place], lives, serverTime)
+}
+
+function decodeRefresh(raw: unknown): RefreshReply {
+  const [next, waitsAhead, serverTime, lives, head, found] = raw as [
+    number,
+    number,
+    number,
+    number,
+    string,
+    string,
+  ]
+  return { next, waitsAhead, serverTime, lives, head, found: found.split(' ').slice(0, -1) }
+}
+
+const ACQUIRE = script('fair-lock/acquire', decodeAcquire)
+const REENTER = script('lock/reenter', decodeReenter)
+const RELEASE = script('fair-lock/release', decodeRelease)
+const FORCE_RELEASE = script('fair-lock/force-release', decodeRelease)
+const LEAVE = script('fair-lock/leave', Number)
+const REFRESH = script('fair-lock/refresh', decodeRefresh)
+
+/** The scripts of Java's fair lock in Redis: the hash of the other locks, and a queue of owners. */
+export class FairScripts extends HashLockScripts {
+  override readonly kind: string = 'fair'
+  override readonly policy = PLACED
+  private readonly queueKeys: readonly string[]
+  private readonly ownChannels: string
+
+  constructor(
+    name: string,
+    key: string,
+    context: Context,
+    readonly allowance: number,
+  ) {
+    super(name, key, context)
+    this.queueKeys = [key, prefixed('redisson_lock_queue', key), prefixed('redisson_lock_timeout', key)]
+    this.ownChannels = `${this.channel}:`
+  }
+
+  /** Each waiter is notified on a channel of its own. */
+  channelOf(owner: string): string {
+    return this.ownChannels + owner
+  }
+
+  /** One try that does not queue. */
+  acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
+    return this.enter(owner, lease, false, 0)
+  }
+
+  /** A try that enters the queue where it does not acquire; without effect after `deadline`, by the server's clock. */
+  enter(owner: string, lease: number, queues: boolean, deadline: number): ScriptCall<Outcome<undefined>> {
+    const { allowance, context, ownChannels } = this
+    const args = [owner, lease, allowance, queues ? 1 : 0, deadline, ownChannels, context.publishCommand]
+    return context.scripts.run(ACQUIRE, this.queueKeys, args, true)
+  }
+
+  reenter(
+    owner: string,
+    lease: number,
+    count: number,
+    releasedEnd: number,
+  ): ScriptCall<ReenterReply<undefined>> {
+    return this.context.scripts.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
+  }
+
+  override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    return count > 0
+      ? super.release(owner, count, lease, leaseEnd)
+      : this.context.scripts.run(RELEASE, this.queueKeys, this.freeArgs(owner))
+  }
+
+  override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
+    return this.context.scripts.run(FORCE_RELEASE, this.queueKeys, this.freeArgs(owner))
+  }
+
+  leave(owner: string): ScriptCall<number> {
+    const { allowance, context, ownChannels } = this
+    return context.scripts.run(LEAVE, this.queueKeys, [owner, allowance, ownChannels, context.publishCommand])
+  }
+
+  refresh(from: number, waitsAhead: number): ScriptCall<RefreshReply> {
+    const { allowance, context, ownChannels } = this
+    const args = [`${context.clientId}:`, allowance, from, waitsAhead, ownChannels, context.publishCommand]
+    return context.scripts.run(REFRESH, this.queueKeys, args)
+  }
+
+  private freeArgs(owner: string): readonly (string | number)[] {
+    return [owner, this.allowance, this.ownChannels, this.channel, this.context.publishCommand]
+  }
+}

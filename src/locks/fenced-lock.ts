@@ -1,0 +1,263 @@
+import {
+  type AcquireArguments,
+  type LockOptions,
+  lockArguments,
+  type TryLockOptions,
+  tryLockArguments,
+  type WithLockOptions,
+} from '../api/arguments'
+import { RedisRefusedError, RedissonError } from '../api/errors'
+import type { LockHold } from '../api/lock-hold'
+import type { RLock } from '../api/rlock'
+import type { TimeUnit } from '../api/time-unit'
+import type { Context } from '../client/context'
+import { prefixed } from '../redis/names'
+import { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
+import type { ReenterReply } from '../reentrant/lock-scripts'
+import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import { quote } from '../util/quote'
+import { blocked, type Outcome } from '../waiting/attempt'
+import { HashLockScripts } from './hash-lock'
+
+/** An acquisition of a fenced lock, as an object. */
+export interface FencedLockHold extends LockHold {
+  /**
+   * The newest token of this hold's owner: the one that this acquisition drew or, after a re-entry, that of the
+   * re-entry. A resource accepts a write with a token above the last one it saw, and an equal one only from the same
+   * holder.
+   */
+  readonly token: number
+}
+
+/**
+ * Redisson's RFencedLock: an RLock that numbers its grants, so that a resource can refuse a holder that was overtaken.
+ *
+ * Every acquisition draws a token, a re-entry too, and a later token is always greater. Gaps are normal. Tokens are
+ * numbers; past 2⁵³ − 1 acquisitions reject with RangeError. The counter has a key of its own, without expiry: one key
+ * a name, for ever. Where it is lost or set back (FLUSHALL, eviction, a failover, an old dump), tokens start again: use
+ * `noeviction`. A client that sees a token which is not above the last one it saw raises the event `error` with a
+ * FencingTokenError.
+ *
+ * **Different from Java.** `tryLockAndGetToken()` without a wait is one try (Java's waits for ever), and
+ * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous one drops it). It is the same lock as
+ * `getLock` of that name: a holder by `getLock` draws no token, so use one kind for one name.
+ */
+export interface RFencedLock extends RLock {
+  /**
+   * The newest token that any owner has drawn, 0 where none was. It is not the caller's own: a holder that was
+   * overtaken would read its successor's. Use `hold.token`, or what `lockAndGetToken` resolved with.
+   */
+  getToken(): Promise<number>
+
+  /** `lock()`; resolves with the token that the acquisition drew. */
+  lockAndGetToken(): Promise<number>
+  /** The same with a lease, in ms unless a unit follows. */
+  lockAndGetToken(leaseTime: number, unit?: TimeUnit): Promise<number>
+  /** The same with options. */
+  lockAndGetToken(options: LockOptions): Promise<number>
+
+  /** `tryLock()`: one try; resolves with the token, or with undefined when the lock was not acquired. */
+  tryLockAndGetToken(): Promise<number | undefined>
+  /** Waits for at most `waitTime`. */
+  tryLockAndGetToken(waitTime: number, unit?: TimeUnit): Promise<number | undefined>
+  /** Waits for at most `waitTime`, and holds for at most `leaseTime`. One unit for both. */
+  tryLockAndGetToken(waitTime: number, leaseTime: number, unit?: TimeUnit): Promise<number | undefined>
+  /** The same with options. */
+  tryLockAndGetToken(options: TryLockOptions): Promise<number | undefined>
+
+  acquire(options?: LockOptions): Promise<FencedLockHold>
+  tryAcquire(options?: TryLockOptions): Promise<FencedLockHold | undefined>
+  withLock<T>(fn: (hold: FencedLockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
+}
+
+/**
+ * A token was drawn that is not above the last one that this client saw: the counter was lost or set back. Raised as
+ * the event `error`; the acquisition itself stands. Raise the counter above the greatest token that the resource has
+ * seen.
+ */
+export class FencingTokenError extends RedissonError {
+  override readonly code = 'FENCING_TOKEN'
+
+  constructor(
+    message: string,
+    /** The lock's name. */
+    readonly lockName: string,
+    /** The token that was drawn. */
+    readonly token: number,
+    /** The token that this client saw before. */
+    readonly lastToken: number,
+  ) {
+    super(message)
+  }
+}
+
+const ACQUIRE = script('fenced-lock/acquire', decodeAcquire)
+const REENTER = script('fenced-lock/reenter', decodeReenter)
+const TOKEN = script('fenced-lock/token', Number)
+
+/** An array with the token: acquired; a number: the remaining time to live in ms, -1 without expiry. */
+function decodeAcquire(raw: unknown): Outcome<number> {
+  return Array.isArray(raw) ? { granted: true, grant: Number(raw[0]) } : blocked(Number(raw))
+}
+
+/** An array of the lease's end and the token; 0: the hold is gone. */
+function decodeReenter(raw: unknown): ReenterReply<number> {
+  const [leaseEnd, token] = raw === 0 ? [0, '0'] : (raw as [number, string])
+  return { leaseEnd, grant: Number(token) }
+}
+
+/** Of so many names a client remembers the last token. */
+const MOST_NAMES = 1_000
+
+/** The last token that a client saw of each name; those of names that were not drawn for of late are forgotten. */
+class LastTokens {
+  private readonly last = new Map<string, { readonly token: number; readonly owner: string }>()
+
+  /** The newest token of this owner, if it drew the last one of this name that was seen here. */
+  of(key: string, owner: string): number | undefined {
+    const last = this.last.get(key)
+    return last?.owner === owner ? last.token : undefined
+  }
+
+  /** Returns the last token, where this one should be above it and is not. */
+  see(key: string, token: number, owner: string): number | undefined {
+    const before = this.last.get(key)
+    this.last.delete(key)
+    this.last.set(key, { token, owner })
+    if (this.last.size > MOST_NAMES) this.last.delete(this.last.keys().next().value!)
+    // A command that was sent again answers its owner with the token that it had drawn before.
+    const isAbove = !before || token > before.token || (token === before.token && owner === before.owner)
+    return isAbove ? undefined : before.token
+  }
+}
+
+const lastTokens = new WeakMap<Context, LastTokens>()
+
+class FencedLockScripts extends HashLockScripts<number> {
+  override readonly kind = 'fenced'
+  private readonly keysWithToken: readonly string[] = [this.key, tokenKey(this.key)]
+
+  acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
+    const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
+    call.whenAnswered(({ value }) => value.granted && this.see(value.grant, owner), ignore)
+    return call
+  }
+
+  reenter(
+    owner: string,
+    lease: number,
+    count: number,
+    releasedEnd: number,
+  ): ScriptCall<ReenterReply<number>> {
+    const known = lastTokens.get(this.context)?.of(this.key, owner) ?? -1
+    const args = [owner, lease, count, releasedEnd, known]
+    const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
+    call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value.grant, owner), ignore)
+    return call
+  }
+
+  private see(token: number, owner: string) {
+    const { context, name, key } = this
+    let last = lastTokens.get(context)
+    if (!last) {
+      last = new LastTokens()
+      lastTokens.set(context, last)
+    }
+    const before = last.see(key, token, owner)
+    if (before === undefined) return
+    context.events.error(
+      new FencingTokenError(
+        `The fenced lock ${quote(name)} drew the token ${token}, and this client saw ${before} before ` +
+          `(client ${context.clientId}): the counter ${quote(tokenKey(key))} was lost or set back. Resources refuse the ` +
+          'new holder. Set the counter to the greatest token that a resource has seen, and do not let Redis evict it.',
+        name,
+        token,
+        before,
+      ),
+    )
+  }
+}
+
+const ignore = () => {}
+
+/** The key of the counter from which a fenced lock draws its tokens. */
+function tokenKey(key: string): string {
+  return prefixed('redisson_lock_token', key)
+}
+
+class FencedHold extends AcquiredLockHold<number> implements FencedLockHold {
+  get token(): number {
+    return this.grant
+  }
+}
+
+/** See the interface. */
+export class FencedLock extends ReentrantLock<number, FencedLockHold> implements RFencedLock {
+  private readonly tokenKeys: readonly string[]
+
+  constructor(context: Context, name: string, key: string) {
+    super(context, new FencedLockScripts(name, key, context))
+    this.tokenKeys = [tokenKey(key)]
+  }
+
+  async getToken(): Promise<number> {
+    this.context.assertNotClosed()
+    return (await this.context.scripts.run(TOKEN, this.tokenKeys, []).answer).value
+  }
+
+  async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
+    return (await this.tokenOf(lockArguments(first, unit)))!
+  }
+
+  async tryLockAndGetToken(
+    first?: number | TryLockOptions,
+    second?: number | TimeUnit,
+    third?: TimeUnit,
+  ): Promise<number | undefined> {
+    return await this.tokenOf(tryLockArguments(first, second, third))
+  }
+
+  override async withLock<T>(
+    fn: (hold: FencedLockHold) => T | Promise<T>,
+    options?: WithLockOptions,
+  ): Promise<T> {
+    return await this.unlessUsedUp(super.withLock(fn, options))
+  }
+
+  protected override async acquireBare(
+    options: AcquireArguments,
+  ): Promise<AcquiredLockHold<number> | undefined> {
+    return await this.unlessUsedUp(super.acquireBare(options))
+  }
+
+  protected override async toHandle(
+    acquiring: Promise<AcquiredLockHold<number> | undefined>,
+  ): Promise<FencedLockHold | undefined> {
+    return await this.unlessUsedUp(super.toHandle(acquiring))
+  }
+
+  /** The script refuses to count on, and the server's words say no more than that. */
+  private async unlessUsedUp<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      const [key = ''] = this.tokenKeys
+      if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
+      throw new RangeError(
+        `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
+          `(client ${this.context.clientId}). Nothing was acquired.`,
+        { cause: error },
+      )
+    }
+  }
+
+  private async tokenOf(options: AcquireArguments): Promise<number | undefined> {
+    return (await this.acquireBare(options))?.grant
+  }
+
+  protected override handleOf(acquired: AcquiredLockHold<number>): FencedLockHold {
+    return new FencedHold(this.context, this.scripts, acquired.hold, acquired.level)
+  }
+}

@@ -1,0 +1,100 @@
+import type { Context } from '../client/context'
+import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { lockChannel, ownerField } from '../redis/names'
+import {
+  decodeInspect,
+  decodeRelease,
+  type LockScripts,
+  type LockState,
+  type ReenterReply,
+  type ReleaseReply,
+} from '../reentrant/lock-scripts'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import type { Outcome } from '../waiting/attempt'
+import { EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
+
+const RELEASE = script('lock/release', decodeRelease)
+const FORCE_RELEASE = script('lock/force-release', decodeRelease)
+const RENEW = script('lock/renew', decodeLeaseEnds, { watchesKeys: true })
+const INSPECT = script('lock/inspect', decodeInspect)
+
+/** Renews locks that are a hash with one lease, many in one call. */
+export const HASH_LOCK_RENEWAL: Renewal = {
+  tracksKeys: true,
+  renew: (scripts, leases, duration, acknowledged) =>
+    scripts.run(
+      RENEW,
+      leases.map(({ key }) => key),
+      [duration, ...leases.map(({ ownerField }) => ownerField)],
+      acknowledged,
+    ),
+}
+
+/**
+ * What the locks have in common that are a hash of one field in Redis, the owner, whose value is the hold count. They
+ * exclude each other under one name, and an owner re-enters and releases through any of them, as in Java.
+ */
+export abstract class HashLockScripts<Grant = undefined> implements LockScripts<Grant> {
+  readonly kind: string = 'lock'
+  readonly lockId: string
+  readonly exclusiveLockId: string
+  readonly channel: string
+  readonly lockIds: readonly string[]
+  /** Where the waiters of a spin lock of this name queue. */
+  protected readonly spinQueueId: string
+  readonly shared = false
+  readonly policy: WaitPolicy = EXCLUSIVE
+  readonly leasesRunOn = false
+  readonly renewal = HASH_LOCK_RENEWAL
+  protected readonly keys: readonly string[]
+
+  constructor(
+    readonly name: string,
+    readonly key: string,
+    protected readonly context: Context,
+  ) {
+    this.lockId = `lock ${key}`
+    this.exclusiveLockId = this.lockId
+    this.spinQueueId = `${this.lockId} spin`
+    this.lockIds = [this.lockId, this.spinQueueId]
+    this.channel = lockChannel(key)
+    this.keys = [key]
+  }
+
+  abstract acquire(owner: string, lease: number): ScriptCall<Outcome<Grant>>
+
+  abstract reenter(
+    owner: string,
+    lease: number,
+    count: number,
+    releasedEnd: number,
+  ): ScriptCall<ReenterReply<Grant>>
+
+  ownerField(threadId: number): string {
+    return ownerField(this.context.clientId, threadId)
+  }
+
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    return this.context.scripts.run(RELEASE, this.keys, [
+      owner,
+      count,
+      lease,
+      this.channel,
+      this.context.publishCommand,
+      leaseEnd,
+    ])
+  }
+
+  forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
+    return this.context.scripts.run(FORCE_RELEASE, this.keys, [
+      owner,
+      this.channel,
+      this.context.publishCommand,
+    ])
+  }
+
+  inspect(owner: string): ScriptCall<LockState> {
+    return this.context.scripts.run(INSPECT, this.keys, [owner])
+  }
+}

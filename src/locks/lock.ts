@@ -1,0 +1,41 @@
+import type { Context } from '../client/context'
+import { decodeAcquire, decodeHandoff, decodeReenter, type ReenterReply } from '../reentrant/lock-scripts'
+import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import type { Outcome } from '../waiting/attempt'
+import { HashLockScripts } from './hash-lock'
+
+const ACQUIRE = script('lock/acquire', decodeAcquire)
+const REENTER = script('lock/reenter', decodeReenter)
+const HAND_OFF = script('lock/handoff', decodeHandoff)
+
+/** Java's RLock in Redis. */
+export class PlainLockScripts extends HashLockScripts {
+  acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
+    return this.context.scripts.run(ACQUIRE, this.keys, [owner, lease], true)
+  }
+
+  reenter(
+    owner: string,
+    lease: number,
+    count: number,
+    releasedEnd: number,
+  ): ScriptCall<ReenterReply<undefined>> {
+    return this.context.scripts.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
+  }
+}
+
+/** The same, with a local handoff. */
+export class HandoffLockScripts extends PlainLockScripts {
+  handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
+    return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
+  }
+}
+
+/** Redisson's RLock. */
+export class Lock extends ReentrantLock {
+  constructor(context: Context, name: string, key: string) {
+    super(context, new HandoffLockScripts(name, key, context))
+  }
+}

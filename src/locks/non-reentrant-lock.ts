@@ -1,0 +1,38 @@
+import { IllegalMonitorStateError } from '../api/errors'
+import type { Context } from '../client/context'
+import type { Caller, Hold } from '../reentrant/hold'
+import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { quote } from '../util/quote'
+import { HandoffLockScripts } from './lock'
+
+class NonReentrantLockScripts extends HandoffLockScripts {
+  override readonly kind: string = 'non-reentrant'
+  refuseReentry(hold: Hold, caller: Caller): Error {
+    return reentryRefused(this.context, this.name, hold, caller)
+  }
+}
+
+/** For a caller that asks again for a lock which it holds and which does not count. */
+export function reentryRefused(context: Context, name: string, hold: Hold, caller: Caller): Error {
+  return new IllegalMonitorStateError(
+    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
+      `(client ${context.clientId}, thread id ${hold.threadId}). Release it first. ` +
+      'Where code that holds a lock calls code that takes it again, use getLock().',
+  )
+}
+
+/**
+ * Redisson's non-reentrant lock: an RLock that its holder cannot acquire again. A logical thread, or a `threadId`, that
+ * holds the lock and asks for it again is rejected with IllegalMonitorStateError, also by `tryLock()`. So code that
+ * would enter its own critical section a second time fails, and does not run.
+ *
+ * It is the same lock as `getLock` of that name. The rule is that of the object which is asked: `getLock(name).lock()`
+ * re-enters a hold that was taken through this one, as in Java.
+ *
+ * A caller without a scope is a new owner with each call: it waits, or gets false, as with every lock.
+ */
+export class NonReentrantLock extends ReentrantLock {
+  constructor(context: Context, name: string, key: string) {
+    super(context, new NonReentrantLockScripts(name, key, context))
+  }
+}

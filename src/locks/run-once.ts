@@ -1,0 +1,109 @@
+import { AsyncResource } from 'node:async_hooks'
+import { checkOptions, describe } from '../api/arguments'
+import type { Context } from '../client/context'
+import { LogicalThread } from '../ownership/logical-thread'
+import type { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
+import type { Lock } from './lock'
+
+/** Options of `runOnce()`. */
+export interface RunOnceOptions {
+  /**
+   * How long the name stays taken at least, in ms, counted from the start of `fn`. Longer than the clocks of the
+   * instances differ, and shorter than the job's period.
+   */
+  atLeast: number
+}
+
+/** What the function given to `runOnce` gets. */
+export interface RunOnceTask {
+  /** Aborts as that of a LockHold does: as soon as the lock is known to be lost. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs `fn` under the lock unless another owner holds it. The key has `atLeast` as its lease from the beginning, so
+ * that it stays in Redis for that long whatever happens here: a job that ends sooner sends nothing, and a process that
+ * ends leaves it behind. For a job that takes longer the watchdog renews the key.
+ */
+export function runOnce(
+  context: Context,
+  lock: Lock,
+  fn: (task: RunOnceTask) => unknown,
+  options: RunOnceOptions,
+): Promise<boolean> {
+  if (typeof fn !== 'function') throw new TypeError('runOnce expects a function')
+  checkOptions(options, ['atLeast'])
+  const atLeast = positive(options.atLeast)
+  // A thread of its own: a caller that holds the lock already does not run the job a second time.
+  return new LogicalThread(undefined).run(async () => {
+    const hold = (await lock.tryAcquire({ leaseTime: atLeast })) as AcquiredLockHold | undefined
+    if (!hold) return false
+    const run = new Run(context, lock, hold, atLeast)
+    try {
+      await fn(run)
+    } catch (error) {
+      // What went wrong inside is the answer; a loss is reported by signal and event.
+      await run.end().catch(() => {})
+      throw error
+    }
+    await run.end()
+    return true
+  })
+}
+
+/** One run of a job. Made in the logical thread of the job, in which its timer re-enters the lock. */
+class Run implements RunOnceTask {
+  private readonly started
+  private readonly timer
+  private renewed: Promise<AcquiredLockHold | undefined> | undefined
+
+  constructor(
+    private readonly context: Context,
+    lock: Lock,
+    private readonly hold: AcquiredLockHold,
+    private readonly atLeast: number,
+  ) {
+    const { clock, lockWatchdogTimeout } = context
+    this.started = clock.now()
+    // As late as it is safe: before, the lease is longer than the watchdog's.
+    const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
+    const renew = AsyncResource.bind(() => {
+      // Where it fails, the lease runs out, and the signal aborts.
+      if (hold.isHeld)
+        this.renewed = lock.acquire().catch(() => undefined) as Promise<AcquiredLockHold | undefined>
+    })
+    this.timer = clock.after(atLeast - early, renew)
+  }
+
+  get signal(): AbortSignal {
+    return this.hold.signal
+  }
+
+  /** Releases the lock, but not before `atLeast` is over. */
+  async end(): Promise<void> {
+    this.timer.cancel()
+    const renewed = await this.renewed
+    if (!renewed) return await (this.left > 0 ? this.hold.leaveToLease() : this.hold.unlock())
+    if (this.left > 0) await this.untilOver()
+    try {
+      await this.hold.unlock()
+    } finally {
+      await renewed.unlock()
+    }
+  }
+
+  private get left(): number {
+    return this.atLeast - this.context.clock.elapsedSince(this.started)
+  }
+
+  private untilOver(): Promise<void> {
+    return new Promise((resolve) => this.context.clock.after(this.left, resolve))
+  }
+}
+
+function positive(atLeast: unknown): number {
+  if (typeof atLeast !== 'number') throw new TypeError(`atLeast must be a number, got ${describe(atLeast)}`)
+  if (!(atLeast > 0 && atLeast <= Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`atLeast must be more than 0 ms and finite, got ${atLeast}`)
+  return Math.ceil(atLeast)
+}

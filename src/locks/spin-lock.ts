@@ -1,0 +1,149 @@
+import { checkOptions, describe } from '../api/arguments'
+import type { Context } from '../client/context'
+import { AcquireAttempt } from '../reentrant/acquire-attempt'
+import type { AttemptOptions } from '../reentrant/lock-scripts'
+import { ReentrantLock } from '../reentrant/reentrant-lock'
+import type { BackOff } from '../waiting/wait-policy'
+import { EXCLUSIVE } from '../waiting/wait-policy'
+import type { WaitTarget } from '../waiting/wait-target'
+import { PlainLockScripts } from './lock'
+
+/** How long a waiter of a spin lock sleeps between its tries. */
+export interface BackOffPolicy {
+  /**
+   * The next pause in ms, more than 0. `tries` counts the pauses since the waiter began or was last notified, from 1.
+   * Where it throws, or answers anything else, the pause is that of `exponentialBackOff()`, and a process warning with
+   * the code RLOCK_BACK_OFF says so, once.
+   */
+  nextSleepPeriod(tries: number): number
+}
+
+/** Options of `exponentialBackOff()`: Redisson's names and defaults. */
+export interface ExponentialBackOffOptions {
+  /** The first pause, in ms. Default 1. */
+  initialDelay?: number | undefined
+  /** The longest pause, in ms. Default 128. */
+  maxDelay?: number | undefined
+  /** Each pause is so many times as long as the one before, plus a random part. Default 2, at least 1. */
+  multiplier?: number | undefined
+}
+
+/** Options of `constantBackOff()`: Redisson's name and default. */
+export interface ConstantBackOffOptions {
+  /** Each pause, in ms. Default 64. */
+  delay?: number | undefined
+}
+
+/**
+ * Pauses that grow from `initialDelay` to `maxDelay`. A random part of up to one ms a try keeps waiters apart, as in
+ * Redisson. Throws TypeError for what is no number and RangeError for what is not above 0.
+ */
+export function exponentialBackOff(options: ExponentialBackOffOptions = {}): BackOffPolicy {
+  checkOptions(options, ['initialDelay', 'maxDelay', 'multiplier'])
+  const initialDelay = positive('initialDelay', options.initialDelay ?? 1)
+  const maxDelay = positive('maxDelay', options.maxDelay ?? 128)
+  const multiplier = positive('multiplier', options.multiplier ?? 2)
+  if (multiplier < 1) throw new RangeError(`multiplier must be 1 or more, got ${multiplier}`)
+  return {
+    nextSleepPeriod: (tries) =>
+      Math.min(maxDelay, initialDelay * multiplier ** (tries - 1) + Math.random() * tries),
+  }
+}
+
+/** Pauses of one length. Throws TypeError for what is no number and RangeError for what is not above 0. */
+export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPolicy {
+  checkOptions(options, ['delay'])
+  const delay = positive('delay', options.delay ?? 64)
+  return { nextSleepPeriod: () => delay }
+}
+
+function positive(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  if (!Number.isFinite(value) || value <= 0)
+    throw new RangeError(`${name} must be finite and more than 0, got ${value}`)
+  return value
+}
+
+const DEFAULT = exponentialBackOff()
+
+/** The pauses of one waiter, whatever its policy answers. */
+class Spinning implements BackOff {
+  private tries = 0
+
+  constructor(private readonly policy: BackOffPolicy) {}
+
+  next(): number {
+    const tries = ++this.tries
+    try {
+      return Math.max(1, positive('nextSleepPeriod()', this.policy.nextSleepPeriod(tries)))
+    } catch (error) {
+      warnOnce(this.policy, error)
+      return DEFAULT.nextSleepPeriod(tries)
+    }
+  }
+}
+
+const warned = new WeakSet<BackOffPolicy>()
+
+function warnOnce(policy: BackOffPolicy, error: unknown) {
+  if (warned.has(policy)) return
+  warned.add(policy)
+  process.emitWarning(
+    `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
+      'exponentialBackOff() instead. Answer with a number of ms above 0.',
+    { code: 'RLOCK_BACK_OFF' },
+  )
+}
+
+class SpinLockScripts extends PlainLockScripts {
+  override readonly kind = 'spin'
+  private readonly target: WaitTarget
+
+  constructor(name: string, key: string, context: Context, backOff: BackOffPolicy) {
+    super(name, key, context)
+    const { lockIds, channel } = this
+    const policy = { ...EXCLUSIVE, newBackOff: () => new Spinning(backOff) }
+    // A queue of its own: waiters of the plain lock of this name sleep until they are notified.
+    this.target = { lockId: this.spinQueueId, key, lockIds, channel, policy }
+  }
+
+  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+    return new SpinAttempt(this.context, this, options, this.target)
+  }
+}
+
+class SpinAttempt extends AcquireAttempt<undefined> {
+  constructor(
+    context: Context,
+    scripts: SpinLockScripts,
+    options: AttemptOptions,
+    private readonly spinQueue: WaitTarget,
+  ) {
+    super(context, scripts, options)
+  }
+
+  override get target(): WaitTarget {
+    return this.spinQueue
+  }
+}
+
+/**
+ * Redisson's spin lock: an RLock whose waiters also look again by themselves, after pauses that a back-off policy sets.
+ * A Java SpinLock publishes nothing when it releases, so this is how to wait beside one.
+ *
+ * **Different from Java.** Ours publishes its releases, so that waiters of `getLock` of that name wake, and it listens:
+ * where the other side publishes, it wakes at once and does not spin. Of all waiters in a process only the first asks
+ * Redis, and the back-off of the first spin lock that waits for a name holds for those that queue behind it.
+ * `tryLock(waitTime)` ends at its wait: with one last try, and not a pause later.
+ *
+ * It is the same lock as `getLock` of that name.
+ */
+export class SpinLock extends ReentrantLock {
+  constructor(context: Context, name: string, key: string, backOff: BackOffPolicy = DEFAULT) {
+    if (typeof backOff?.nextSleepPeriod !== 'function')
+      throw new TypeError(
+        `a back-off must have nextSleepPeriod(), got ${describe(backOff)}: use exponentialBackOff() or constantBackOff()`,
+      )
+    super(context, new SpinLockScripts(name, key, context, backOff))
+  }
+}

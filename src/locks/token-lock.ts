@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
+import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/arguments'
+import type { LockHold } from '../api/lock-hold'
+import type { TimeUnit } from '../api/time-unit'
+import type { Context } from '../client/context'
+import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { prefixed } from '../redis/names'
+import { AcquireAttempt } from '../reentrant/acquire-attempt'
+import type { Caller, Hold } from '../reentrant/hold'
+import type { AttemptOptions } from '../reentrant/lock-scripts'
+import {
+  decodeAcquire,
+  decodeHandoff,
+  decodeInspect,
+  decodeReenter,
+  decodeRelease,
+  type LockScripts,
+  type LockState,
+  type ReenterReply,
+  type ReleaseReply,
+} from '../reentrant/lock-scripts'
+import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
+import { quote } from '../util/quote'
+import type { Outcome } from '../waiting/attempt'
+import { type BackOff, EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
+import { reentryRefused } from './non-reentrant-lock'
+
+/**
+ * The lock that most libraries speak: `SET key token NX PX lease`, released and renewed by comparing the token. Node
+ * shares it with redlock and redis-semaphore on npm, redis-py, redsync and Jedis recipes. Not Redisson's.
+ *
+ * **The key** is the name, as it is. redis-semaphore's Mutex puts `mutex:` before its key: use
+ * `getTokenLock('mutex:' + key)`. A plain lock of the same name is a WrongTypeError, here and there.
+ *
+ * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and asks again is rejected with
+ * IllegalMonitorStateError. Who is a caller is as with every RLock: see there, also for the units of times, the errors
+ * and what a lost lock means.
+ *
+ * **Renewed** by the watchdog like every lock, unless a `leaseTime` is given.
+ *
+ * **Waiting.** This package publishes its releases on a channel of its own, so that its waiters wake at once. Others
+ * publish nothing: the first waiter of a process looks again after 20 ms, then after twice as long each time, up to 1
+ * s. Waiters of one process hand the lock to each other for up to 10 ms; then it is released for everybody.
+ *
+ * **Without expiry** a key counts as held. A caller that has waited 5 s behind one gets a process warning with the
+ * code RLOCK_NO_EXPIRY, for it may wait for ever. A key that is no string is a WrongTypeError.
+ */
+export interface TokenLock {
+  /** The name given to `getTokenLock`, before any name mapper. */
+  getName(): string
+
+  /** Acquires the lock, waiting for it without limit. Held until `unlock()`; the watchdog renews its lease. */
+  lock(): Promise<void>
+  /** The same, held for at most `leaseTime`, in ms unless a unit follows, and not renewed. */
+  lock(leaseTime: number, unit?: TimeUnit): Promise<void>
+  /** The same with options. */
+  lock(options: LockOptions): Promise<void>
+
+  /** Tries once; resolves with whether the lock is held now. */
+  tryLock(): Promise<boolean>
+  /** Waits for at most `waitTime`. */
+  tryLock(waitTime: number, unit?: TimeUnit): Promise<boolean>
+  /** Waits for at most `waitTime`, and holds for at most `leaseTime`. One unit for both. */
+  tryLock(waitTime: number, leaseTime: number, unit?: TimeUnit): Promise<boolean>
+  /** The same with options. */
+  tryLock(options: TryLockOptions): Promise<boolean>
+
+  /**
+   * Releases what `lock()` or `tryLock()` acquired for this caller. Rejects with IllegalMonitorStateError when it holds
+   * nothing, and with LockLostError when the hold was lost; where its lease has run out nothing is sent.
+   */
+  unlock(options?: UnlockOptions): Promise<void>
+
+  /** Frees the lock of any holder, of any library; resolves with whether it was held. */
+  forceUnlock(): Promise<boolean>
+  /** Whether the lock is held, by any client. Asks the primary. */
+  isLocked(): Promise<boolean>
+
+  /** `lock()` with the acquisition as an object. */
+  acquire(options?: LockOptions): Promise<LockHold>
+  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. */
+  tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined>
+  /** Runs `fn` under the lock and releases it when `fn` has settled; as that of RLock. */
+  withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
+}
+
+const ACQUIRE = script('token-lock/acquire', decodeAcquire)
+const EXTEND = script('token-lock/extend', decodeReenter)
+const HAND_OFF = script('token-lock/handoff', decodeHandoff)
+const RELEASE = script('token-lock/release', decodeRelease)
+const FORCE_RELEASE = script('token-lock/force-release', decodeRelease)
+const RENEW = script('token-lock/renew', decodeLeaseEnds, { watchesKeys: true })
+const INSPECT = script('token-lock/inspect', decodeInspect)
+
+const TOKEN_BYTES = 16
+const FIRST_PAUSE = 20
+const LONGEST_PAUSE = 1_000
+const WARNED_AFTER = 5_000
+
+/** 20 ms, doubling to 1 s, each shortened by up to a fifth: processes that began together do not ask together. */
+class Doubling implements BackOff {
+  private pause = FIRST_PAUSE
+
+  next(): number {
+    const { pause } = this
+    this.pause = Math.min(2 * pause, LONGEST_PAUSE)
+    return pause * (1 - Math.random() / 5)
+  }
+}
+
+const POLICY: WaitPolicy = { ...EXCLUSIVE, newBackOff: () => new Doubling() }
+
+const RENEWAL: Renewal = {
+  tracksKeys: true,
+  renew: (scripts, leases, duration, acknowledged) =>
+    scripts.run(
+      RENEW,
+      leases.map(({ key }) => key),
+      [duration, ...leases.map(({ ownerField }) => ownerField)],
+      acknowledged,
+    ),
+}
+
+/** A hold counts one level and has a token for its owner field. */
+class TokenLockScripts implements LockScripts {
+  readonly kind = 'token'
+  readonly ownerIsSecret = true
+  readonly lockId: string
+  readonly exclusiveLockId: string
+  readonly channel: string
+  readonly lockIds: readonly string[]
+  readonly shared = false
+  readonly policy = POLICY
+  readonly leasesRunOn = false
+  readonly renewal = RENEWAL
+  private readonly keys: readonly string[]
+
+  constructor(
+    readonly name: string,
+    readonly key: string,
+    private readonly context: Context,
+  ) {
+    this.lockId = `token ${key}`
+    this.exclusiveLockId = this.lockId
+    this.lockIds = [this.lockId]
+    this.channel = prefixed('rlock_token', key)
+    this.keys = [key]
+  }
+
+  refuseReentry(hold: Hold, caller: Caller): Error {
+    return reentryRefused(this.context, this.name, hold, caller)
+  }
+
+  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+    return new TokenAttempt(this.context, this, options)
+  }
+
+  /** The token. It is not derived from the thread id: every client that knows it can release the lock. */
+  ownerField(): string {
+    return randomBytes(TOKEN_BYTES).toString('hex')
+  }
+
+  acquire(token: string, lease: number): ScriptCall<Outcome<undefined>> {
+    return this.context.scripts.run(ACQUIRE, this.keys, [token, lease], true)
+  }
+
+  handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
+    return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
+  }
+
+  reenter(token: string, lease: number): ScriptCall<ReenterReply<undefined>> {
+    return this.context.scripts.run(EXTEND, this.keys, [token, lease], true)
+  }
+
+  release(token: string): ScriptCall<ReleaseReply> {
+    return this.context.scripts.run(RELEASE, this.keys, [token, this.channel, this.context.publishCommand])
+  }
+
+  forceRelease([holder = '']: readonly string[]): ScriptCall<ReleaseReply> {
+    const args = [holder, this.channel, this.context.publishCommand]
+    return this.context.scripts.run(FORCE_RELEASE, this.keys, args)
+  }
+
+  inspect(token: string): ScriptCall<LockState> {
+    return this.context.scripts.run(INSPECT, this.keys, [token])
+  }
+}
+
+/** Warns once when it has waited for long behind a key that never expires. */
+class TokenAttempt extends AcquireAttempt<undefined> {
+  private behindNoExpirySince: Moment | undefined
+  private hasWarned = false
+
+  override send(): ScriptCall<Outcome<undefined>> {
+    const call = super.send()
+    call.whenAnswered(
+      ({ value }) => this.answered(!value.granted && value.blockedFor === -1),
+      () => {},
+    )
+    return call
+  }
+
+  private answered(withoutExpiry: boolean) {
+    const { clock } = this.context
+    if (!withoutExpiry) this.behindNoExpirySince = undefined
+    else this.behindNoExpirySince ??= clock.now()
+    const since = this.behindNoExpirySince
+    if (!since || this.hasWarned || clock.elapsedSince(since) < WARNED_AFTER) return
+    this.hasWarned = true
+    process.emitWarning(
+      `A caller has waited for ${this.subject} for ${WARNED_AFTER} ms, and its key has no expiry (client ` +
+        `${this.context.clientId}): it holds something that is no lock, or its holder died between SETNX and EXPIRE. ` +
+        'The wait may never end. Look at the key, and delete it or call forceUnlock() where nothing holds it.',
+      { code: 'RLOCK_NO_EXPIRY' },
+    )
+  }
+}
+
+/** See the interface. */
+export class PlainTokenLock extends ReentrantLock implements TokenLock {
+  constructor(context: Context, name: string, key: string) {
+    super(context, new TokenLockScripts(name, key, context))
+  }
+
+  override [inspect.custom](): string {
+    return `TokenLock(${quote(this.getName())})`
+  }
+}

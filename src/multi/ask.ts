@@ -1,0 +1,113 @@
+import { RedisUnavailableError } from '../api/errors'
+import type { LockHold } from '../api/lock-hold'
+import { unlessAborted } from '../util/abort'
+import type { Clock, Moment } from '../util/clock'
+import type { Member } from './member'
+
+/** A member that was acquired. */
+export interface Part {
+  readonly member: Member
+  readonly hold: LockHold
+}
+
+/** How the members are to be acquired. */
+export interface AskOptions {
+  readonly leaseTime: number | undefined
+  readonly threadId: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** What a member answered. */
+export type Answer =
+  | { readonly kind: 'granted'; readonly part: Part }
+  | { readonly kind: 'taken'; readonly member: Member }
+  | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
+
+/** So long a caller waits for members that are released; a server that is silent gets them back when it can. */
+const PATIENCE_FOR_RELEASES = 1_000
+
+/** Asks a member once. Settles as soon as the signal aborts; what is granted after that is released. */
+export async function ask(
+  member: Member,
+  waitTime: number,
+  { leaseTime, threadId, signal }: AskOptions,
+): Promise<Answer> {
+  let acquiring: Promise<LockHold | undefined> | undefined
+  try {
+    signal?.throwIfAborted()
+    acquiring = member.lock.tryAcquire({ waitTime, leaseTime, threadId, signal })
+    const hold = await unlessAborted(acquiring, signal)
+    return hold ? { kind: 'granted', part: { member, hold } } : { kind: 'taken', member }
+  } catch (error) {
+    acquiring?.then((late) => late?.unlock()).catch(() => {})
+    return { kind: 'failed', member, error }
+  }
+}
+
+/** Whether the same member may answer soon. Everything else would be the same error again. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof RedisUnavailableError
+}
+
+/** Releases what was acquired in vain, all at once. Errors are the members' own affair: they release in the background. */
+export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
+  if (parts.length === 0) return
+  await settledWithin(
+    parts.map(({ hold }) => hold.unlock()),
+    PATIENCE_FOR_RELEASES,
+    clock,
+  )
+}
+
+/** Resolves when all have settled, at the latest after `ms`. */
+export async function settledWithin(
+  work: readonly Promise<unknown>[],
+  ms: number,
+  clock: Clock,
+): Promise<void> {
+  let timer = { cancel() {} }
+  const late = new Promise<void>((resolve) => {
+    timer = clock.after(ms, resolve)
+  })
+  await Promise.race([Promise.allSettled(work), late])
+  timer.cancel()
+}
+
+/** Holds nothing for so long. Rejects with the signal's reason. */
+export async function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  let timer = { cancel() {} }
+  const over = new Promise<void>((resolve) => {
+    timer = clock.after(ms, resolve)
+  })
+  try {
+    await unlessAborted(over, signal)
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** How much of a wait is left. */
+export class Wait {
+  private readonly started: Moment
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly ms: number | undefined,
+  ) {
+    this.started = clock.now()
+  }
+
+  /** ms; a wait without limit is as long as numbers go. */
+  get left(): number {
+    const { ms, clock, started } = this
+    return ms === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, ms - clock.elapsedSince(started))
+  }
+
+  get isOver(): boolean {
+    return this.left <= 0
+  }
+
+  get isOneTry(): boolean {
+    return this.ms !== undefined && this.ms <= 0
+  }
+}

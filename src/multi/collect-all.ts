@@ -1,0 +1,126 @@
+import type { AcquireArguments } from '../api/arguments'
+import { LockLostError } from '../api/errors'
+import { onAbort } from '../util/abort'
+import { quote } from '../util/quote'
+import { ask, mayPass, type Part, pause, releaseParts, Wait } from './ask'
+import type { Member } from './member'
+import { describeStates, stateOf } from './member-states'
+import type { Union } from './union-hold'
+
+/**
+ * So long a round waits, in ms, for members that come later in the order than all it holds. Processes that keep the
+ * order cannot wait for each other in a circle; a Java peer keeps its own order, and gets its turn when this is over.
+ */
+const PATIENCE_WHILE_HOLDING = 40
+/** Callers that met each other must not meet again: after a round in vain each holds nothing for a random time up to this. */
+const LONGEST_JITTER = 64
+const TRIES_TO_OUTRUN_LEASE = 10
+
+/** All members that a round has acquired, or the one that it could not have. */
+type Round = { readonly parts: readonly Part[] } | { readonly blocker: Member; readonly error: unknown }
+
+/** Acquires all members of a multi lock, or none. Undefined when the wait was over. */
+export async function collectAll(
+  union: Union,
+  members: readonly Member[],
+  options: AcquireArguments,
+): Promise<readonly Part[] | undefined> {
+  const { signal } = options
+  const wait = new Wait(union.clock, options.waitTime)
+  const collector = new Collector(union, members, options, wait)
+  let round = wait.isOneTry ? await collector.inOrder(undefined) : await collector.atOnce()
+  let expired = 0
+  for (let rounds = 1; ; rounds++) {
+    let blocker = members[0]!
+    if ('parts' in round) {
+      if (round.parts.every(({ hold }) => hold.isHeld)) return round.parts
+      await releaseParts(round.parts, union.clock)
+      if (++expired === TRIES_TO_OUTRUN_LEASE) throw tooShort(union, round.parts)
+    } else {
+      blocker = round.blocker
+      if (round.error !== undefined && (wait.isOver || !mayPass(round.error))) throw round.error
+    }
+    signal?.throwIfAborted()
+    if (wait.isOver) return undefined
+    if (rounds > 1) await pause(Math.min(jitter(rounds), wait.left), union.clock, signal)
+    // Here it waits, in the member's own queue, and holds nothing.
+    const first = await ask(blocker, wait.left, options)
+    if (first.kind === 'taken') return undefined
+    if (first.kind === 'failed') throw first.error
+    round = await collector.inOrder(first.part)
+  }
+}
+
+class Collector {
+  constructor(
+    private readonly union: Union,
+    private readonly members: readonly Member[],
+    private readonly options: AcquireArguments,
+    private readonly wait: Wait,
+  ) {}
+
+  /** No caller waits in this round, so that order is not at stake: one round trip to all servers. */
+  async atOnce(): Promise<Round> {
+    const { options, members } = this
+    const controller = new AbortController()
+    const stop = options.signal && onAbort(options.signal, () => controller.abort(options.signal?.reason))
+    const how = { ...options, signal: controller.signal }
+    const answers = await Promise.all(
+      members.map(async (member) => {
+        const answer = await ask(member, 0, how)
+        // The others are not waited for: what they may still be granted they release themselves.
+        if (answer.kind === 'failed' && !mayPass(answer.error)) controller.abort(answer.error)
+        return answer
+      }),
+    )
+    stop?.()
+    const parts = answers.flatMap((answer) => (answer.kind === 'granted' ? [answer.part] : []))
+    if (parts.length === members.length) return { parts }
+    await releaseParts(parts, this.union.clock)
+    const failures = answers.filter((answer) => answer.kind === 'failed')
+    const failure = failures.find(({ error }) => !mayPass(error))
+    if (failure) return { blocker: failure.member, error: controller.signal.reason ?? failure.error }
+    const taken = answers.find((answer) => answer.kind === 'taken')
+    return { blocker: (taken ?? failures[0]!).member, error: taken ? undefined : failures[0]!.error }
+  }
+
+  /** One after the other; `first` was waited for already. What comes before it in the order is not waited for. */
+  async inOrder(first: Part | undefined): Promise<Round> {
+    const { members, options, union, wait } = this
+    const parts = first ? [first] : []
+    const from = first ? members.indexOf(first.member) : -1
+    const mayWait = new Wait(union.clock, patience(options.leaseTime))
+    for (const [index, member] of members.entries()) {
+      if (index === from) continue
+      const waitTime = index > from && !wait.isOneTry ? Math.min(mayWait.left, wait.left) : 0
+      const answer = await ask(member, waitTime, options)
+      if (answer.kind === 'granted') {
+        parts.push(answer.part)
+        continue
+      }
+      await releaseParts(parts, union.clock)
+      return { blocker: member, error: answer.kind === 'failed' ? answer.error : undefined }
+    }
+    return { parts }
+  }
+}
+
+/** A short lease must not run out meanwhile. */
+function patience(leaseTime = Number.MAX_SAFE_INTEGER): number {
+  return Math.min(PATIENCE_WHILE_HOLDING * (0.5 + Math.random() / 2), leaseTime / 10)
+}
+
+function jitter(rounds: number): number {
+  return Math.random() * Math.min(2 ** rounds, LONGEST_JITTER)
+}
+
+function tooShort({ name }: Union, parts: readonly Part[]): LockLostError {
+  const members = parts.map(({ member, hold }) => stateOf(member, hold.isHeld ? 'held' : 'late'))
+  const error = new LockLostError(
+    `All members of ${quote(name)} were acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time the lease of one ` +
+      `was over before the last one answered (${describeStates(members)}): the leaseTime is shorter than that takes.`,
+    name,
+  )
+  error.members = members
+  return error
+}

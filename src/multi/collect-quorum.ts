@@ -1,0 +1,110 @@
+import type { AcquireArguments } from '../api/arguments'
+import { LockQuorumError, RedissonError } from '../api/errors'
+import type { Moment } from '../util/clock'
+import { quote } from '../util/quote'
+import { ask, mayPass, type Part, pause, Wait } from './ask'
+import type { Member } from './member'
+import { describeStates } from './member-states'
+import { QuorumRound, type Verdict } from './quorum-round'
+import { type Union, UnionHold } from './union-hold'
+
+/**
+ * Between two rounds it waits for one member that others hold, in that member's queue. It does so for this long at most,
+ * in ms, and a random part of it less: the member may be a leftover that the next holders' quorum has nothing to do with.
+ */
+const LONGEST_WAIT_FOR_ONE = 1_000
+/** Where there is no member to wait for. */
+const PAUSE = 200
+/** Calls that meet no quorum for so long reject, as those of other locks do, in ms. */
+const UNREACHABLE_AFTER = 10_000
+
+export interface QuorumOptions extends AcquireArguments {
+  /** The lease of members without one, in ms. */
+  readonly watchdogLease: number
+}
+
+/** Acquires a quorum of the members. Undefined when others hold too many. */
+export async function collectQuorum(
+  union: Union,
+  members: readonly Member[],
+  options: QuorumOptions,
+  assertOpen: () => void,
+): Promise<UnionHold | undefined> {
+  const { clock } = union
+  const { signal, leaseTime } = options
+  const lease = leaseTime ?? options.watchdogLease
+  const how = { ...options, lease, bound: lease / 10 }
+  const wait = new Wait(clock, options.waitTime)
+  let unreachableSince: Moment | undefined
+  let first: Part | undefined
+  for (let rounds = 0; ; rounds++) {
+    const since = clock.now()
+    const round = new QuorumRound(union, members, how, first)
+    const verdict = await round.verdict
+    if (verdict.kind === 'granted' && !signal?.aborted) {
+      const validity = leaseTime === undefined ? undefined : { since, ms: validityOf(leaseTime) }
+      const hold = new UnionHold(union, verdict.parts, validity, () => round.cancel())
+      round.welcomeLate(verdict.parts, (part) => hold.join(part))
+      if (hold.isHeld) return hold
+    }
+    const states = round.states()
+    await round.releaseParts()
+    signal?.throwIfAborted()
+    assertOpen()
+    if (verdict.kind === 'taken') unreachableSince = undefined
+    else unreachableSince ??= since
+    const isUnreachable = unreachableSince && clock.elapsedSince(unreachableSince) >= UNREACHABLE_AFTER
+    if (wait.isOver || isUnreachable || isFinal(verdict, union)) {
+      if (verdict.kind === 'taken') return undefined
+      throw misuse(verdict) ?? quorumError()
+    }
+    first = await waitForOne(round.taken, rounds)
+
+    function quorumError() {
+      const why =
+        verdict.kind === 'granted' ? 'a quorum answered, but too late' : 'no quorum could be reached'
+      return new LockQuorumError(
+        `The lock ${quote(union.name)} was not acquired, and nothing of it is held: ${why} (${describeStates(states)}; ` +
+          `${union.needed} of ${union.of} are needed, each within ${Math.round(how.bound)} ms).`,
+        union.name,
+        states,
+      )
+    }
+  }
+
+  async function waitForOne(taken: readonly Member[], rounds: number): Promise<Part | undefined> {
+    // All processes wait for the same member, so that its next holder finds the others free; not for ever.
+    const member = taken[rounds % taken.length]
+    const part = 0.5 + Math.random() / 2
+    if (member) {
+      const answer = await ask(member, Math.min(wait.left, LONGEST_WAIT_FOR_ONE * part), options)
+      if (answer.kind === 'granted') return answer.part
+      if (answer.kind === 'taken') return undefined
+      signal?.throwIfAborted()
+    }
+    await pause(Math.min(wait.left, PAUSE * part), clock, signal)
+    return undefined
+  }
+}
+
+/** Redlock's: the lease less an allowance for clocks that do not run at the same rate. */
+function validityOf(lease: number): number {
+  return lease - (lease * 0.01 + 2)
+}
+
+/** The same errors would come again, and leave no quorum. */
+function isFinal(verdict: Verdict, { of, needed }: Union): boolean {
+  return verdict.kind === 'failed' && verdict.errors.filter((error) => !mayPass(error)).length > of - needed
+}
+
+/** Where all failed in the same way, and not because of a server, that is what the caller is to know. */
+function misuse(verdict: Verdict): unknown {
+  if (verdict.kind !== 'failed') return undefined
+  const [error] = verdict.errors
+  const { code } = error as { code?: unknown }
+  const isSame = verdict.errors.every((each) => (each as { code?: unknown }).code === code)
+  const isOurs = error instanceof RedissonError
+  const isCallers = error instanceof TypeError || error instanceof RangeError
+  const ofCaller = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST', 'REDISSON_SHUTDOWN']
+  return isSame && (isCallers || (isOurs && ofCaller.includes(error.code))) ? error : undefined
+}

@@ -1,0 +1,32 @@
+import { type LockMember, type LockMemberState, RedisUnavailableError } from '../api/errors'
+import type { Member } from './member'
+
+const LONGEST_MESSAGE = 200
+
+/** What became of a member, as plain data for an error. */
+export function stateOf(member: Member, state: LockMemberState, error?: unknown): LockMember {
+  const lockName = member.name
+  return error === undefined ? { lockName, state } : { lockName, state, error: plain(error) }
+}
+
+/** The state of a member that failed. */
+export function failureOf(error: unknown): LockMemberState {
+  return error instanceof RedisUnavailableError ? 'unreachable' : 'failed'
+}
+
+/** `"a" lost, "b" released`: for messages. */
+export function describeStates(members: readonly LockMember[]): string {
+  return members.map(({ lockName, state }) => `${JSON.stringify(cut(lockName))} ${state}`).join(', ')
+}
+
+function plain(error: unknown): { code?: string; message: string } {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown }
+  const text = cut(
+    (typeof message === 'string' ? message : String(error)).replace(/\b[\w+]+:\/\/\S+/g, '(URL)'),
+  )
+  return typeof code === 'string' ? { code, message: text } : { message: text }
+}
+
+export function cut(text: string): string {
+  return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text
+}

@@ -1,0 +1,57 @@
+import { describe } from '../api/arguments'
+import type { Lockable } from '../api/lockable'
+import { MEMBER, type MemberIdentity } from '../client/member-identity'
+
+/** One lock of a multi lock or a RedLock. */
+export interface Member {
+  readonly lock: Lockable
+  readonly name: string
+  readonly identity: MemberIdentity | undefined
+}
+
+/** The members as their user gave them. Throws TypeError or RangeError for what can never be held together. */
+export function membersOf(locks: readonly unknown[], what: string): Member[] {
+  if (locks.length === 0) throw new RangeError(`a ${what} needs at least one lock`)
+  const members = locks.map((lock) => memberOf(lock, what))
+  const seen = new Set<unknown>()
+  for (const member of members) {
+    const { lock, identity, name } = member
+    const same = identity ? `${identity.context.server.id} ${identity.key}` : lock
+    if (seen.has(same))
+      throw new RangeError(
+        `${JSON.stringify(name)} is twice among the locks of a ${what}: each needs a key of its own, or a server of its own`,
+      )
+    seen.add(same)
+  }
+  return members
+}
+
+/** In the order in which every process takes them, whatever order their user gave. */
+export function inGlobalOrder(members: readonly Member[]): Member[] {
+  return [...members].sort((a, b) => compare(placeOf(a), placeOf(b)))
+}
+
+function memberOf(lock: unknown, what: string): Member {
+  if (typeof lock !== 'object' || lock === null || !('tryAcquire' in lock) || !isFunction(lock.tryAcquire))
+    throw new TypeError(`a ${what} takes locks, as getLock() returns them; got ${describe(lock)}`)
+  const { [MEMBER]: identity, getName } = lock as { [MEMBER]?: MemberIdentity; getName?: () => string }
+  const name = identity?.name ?? (isFunction(getName) ? String(getName.call(lock)) : String(lock))
+  return { lock: lock as Lockable, name, identity }
+}
+
+function isFunction(value: unknown): value is (...args: never) => unknown {
+  return typeof value === 'function'
+}
+
+/** By name first: two processes may know one server by two addresses. */
+function placeOf({ name, identity }: Member): readonly string[] {
+  return identity ? [identity.key, identity.context.server.address] : [name]
+}
+
+function compare(a: readonly string[], b: readonly string[]): number {
+  for (const [index, part] of a.entries()) {
+    const other = b[index] ?? ''
+    if (part !== other) return part < other ? -1 : 1
+  }
+  return a.length - b.length
+}

@@ -1,0 +1,156 @@
+import { RedisUnavailableError } from '../api/errors'
+import { onAbort } from '../util/abort'
+import type { Moment, Timer } from '../util/clock'
+import { type Answer, type AskOptions, ask, type Part, releaseParts, settledWithin } from './ask'
+import type { Member } from './member'
+import { failureOf, stateOf } from './member-states'
+import type { Union } from './union-hold'
+
+/** What is under way when a round is decided is waited for as long as the round took, and so many ms. */
+const MOMENT = 20
+
+/** What became of a round of asking all members once. */
+export type Verdict =
+  | { readonly kind: 'granted'; readonly parts: readonly Part[] }
+  /** Enough members answered, and others hold too many of them. */
+  | { readonly kind: 'taken' }
+  /** So many members failed that those which answer are no quorum. */
+  | { readonly kind: 'failed'; readonly errors: readonly unknown[] }
+
+export interface RoundOptions extends AskOptions {
+  /** How long a member may take to answer, in ms. */
+  readonly bound: number
+  /** The lease that others may have on a member, in ms. */
+  readonly lease: number
+}
+
+/** Asks all members of a RedLock at once, and is decided as soon as it is certain whether a quorum is granted. */
+export class QuorumRound {
+  readonly verdict: Promise<Verdict>
+  private readonly answers = new Map<Member, Answer>()
+  private readonly restarted = new Set<Member>()
+  private readonly controller = new AbortController()
+  private readonly stopListening: (() => void) | undefined
+  private readonly timer: Timer
+  private readonly asked: Promise<void>[] = []
+  private readonly started: Moment
+  private decide!: (verdict: Verdict) => void
+  /** What to do with a member that is granted after the verdict; false: it is not wanted. */
+  private welcome: ((part: Part) => boolean) | undefined
+  private isDecided = false
+  private unsettled: number
+
+  constructor(
+    private readonly union: Union,
+    private readonly members: readonly Member[],
+    options: RoundOptions,
+    /** A member that was waited for already. */
+    first: Part | undefined,
+  ) {
+    this.verdict = new Promise((resolve) => {
+      this.decide = resolve
+    })
+    const { controller } = this
+    this.unsettled = members.length
+    this.started = union.clock.now()
+    const { signal, bound, lease } = options
+    this.stopListening = signal && onAbort(signal, () => controller.abort(signal.reason))
+    this.timer = union.clock.after(bound, () => controller.abort(unanswered(bound)))
+    const how = { ...options, signal: controller.signal }
+    for (const member of members)
+      if (member === first?.member) this.answered({ kind: 'granted', part: first }, lease)
+      else this.asked.push(ask(member, 0, how).then((answer) => this.answered(answer, lease)))
+  }
+
+  /** Members granted from now on, and since the verdict that brought `known`, go here. */
+  welcomeLate(known: readonly Part[], join: (part: Part) => boolean): void {
+    this.welcome = join
+    for (const part of this.parts)
+      if (!known.includes(part) && !join(part)) releaseParts([part], this.union.clock)
+  }
+
+  /** Members that have not answered are not waited for any more. They release what they may still be granted. */
+  cancel(): void {
+    this.welcome = undefined
+    this.controller.abort(new DOMException('the lock is released', 'AbortError'))
+    this.finish()
+  }
+
+  /** Releases what was granted. What is answered a moment later is released before this resolves, too. */
+  async releaseParts(): Promise<void> {
+    const { clock } = this.union
+    if (this.unsettled > 0 && !this.controller.signal.aborted)
+      await settledWithin(this.asked, clock.elapsedSince(this.started) + MOMENT, clock)
+    this.cancel()
+    await releaseParts(this.parts, clock)
+  }
+
+  /** The members that others hold. */
+  get taken(): Member[] {
+    return this.members.filter((member) => this.answers.get(member)?.kind === 'taken')
+  }
+
+  /** For an error: what each member answered. */
+  states() {
+    return this.members.map((member) => {
+      const answer = this.answers.get(member)
+      if (this.restarted.has(member)) return stateOf(member, 'restarted')
+      if (!answer) return stateOf(member, 'unreachable')
+      if (answer.kind === 'granted') return stateOf(member, answer.part.hold.isHeld ? 'held' : 'late')
+      if (answer.kind === 'taken') return stateOf(member, 'taken')
+      return stateOf(member, failureOf(answer.error), answer.error)
+    })
+  }
+
+  private get parts(): Part[] {
+    return [...this.answers.values()].flatMap((answer) => (answer.kind === 'granted' ? [answer.part] : []))
+  }
+
+  private answered(answer: Answer, lease: number) {
+    const member = answer.kind === 'granted' ? answer.part.member : answer.member
+    if (answer.kind !== 'granted') this.answers.set(member, answer)
+    else if (member.identity?.context.server.wasReplacedWithin(lease)) this.refuseRestarted(answer.part)
+    else if (this.isDecided && this.controller.signal.aborted) releaseParts([answer.part], this.union.clock)
+    else if (!this.isDecided || !this.welcome) this.answers.set(member, answer)
+    else if (!this.welcome(answer.part)) releaseParts([answer.part], this.union.clock)
+    if (--this.unsettled === 0) this.finish()
+    if (!this.isDecided) this.look()
+  }
+
+  /** It may have forgotten a holder whose quorum it belongs to: it is not counted until that one's lease is over. */
+  private refuseRestarted(part: Part) {
+    const { member } = part
+    this.restarted.add(member)
+    releaseParts([part], this.union.clock)
+    this.answers.set(member, { kind: 'failed', member, error: restarted() })
+  }
+
+  private look() {
+    const { members, union } = this
+    const { parts, taken } = this
+    const errors = [...this.answers.values()].flatMap((answer) =>
+      answer.kind === 'failed' ? [answer.error] : [],
+    )
+    if (parts.length >= union.needed) this.settle({ kind: 'granted', parts })
+    else if (members.length - errors.length < union.needed) this.settle({ kind: 'failed', errors })
+    else if (members.length - errors.length - taken.length < union.needed) this.settle({ kind: 'taken' })
+  }
+
+  private settle(verdict: Verdict) {
+    this.isDecided = true
+    this.decide(verdict)
+  }
+
+  private finish() {
+    this.timer.cancel()
+    this.stopListening?.()
+  }
+}
+
+function unanswered(bound: number): RedisUnavailableError {
+  return new RedisUnavailableError(`no answer within ${Math.round(bound)} ms, a tenth of the lease`)
+}
+
+function restarted(): RedisUnavailableError {
+  return new RedisUnavailableError('the server started anew less than a lease ago')
+}

@@ -1,0 +1,90 @@
+import { IllegalMonitorStateError, type LockLostError, type LockMember } from '../api/errors'
+import type { Clock, Timer } from '../util/clock'
+import type { Part } from './ask'
+import { failureOf, stateOf } from './member-states'
+
+/** So long a caller waits for releases that are not needed to tell what became of the lock. */
+const PATIENCE = 1_000
+
+interface Outcome {
+  readonly part: Part
+  state: 'pending' | 'released' | 'failed'
+  error?: unknown
+}
+
+interface Released {
+  readonly clock: Clock
+  /** How many members must be held. */
+  readonly needed: number
+  /** How many there are. */
+  readonly of: number
+}
+
+/**
+ * Releases all parts at once, whatever becomes of some of them, and then reports. Where a minority is tolerated, it may
+ * still be under way when this resolves: each member releases by itself, and in the background where its server is away.
+ */
+export function releaseAll(
+  { clock, needed, of }: Released,
+  parts: readonly Part[],
+  wasHeld: boolean,
+  lossError: (members: readonly LockMember[]) => LockLostError,
+): Promise<void> {
+  const outcomes = parts.map((part): Outcome => ({ part, state: 'pending' }))
+  return new Promise((resolve, reject) => {
+    const started = clock.now()
+    let isLate = false
+    let isEnough = false
+    let moment: Timer | undefined
+    const count = (is: (outcome: Outcome) => boolean) => outcomes.filter(is).length
+    const look = () => {
+      const isSettled = outcomes.every(({ state }) => state !== 'pending')
+      const released = count(({ state }) => state === 'released')
+      const isLost = !wasHeld || count(wasLost) > parts.length - needed
+      // What may stay held for a while keeps no caller from acquiring a quorum of the others.
+      const isFree = parts.length - released <= of - needed
+      if (!isLost && released >= needed && !isSettled)
+        moment ??= clock.after(clock.elapsedSince(started), enough)
+      const isDone = isSettled || isEnough || (isLate && (isLost || isFree))
+      if (!isDone) return
+      timer.cancel()
+      moment?.cancel()
+      if (isLost) reject(lossError(outcomes.map(toMember)))
+      else if (released >= needed || isFree) resolve()
+      else reject(outcomes.find(({ state }) => state === 'failed')?.error)
+    }
+    // The others take as long as those before, or their servers are away: who asks next is to find all free.
+    const enough = () => {
+      isEnough = true
+      look()
+    }
+    const timer = clock.after(PATIENCE, () => {
+      isLate = true
+      look()
+    })
+    for (const outcome of outcomes)
+      outcome.part.hold.unlock().then(
+        () => {
+          outcome.state = 'released'
+          look()
+        },
+        (error) => {
+          outcome.state = 'failed'
+          outcome.error = error
+          look()
+        },
+      )
+  })
+}
+
+/** Its hold was gone, or it was released beside the multi lock. */
+function wasLost({ error }: Outcome): boolean {
+  return error instanceof IllegalMonitorStateError
+}
+
+function toMember(outcome: Outcome): LockMember {
+  const { part, state, error } = outcome
+  if (state === 'released') return stateOf(part.member, 'released')
+  if (state === 'pending') return stateOf(part.member, 'unreachable')
+  return stateOf(part.member, wasLost(outcome) ? 'lost' : failureOf(error), error)
+}

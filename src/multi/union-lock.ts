@@ -1,0 +1,164 @@
+import { inspect } from 'node:util'
+import {
+  type AcquireArguments,
+  acquireOptions,
+  type LockOptions,
+  lockArguments,
+  type TryLockOptions,
+  threadId,
+  tryLockArguments,
+  tryOptions,
+  type UnlockOptions,
+  unlockOptions,
+  type WithLockOptions,
+  withLockOptions,
+} from '../api/arguments'
+import { LockLostError, LockTimeoutError } from '../api/errors'
+import type { TimeUnit } from '../api/time-unit'
+import type { Context } from '../client/context'
+import { ambientThread, LogicalThread } from '../ownership/logical-thread'
+import { processState } from '../ownership/process-state'
+import { quote } from '../util/quote'
+import { CallerHolds } from './caller-holds'
+import { inGlobalOrder, type Member } from './member'
+import { cut } from './member-states'
+import type { Union, UnionHold } from './union-hold'
+
+let foreign = 0
+const foreignIds = new WeakMap<object, number>()
+
+/** The surface that a multi lock and a RedLock share; see the interfaces for what each method promises. */
+export abstract class UnionLock {
+  protected readonly union: Union
+  /** In the global order. */
+  protected readonly members: readonly Member[]
+  private readonly callers: CallerHolds
+
+  constructor(
+    protected readonly context: Context,
+    members: readonly Member[],
+    kind: string,
+    needed: number,
+  ) {
+    const name = `${kind}(${members.map((member) => cut(member.name)).join(', ')})`
+    this.union = { name, clock: context.clock, needed, of: members.length }
+    this.members = inGlobalOrder(members)
+    this.callers = new CallerHolds(context, `${kind} ${this.members.map(idOf).join('\n')}`, name)
+  }
+
+  /** Resolves with a hold, or with undefined when the wait was over. */
+  protected abstract collect(options: AcquireArguments): Promise<UnionHold | undefined>
+
+  async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
+    await this.acquireBare(lockArguments(first, unit))
+  }
+
+  async tryLock(
+    first?: number | TryLockOptions,
+    second?: number | TimeUnit,
+    third?: TimeUnit,
+  ): Promise<boolean> {
+    return await this.acquireBare(tryLockArguments(first, second, third))
+  }
+
+  async acquire(options?: LockOptions): Promise<UnionHold> {
+    return (await this.collectOpen(acquireOptions(options)))!
+  }
+
+  async tryAcquire(options?: TryLockOptions): Promise<UnionHold | undefined> {
+    return await this.collectOpen(tryOptions(options))
+  }
+
+  async withLock<T>(fn: (hold: UnionHold) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
+    if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
+    const given = withLockOptions(options)
+    const ambient = ambientThread()
+    const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
+    let hold: UnionHold | undefined
+    try {
+      // As this thread, so that within `fn` the members are re-entered.
+      hold = await processState.threads.run(thread, () => this.collectOpen(given))
+    } finally {
+      if (!hold) thread.end()
+    }
+    if (!hold) throw this.timedOut(given.waitTime)
+    if (given.threadId !== undefined) hold.adoptBy(thread)
+    let value: T
+    try {
+      value = await thread.run(() => fn(hold))
+    } catch (error) {
+      // What went wrong inside is the answer; a loss has its own ways of telling.
+      await hold[Symbol.asyncDispose]().catch(() => {})
+      throw error
+    }
+    try {
+      await hold[Symbol.asyncDispose]()
+    } catch (error) {
+      if (error instanceof LockLostError) error.result = value
+      throw error
+    }
+    return value
+  }
+
+  async unlock(options?: UnlockOptions): Promise<void> {
+    const { threadId: explicit, signal } = unlockOptions(options)
+    this.context.assertNotClosed()
+    await this.callers.take(explicit).unlock({ signal })
+  }
+
+  async isHeldByCurrentThread(): Promise<boolean> {
+    return this.callers.peek(undefined)?.isHeld ?? false
+  }
+
+  async isHeldByThread(id: number): Promise<boolean> {
+    const explicit = threadId(id)
+    if (explicit === undefined) throw new TypeError('isHeldByThread expects a threadId')
+    return this.callers.peek(explicit)?.isHeld ?? false
+  }
+
+  // Logged, it must not show the clients inside with their credentials.
+  [inspect.custom](): string {
+    return this.union.name
+  }
+
+  /** As a member of another one it is known, and ordered, by this. */
+  toString(): string {
+    return this.union.name
+  }
+
+  toJSON(): object {
+    return { locks: this.members.map(({ name }) => name) }
+  }
+
+  private async acquireBare(options: AcquireArguments): Promise<boolean> {
+    const hold = await this.collectOpen(options)
+    if (hold) this.callers.add(hold, options.threadId)
+    return hold !== undefined
+  }
+
+  private collectOpen(options: AcquireArguments): Promise<UnionHold | undefined> {
+    this.context.assertOpen()
+    options.signal?.throwIfAborted()
+    return this.collect(options)
+  }
+
+  private timedOut(waitTime = 0) {
+    const { name } = this.union
+    return new LockTimeoutError(
+      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms: others held too many of its ` +
+        'members. Nothing was run. Wait longer, or use tryAcquire() where that is an answer like any other.',
+      name,
+    )
+  }
+}
+
+/** Equal for the same lock through two objects. */
+function idOf({ lock, name, identity }: Member): string {
+  if (identity) return `${identity.context.server.id} ${identity.lockId}`
+  let id = foreignIds.get(lock)
+  if (id === undefined) {
+    id = foreign++
+    foreignIds.set(lock, id)
+  }
+  return `${name} ${id}`
+}

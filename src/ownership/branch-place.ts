@@ -1,0 +1,104 @@
+import { type Branch, SiblingBranches } from './sibling-branches'
+
+/** A logical thread, as far as its places are concerned. */
+interface BranchThread {
+  /** Its places below holds of its ancestors. */
+  places: Set<BranchPlace> | undefined
+}
+
+/**
+ * One acquisition of a descendant below a hold: inside as soon as each thread on its path down from the holder is
+ * inside among its siblings. It ends when its level is released, its thread ends, or the hold does.
+ */
+export class BranchPlace {
+  /** The branches of its path that it belongs to so far. */
+  private readonly steps: Branch[] = []
+  private state: 'waiting' | 'inside' | 'refused' | 'left' = 'waiting'
+  private whenDecided: (() => void) | undefined
+
+  constructor(
+    private readonly branches: HoldBranches,
+    private readonly thread: BranchThread,
+    /** The threads below the holder, down to the one that acquires. */
+    readonly path: readonly BranchThread[],
+    readonly reads: boolean,
+  ) {}
+
+  get isInside(): boolean {
+    return this.state === 'inside'
+  }
+
+  /** It reads beside siblings and wants to write. */
+  get isRefused(): boolean {
+    return this.state === 'refused'
+  }
+
+  get hasLeft(): boolean {
+    return this.state === 'left'
+  }
+
+  /** Resolves once it no longer waits. */
+  decided(): Promise<void> {
+    if (this.state !== 'waiting') return Promise.resolve()
+    return new Promise((resolve) => {
+      this.whenDecided = resolve
+    })
+  }
+
+  /** Goes as far in as it may. */
+  advance(): void {
+    if (this.state !== 'waiting') return
+    while (this.steps.length < this.path.length) {
+      const siblings = this.steps.at(-1)?.below ?? this.branches.top
+      const branch = siblings.join(this, this.steps.length)
+      if (!branch) return this.decide('refused')
+      this.steps.push(branch)
+      if (!branch.group.isInside) {
+        branch.group.wait(this)
+        return
+      }
+    }
+    this.decide('inside')
+  }
+
+  isNested(depth: number, branch: Branch): boolean {
+    for (const thread of this.path.slice(depth))
+      for (const place of thread.places ?? [])
+        if (place !== this && place.steps[depth] === branch) return true
+    return false
+  }
+
+  leave(): void {
+    if (this.state === 'left') return
+    this.decide('left')
+    this.steps.at(-1)?.group.stopWaiting(this)
+    for (const branch of this.steps.reverse()) branch.leave()
+    this.thread.places?.delete(this)
+    this.branches.places.delete(this)
+  }
+
+  private decide(state: 'inside' | 'refused' | 'left') {
+    this.state = state
+    this.whenDecided?.()
+  }
+}
+
+/** All places below one hold. */
+export class HoldBranches {
+  readonly top = new SiblingBranches()
+  readonly places = new Set<BranchPlace>()
+
+  enter(thread: BranchThread, path: readonly BranchThread[], reads: boolean): BranchPlace {
+    const place = new BranchPlace(this, thread, path, reads)
+    this.places.add(place)
+    thread.places ??= new Set()
+    thread.places.add(place)
+    place.advance()
+    return place
+  }
+
+  /** The hold has ended: no branch is inside any more, and none waits. */
+  close(): void {
+    for (const place of this.places) place.leave()
+  }
+}

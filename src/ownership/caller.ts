@@ -1,0 +1,126 @@
+import { type HoldRef, HoldTable } from './hold-table'
+import type { LogicalThread } from './logical-thread'
+import type { OwnedHold } from './owned-hold'
+
+/**
+ * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope.
+ * Its count is kept a client and lock, not a lock object. `H` is what the engine above stores as a hold; one client
+ * stores one kind of hold.
+ */
+export interface Caller<H extends OwnedHold = OwnedHold> {
+  /** For messages. */
+  readonly description: string
+  /** The logical thread that it is; undefined for an explicit caller and for code without a scope. */
+  readonly thread: LogicalThread | undefined
+  /** Where this caller acquires; undefined where each acquisition is an owner of its own. */
+  entryToAcquire(lockId: string): HoldRef<H> | undefined
+  /** Where the hold is that an operation of this caller is about: its own or, for a thread, an ancestor's. */
+  entryOfHold(lockId: string): HoldRef<H> | undefined
+  /** Where a hold of this caller ran out and has not been settled. */
+  entryOfExpired(lockId: string): HoldRef<H> | undefined
+  /** The threads below the one whose place this is, down to this caller; none where the place is its own. */
+  pathBelow(place: HoldRef<H>): readonly LogicalThread[]
+}
+
+const NO_PATH: readonly LogicalThread[] = []
+
+/** A client's explicit callers: those named by the `threadId` option. */
+export class ExplicitCallers {
+  private readonly table: HoldTable = new HoldTable()
+
+  /** @internal */
+  stats(): { entries: number } {
+    return { entries: this.table.size }
+  }
+
+  caller<H extends OwnedHold>(threadId: number): Caller<H> {
+    const table = this.table as HoldTable<H>
+    const place = (lockId: string): HoldRef<H> => ({ table, key: `${threadId} ${lockId}` })
+    const placeIf = (at: HoldRef<H>, present: boolean) => (present ? at : undefined)
+    return {
+      description: `threadId ${threadId}`,
+      thread: undefined,
+      entryToAcquire: place,
+      entryOfHold: (lockId) => placeIf(place(lockId), table.get(place(lockId).key)?.hold !== undefined),
+      entryOfExpired: (lockId) => placeIf(place(lockId), table.retired(place(lockId).key) !== undefined),
+      pathBelow: () => NO_PATH,
+    }
+  }
+}
+
+/** A logical thread as the caller of one client's locks. */
+export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
+  constructor(
+    private readonly client: object,
+    readonly thread: LogicalThread,
+  ) {}
+
+  get description(): string {
+    return this.thread.isAlive ? 'this logical thread' : 'this logical thread, which has ended,'
+  }
+
+  entryToAcquire(lockId: string): HoldRef<H> {
+    let table = this.thread.tables<H>().get(this.client)
+    if (!table) {
+      table = new HoldTable<H>()
+      this.thread.tables<H>().set(this.client, table)
+    }
+    return { table, key: lockId }
+  }
+
+  entryOfHold(lockId: string): HoldRef<H> | undefined {
+    return this.find((table) => table.get(lockId)?.hold, lockId)
+  }
+
+  entryOfExpired(lockId: string): HoldRef<H> | undefined {
+    return this.find((table) => table.retired(lockId), lockId)
+  }
+
+  pathBelow({ table }: HoldRef<H>): readonly LogicalThread[] {
+    if (this.thread.tables<H>().get(this.client) === table) return NO_PATH
+    const path: LogicalThread[] = []
+    let thread: LogicalThread | undefined = this.thread
+    for (; thread && thread.tables<H>().get(this.client) !== table; thread = thread.parent)
+      path.unshift(thread)
+    return path
+  }
+
+  /** The thread finds this hold as its own; it belongs to an explicit caller. */
+  adopt(hold: H): void {
+    const { table, key } = this.entryToAcquire(hold.lockId)
+    table.getOrCreate(key).hold = hold
+  }
+
+  private find(holdIn: (table: HoldTable<H>) => H | undefined, key: string): HoldRef<H> | undefined {
+    // What a thread left behind may still release what it holds itself, but no longer reaches the living;
+    // nor do the living re-enter what an ancestor that has ended never released. Each reaches its own levels.
+    const { isAlive } = this.thread
+    let reaches = true
+    for (let thread: LogicalThread | undefined = this.thread; thread; thread = thread.parent) {
+      reaches &&= thread.isAlive === isAlive
+      const table = thread.tables<H>().get(this.client)
+      const hold = table && holdIn(table)
+      if (hold && (reaches || this.isInside(hold))) return { table, key }
+    }
+    return undefined
+  }
+
+  /** Whether this thread, or an ancestor that it reaches, has a level of this hold. */
+  private isInside({ levels }: H): boolean {
+    const { isAlive } = this.thread
+    let thread: LogicalThread | undefined = this.thread
+    for (; thread && thread.isAlive === isAlive; thread = thread.parent)
+      for (const level of levels) if (level.thread === thread) return true
+    return false
+  }
+}
+
+/** Code outside any logical thread: every acquisition is an owner of its own. */
+export const unscopedCaller: Caller<never> = {
+  description: 'code outside any redisson.run()',
+  thread: undefined,
+  entryToAcquire: () => undefined,
+  entryOfHold: () => undefined,
+  entryOfExpired: () => undefined,
+  pathBelow: () => NO_PATH,
+}

@@ -1,0 +1,217 @@
+import { Mutex } from 'async-mutex'
+
+/** How many tickets of groups that gave up may stand in a queue beyond those that wait. */
+const TICKETS_WASTED = 100
+
+/** An acquisition on its way in, as the siblings see it. */
+interface Entering {
+  readonly reads: boolean
+  /** The threads below the holder, down to the one that acquires. */
+  readonly path: readonly object[]
+  /**
+   * Whether a thread of its path, from this depth on, has another place in this branch at this depth: it may not wait
+   * for that one to leave.
+   */
+  isNested(depth: number, branch: Branch): boolean
+  /** The group it waited for is inside now. */
+  advance(): void
+}
+
+/** A child of the thread above, with what it and its descendants have of the hold. */
+export class Branch {
+  /** How many places it and its descendants have. */
+  places = 0
+  private children: SiblingBranches | undefined
+
+  constructor(
+    readonly siblings: SiblingBranches,
+    readonly thread: object,
+    readonly group: Group,
+  ) {
+    group.branches++
+  }
+
+  get below(): SiblingBranches {
+    this.children ??= new SiblingBranches()
+    return this.children
+  }
+
+  leave(): void {
+    this.siblings.leave(this)
+  }
+}
+
+/** Branches that are inside together: one that may write, or any number that read. */
+export class Group {
+  isInside = false
+  branches = 0
+  private waiting: Set<Entering> | undefined
+
+  constructor(public reads: boolean) {}
+
+  wait(entering: Entering): void {
+    this.waiting ??= new Set()
+    this.waiting.add(entering)
+  }
+
+  stopWaiting(entering: Entering): void {
+    this.waiting?.delete(entering)
+  }
+
+  enter(): void {
+    this.isInside = true
+    const { waiting } = this
+    this.waiting = undefined
+    if (waiting) for (const entering of waiting) entering.advance()
+  }
+}
+
+/** The groups that wait to be inside, first come, first served. There is one as long as there is a group in it. */
+class GroupQueue {
+  /** In the order in which they came. */
+  readonly waiting = new Set<Group>()
+  /** Belongs to the group inside. */
+  private mutex: Mutex
+  private wasted = 0
+
+  constructor(
+    private readonly inside: () => Group | undefined,
+    private readonly admit: (group: Group) => void,
+  ) {
+    this.mutex = this.newMutex()
+  }
+
+  add(group: Group): void {
+    this.waiting.add(group)
+    this.takeTicket(group)
+  }
+
+  /** Its ticket stays in the queue, and does not disturb the order; too many of that kind go. */
+  giveUp(group: Group): void {
+    this.waiting.delete(group)
+    if (++this.wasted <= this.waiting.size + TICKETS_WASTED) return
+    this.wasted = 0
+    this.mutex = this.newMutex()
+    for (const each of this.waiting) this.takeTicket(each)
+  }
+
+  /** The group inside has left. */
+  next(): void {
+    this.mutex.release()
+  }
+
+  private newMutex(): Mutex {
+    const mutex = new Mutex()
+    if (this.inside()) void mutex.acquire()
+    return mutex
+  }
+
+  private takeTicket(group: Group) {
+    const { mutex } = this
+    void mutex.acquire().then(() => {
+      if (mutex !== this.mutex) return
+      if (this.waiting.delete(group)) this.admit(group)
+      else {
+        this.wasted--
+        mutex.release()
+      }
+    })
+  }
+}
+
+/**
+ * The branches of one thread below one hold: one is inside at a time, or several that read. The others wait
+ * here, first come, first served.
+ */
+export class SiblingBranches {
+  private readonly branches = new Map<object, Branch>()
+  /** Of threads that have a branch that reads, and want to write once that has left. */
+  private behind: Map<object, Branch> | undefined
+  private inside: Group | undefined
+  /** The youngest group: readers that come now join it. */
+  private last: Group | undefined
+  /** Made when the first has to wait, so that a single branch costs next to nothing. */
+  private queue: GroupQueue | undefined
+
+  /**
+   * The branch at this depth of its path, with one place more; its group may have to wait. Undefined for a branch that
+   * reads together with others and asks to write: it would wait for them, and one of them that asks too would wait for
+   * it.
+   */
+  join(entering: Entering, depth: number): Branch | undefined {
+    const thread = entering.path[depth]!
+    const older = this.branches.get(thread)
+    const branch = older ? this.rejoin(older, entering, depth) : this.add(thread, entering.reads)
+    if (branch) branch.places++
+    return branch
+  }
+
+  /** Takes one place back; with its last place the branch leaves, and with its last branch the group. */
+  leave(branch: Branch): void {
+    const { group, thread } = branch
+    if (--branch.places > 0) return
+    const behind = this.behind?.get(thread)
+    if (behind) this.behind!.delete(thread)
+    if (!behind) this.branches.delete(thread)
+    else if (behind !== branch) this.branches.set(thread, behind)
+    if (--group.branches > 0) return
+    if (group.isInside) this.leaveInside(group)
+    else this.giveUp(group)
+  }
+
+  private rejoin(older: Branch, entering: Entering, depth: number): Branch | undefined {
+    const { group, thread } = older
+    if (!entering.isNested(depth, older)) {
+      // Ahead of a descendant that waits behind, an ancestor that awaits it would wait for ever.
+      const behind = this.behind?.get(thread)
+      if (behind) return behind
+      return entering.reads || !group.reads ? older : this.addBehind(thread)
+    }
+    if (entering.reads || !group.reads) return older
+    if (group.branches > 1) return undefined
+    group.reads = false
+    return older
+  }
+
+  private add(thread: object, reads: boolean): Branch {
+    const branch = new Branch(this, thread, reads && this.last?.reads ? this.last : this.newGroup(reads))
+    this.branches.set(thread, branch)
+    return branch
+  }
+
+  private addBehind(thread: object): Branch {
+    const branch = new Branch(this, thread, this.newGroup(false))
+    this.behind ??= new Map()
+    this.behind.set(thread, branch)
+    return branch
+  }
+
+  private newGroup(reads: boolean): Group {
+    const group = new Group(reads)
+    this.last = group
+    if (this.inside || this.queue) {
+      this.queue ??= new GroupQueue(() => this.inside, this.admit)
+      this.queue.add(group)
+    } else this.admit(group)
+    return group
+  }
+
+  private readonly admit = (group: Group) => {
+    if (this.queue?.waiting.size === 0) this.queue = undefined
+    this.inside = group
+    group.enter()
+  }
+
+  private leaveInside(group: Group) {
+    this.inside = undefined
+    if (this.last === group) this.last = undefined
+    this.queue?.next()
+  }
+
+  private giveUp(group: Group) {
+    this.queue?.giveUp(group)
+    const waiting = this.queue?.waiting
+    if (waiting?.size === 0) this.queue = undefined
+    if (this.last === group) this.last = [...(waiting ?? [])].at(-1) ?? this.inside
+  }
+}

@@ -1,0 +1,116 @@
+import type { Redis } from 'ioredis'
+import type { Clock } from '../util/clock'
+import { FalseAlarms } from './false-alarms'
+
+const CHANNEL = '__redis__:invalidate'
+const KEYS_A_COMMAND = 100
+/** Of keys to be watched once that is possible; beyond that all are asked about then. */
+const MOST_WAITING = 10_000
+
+const ignore = () => {}
+
+/**
+ * Has the server tell when keys change that it was asked to keep an eye on: its client tracking.
+ *
+ * The server reports those keys alone (OPTIN), and does not tell us of what we change ourselves (NOLOOP), so that a
+ * lock which is never watched costs nothing. A separate EXISTS registers the keys: if a script registered them, the
+ * server would register all its keys again at each read of the script. The news comes to the subscriber connection, in
+ * RESP2, because ioredis drops the `invalidate` pushes of RESP3. A server that cannot or a user who may not is left in
+ * peace until the next connect.
+ */
+export class ClientTracking {
+  private state: 'idle' | 'arming' | 'armed' | 'refused' = 'idle'
+  private wanted = false
+  private epoch = 0
+  private listenerId: Promise<unknown> | undefined
+  private readonly waiting: string[] = []
+  private readonly falseAlarms: FalseAlarms
+  /** Something may have changed unnoticed. */
+  private missedNews = false
+
+  constructor(
+    private readonly commands: Redis,
+    private readonly listener: Redis,
+    /** These keys changed, and are no longer watched; undefined: any key may have. */
+    private readonly onChanged: (keys: readonly string[] | undefined) => void,
+    clock: Clock,
+  ) {
+    this.falseAlarms = new FalseAlarms(clock)
+    // Asked before anything is subscribed to: RESP2 allows it at no later time.
+    listener.on('ready', () => {
+      this.listenerId = listener.client('ID')
+      this.listenerId.catch(ignore)
+    })
+    listener.on('close', () => {
+      this.missedNews ||= this.wanted
+    })
+    commands.on('close', () => {
+      // Those that are still there are renewed as soon as it is back.
+      this.waiting.length = 0
+    })
+    for (const redis of [commands, listener]) {
+      redis.on('close', () => this.disarm())
+      redis.on('ready', () => this.arm())
+    }
+    listener.on('messageBuffer', (channel: Buffer | string, keys: unknown) => {
+      if (String(channel) === CHANNEL) onChanged(Array.isArray(keys) ? keys.map(String) : undefined)
+    })
+  }
+
+  /** Watches these keys until one of them changes in any way, as far as that is possible. */
+  watch(keys: readonly string[]): void {
+    if (this.falseAlarms.isPausing) return
+    this.wanted = true
+    if (this.state === 'armed') return this.register(keys)
+    if (this.state === 'refused') return
+    this.waiting.push(...keys)
+    if (this.waiting.length > MOST_WAITING) {
+      this.waiting.length = 0
+      this.missedNews = true
+    }
+    if (this.state === 'idle') this.arm()
+  }
+
+  /** So many holds whose keys it reported were there all the same. */
+  falselyNotified(holds: number): void {
+    this.falseAlarms.add(holds)
+  }
+
+  private arm() {
+    if (!this.wanted || this.commands.status !== 'ready' || this.listener.status !== 'ready') return
+    this.state = 'arming'
+    const epoch = ++this.epoch
+    this.prepare().then(
+      () => epoch === this.epoch && this.armed(),
+      () => {
+        if (epoch === this.epoch) this.disarm('refused')
+      },
+    )
+  }
+
+  private async prepare() {
+    const id = await this.listenerId
+    await this.listener.subscribe(CHANNEL)
+    await this.commands.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', String(id), 'OPTIN', 'NOLOOP')
+  }
+
+  private armed() {
+    this.state = 'armed'
+    this.register(this.waiting.splice(0))
+    if (this.missedNews) this.onChanged(undefined)
+    this.missedNews = false
+  }
+
+  private disarm(state: 'idle' | 'refused' = 'idle') {
+    this.state = state
+    this.epoch++
+    if (state === 'refused') this.waiting.length = 0
+  }
+
+  private register(keys: readonly string[]) {
+    for (let start = 0; start < keys.length; start += KEYS_A_COMMAND) {
+      this.commands.call('CLIENT', 'CACHING', 'YES').catch(ignore)
+      this.commands.exists(...keys.slice(start, start + KEYS_A_COMMAND)).catch(ignore)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Cluster, Redis } from 'ioredis'
+import type { Clock, Timer } from '../util/clock'
+import { BrokenConnections } from './broken-connections'
+import { reachedAt } from './cluster-nodes'
+import { ConnectionFence } from './connection-fence'
+
+/** How soon the map of slots is read again while a connection that broke is to be fenced. */
+const REFRESH_EVERY = 500
+
+/**
+ * The fences of a cluster's connections. ioredis opens no new connection to a node before it is asked for something,
+ * and what could ask waits for the fence: so the map of slots is read again, and the node connected to, until the node
+ * has answered or serves no slot any more.
+ */
+export class ClusterFences {
+  readonly broken: BrokenConnections
+  private readonly fences = new Map<string, ConnectionFence>()
+  private timer: Timer | undefined
+  private closed = false
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly clock: Clock,
+  ) {
+    this.broken = new BrokenConnections(() => this.look(0))
+    cluster.on('+node', (node: Redis) => this.watch(node))
+    cluster.on('refresh', () => this.giveUpUnused())
+  }
+
+  close(): void {
+    this.closed = true
+    this.timer?.cancel()
+    for (const fence of this.fences.values()) fence.close()
+  }
+
+  private watch(node: Redis) {
+    const at = `${node.options.host}:${node.options.port}`
+    let fence = this.fences.get(at)
+    if (!fence) {
+      fence = new ConnectionFence(at, this.broken, this.clock)
+      this.fences.set(at, fence)
+    }
+    fence.watch(node)
+    if (fence.isPending) node.connect().catch(() => {})
+  }
+
+  private look(delay: number) {
+    if (this.closed) return
+    this.timer ??= this.clock.after(delay, () => {
+      this.timer = undefined
+      if (this.broken.pending === 0) return
+      this.cluster.refreshSlotsCache()
+      this.look(REFRESH_EVERY)
+    })
+  }
+
+  private giveUpUnused() {
+    const { cluster, fences } = this
+    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
+    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
+    const known = new Set(cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`))
+    for (const [at, fence] of fences) {
+      if (serving.has(at)) continue
+      fence.giveUp()
+      if (known.has(at)) continue
+      fence.close()
+      fences.delete(at)
+    }
+  }
+}

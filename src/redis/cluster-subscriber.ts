@@ -1,0 +1,154 @@
+import calculateSlot from 'cluster-key-slot'
+import type { Cluster } from 'ioredis'
+import type { Clock, Timer } from '../util/clock'
+import { queueMicrotask } from '../util/timers'
+import { reachedAt } from './cluster-nodes'
+import { pingOrDisconnect } from './health-check'
+import { openNode } from './node-connection'
+import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
+import type { RedisTarget } from './target'
+
+/** How soon the map of slots is read again while a node that carries channels is away. */
+const REFRESH_EVERY = 500
+
+/**
+ * Channels in a cluster. Sharded ones live on the node of their slot and move with it; plain ones reach
+ * every node, so one connection to any of them carries all.
+ */
+export class ClusterSubscriber implements ChannelSource {
+  private readonly nodes = new Map<string, SubscriberConnection>()
+  private readonly routes = new Map<string, string>()
+  private refresh: Timer | undefined
+  private closed = false
+  private readonly onTopology = () => this.reroute()
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly target: RedisTarget,
+    private readonly sharded: boolean,
+    private readonly clock: Clock,
+    private readonly events: ChannelEvents,
+  ) {
+    cluster.on('refresh', this.onTopology)
+    cluster.on('-node', this.onTopology)
+  }
+
+  want(channel: string): void {
+    if (this.routes.has(channel)) return
+    this.routes.set(channel, '')
+    this.route(channel)
+  }
+
+  drop(channel: string): void {
+    const node = this.routes.get(channel)
+    if (node === undefined) return
+    this.routes.delete(channel)
+    this.nodes.get(node)?.drop(channel)
+  }
+
+  isConfirmed(channel: string): boolean {
+    const node = this.routes.get(channel)
+    return node !== undefined && (this.nodes.get(node)?.isConfirmed(channel) ?? false)
+  }
+
+  get size(): number {
+    return this.routes.size
+  }
+
+  async pass(channel: string): Promise<void> {
+    const connection = this.nodes.get(this.routes.get(channel) ?? '')
+    if (!connection) throw new Error('Connection is closed')
+    await connection.pass(channel)
+  }
+
+  probe(): void {
+    for (const connection of this.nodes.values()) connection.probe()
+  }
+
+  close(): void {
+    this.closed = true
+    this.refresh?.cancel()
+    this.cluster.off('refresh', this.onTopology)
+    this.cluster.off('-node', this.onTopology)
+    for (const connection of this.nodes.values()) connection.close()
+    this.nodes.clear()
+    this.routes.clear()
+  }
+
+  private reroute() {
+    // ioredis tells of a refresh before it has dropped the nodes that left.
+    queueMicrotask(() => {
+      if (this.closed) return
+      for (const channel of this.routes.keys()) this.route(channel)
+      this.closeUnused()
+    })
+  }
+
+  private route(channel: string) {
+    const from = this.routes.get(channel)
+    const to = this.nodeFor(channel)
+    if (to === undefined) return this.refreshSoon(REFRESH_EVERY)
+    if (from === to) return
+    if (from) {
+      this.nodes.get(from)?.drop(channel)
+      this.events.broken(channel)
+    }
+    this.routes.set(channel, to)
+    this.connectionTo(to).want(channel)
+  }
+
+  private nodeFor(channel: string): string | undefined {
+    if (this.sharded) {
+      const node = this.cluster.slots[calculateSlot(channel)]?.[0]
+      return node && reachedAt(this.cluster, node)
+    }
+    const known = this.cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`)
+    const current = this.nodes.keys().next().value
+    if (current !== undefined && known.includes(current)) return current
+    return known[0]
+  }
+
+  private connectionTo(key: string): SubscriberConnection {
+    const existing = this.nodes.get(key)
+    if (existing) return existing
+    const redis = openNode(this.cluster, this.target, key)
+    redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
+    redis.on('moved', () => this.refreshSoon(0))
+    const connection = new SubscriberConnection(
+      redis,
+      this.sharded,
+      this.clock,
+      { ...this.events, message: this.events.message, error: (error) => this.refused(error) },
+      (silent) => pingOrDisconnect(silent, this.clock),
+    )
+    this.nodes.set(key, connection)
+    return connection
+  }
+
+  private refused(error: unknown) {
+    if (/^MOVED /.test((error as Error).message)) this.refreshSoon(0)
+    else this.events.error(error)
+  }
+
+  private closeUnused() {
+    const used = new Set(this.routes.values())
+    for (const [key, connection] of this.nodes) {
+      if (used.has(key)) continue
+      connection.close()
+      this.nodes.delete(key)
+    }
+  }
+
+  private refreshSoon(delay: number) {
+    if (this.closed || this.routes.size === 0) return
+    this.refresh ??= this.clock.after(delay, () => {
+      this.refresh = undefined
+      if (this.closed) return
+      this.cluster.refreshSlotsCache(() => {
+        this.reroute()
+        const unconfirmed = [...this.routes.keys()].some((channel) => !this.isConfirmed(channel))
+        if (unconfirmed) this.refreshSoon(REFRESH_EVERY)
+      })
+    })
+  }
+}

@@ -1,0 +1,229 @@
+import calculateSlot from 'cluster-key-slot'
+import { Cluster, Redis } from 'ioredis'
+import type { Clock } from '../util/clock'
+import { BrokenConnections } from './broken-connections'
+import { ClusterFences } from './cluster-fences'
+import { reachedAt, readyNode } from './cluster-nodes'
+import { connectOrFail, inTime, isReplyError, refuseWrongMode, unavailable } from './connect'
+import { ConnectionFence } from './connection-fence'
+import { connectionOptions } from './connection-options'
+import { classify, withoutSecrets } from './errors'
+import { rawCommandsWork, sendRawScript } from './fast-path/raw-command'
+import { checkNodes, openChecked, SelectRefusedError, wasChecked } from './handshake'
+import { pingOrDisconnect } from './health-check'
+import type { OutageReporter } from './outage-reporter'
+import { openOutsideRequests } from './own-context'
+import { reconnectUnless } from './reconnect'
+import { ServerIdentity } from './server-identity'
+import type { RedisTarget } from './target'
+
+/** The connection on which scripts run: one to a standalone server or a Sentinel primary, one a node in a cluster. */
+export class CommandConnection {
+  readonly redis: Redis | Cluster
+  /** Why the server refused to let the connection in when last it was opened; undefined once it is ready. */
+  refusal: Error | undefined
+  /** The connections that broke, these and others to the same servers. */
+  readonly broken: BrokenConnections
+  readonly server: ServerIdentity
+  private readonly fences: ClusterFences | ConnectionFence
+  private closed = false
+  /** @internal For tests: whether scripts take the fast path. */
+  usesFastPath = false
+  private findingOut = false
+
+  constructor(
+    readonly target: RedisTarget,
+    private readonly clock: Clock,
+    private readonly outages: OutageReporter,
+    /** Who answers from now on may know other things than who answered before. */
+    private readonly onNewServer: () => void,
+    /** Whether scripts may take the fast path, where the installed ioredis carries it. */
+    private readonly mayUseFastPath = true,
+  ) {
+    if (target.kind === 'cluster') {
+      const cluster = this.openCluster()
+      this.fences = new ClusterFences(cluster, clock)
+      this.broken = this.fences.broken
+      this.redis = cluster
+    } else {
+      const redis = this.openSingle()
+      this.broken = new BrokenConnections()
+      this.fences = new ConnectionFence('', this.broken, clock)
+      this.fences.watch(redis)
+      this.redis = redis
+    }
+    this.server = new ServerIdentity(this.redis, target, clock)
+  }
+
+  private openSingle(): Redis {
+    const redis = openChecked(connectionOptions(this.target))
+    redis.on('error', (error: unknown) => this.failed(error))
+    redis.on('ready', () => this.admitted())
+    redis.on('ready', () => this.outages.connected())
+    redis.on('ready', () => this.onNewServer())
+    redis.once('ready', () => reconnectUnless(() => this.closed, redis, this.clock))
+    return redis
+  }
+
+  private openCluster(): Cluster {
+    if (this.target.kind !== 'cluster') throw new TypeError('not a cluster')
+    const cluster = new Cluster(this.target.nodes, {
+      ...this.target.options,
+      lazyConnect: true,
+      scaleReads: 'master',
+      enableAutoPipelining: false,
+      enableOfflineQueue: true,
+      redisOptions: this.ownClusterNodeOptions(),
+    })
+    openOutsideRequests(cluster)
+    checkNodes(cluster, this.target.options.redisOptions?.enableReadyCheck !== false)
+    cluster.on('error', (error: unknown) => this.failed(error))
+    cluster.on('ready', () => this.admitted())
+    cluster.on('node error', (error: unknown) => {
+      if (classify(error) !== 'connection') this.met(error)
+    })
+    cluster.on('+node', (node: Redis) => {
+      node.on('ready', () => this.findOutInCluster(cluster))
+      ignoreUnheardAsking(node)
+      openOutsideRequests(node)
+    })
+    // Another node connects only once it is asked something.
+    cluster.on('-node', () => this.onNewServer())
+    return cluster
+  }
+
+  /** Reports a connection beside this one that the server did not let into its database. */
+  companionFailed(error: unknown): void {
+    if (error instanceof SelectRefusedError) this.failed(error)
+  }
+
+  private failed(error: unknown) {
+    const { lastNodeError } = error as { lastNodeError?: unknown }
+    const reason = lastNodeError ?? error
+    if (reason instanceof SelectRefusedError) this.refusal = reason
+    else if (classify(reason) === 'refused') this.refusal = withoutSecrets(reason, this.target.secrets)
+    else this.refusal = undefined
+    this.met(this.refusal ? reason : error)
+  }
+
+  private met(error: unknown) {
+    const { target } = this
+    const refused = classify(error) === 'refused'
+    this.outages.met(
+      refused ? unavailable(error, target) : withoutSecrets(error, target.secrets),
+      refused && isReplyError(error),
+    )
+  }
+
+  /** The server let the connection in, or one beside it that it had refused. */
+  admitted(): void {
+    this.refusal = undefined
+  }
+
+  private ownClusterNodeOptions() {
+    // Reconnecting to a node is the cluster's business: it may have a successor.
+    const {
+      retryStrategy: _,
+      lazyConnect: __,
+      role: ___,
+      reconnectOnError: ____,
+      ...options
+    } = connectionOptions(this.target)
+    return options
+  }
+
+  get state(): 'ready' | 'loading' | 'away' {
+    if (this.redis.status === 'ready') return 'ready'
+    return this.redis.status === 'connect' ? 'loading' : 'away'
+  }
+
+  /**
+   * Resolves once the server answers; rejects with RedisUnavailableError within the target's connect timeout,
+   * and with TypeError where the address is of another kind of server than the target says.
+   */
+  async connect(): Promise<void> {
+    await connectOrFail(this.redis, this.target, this.clock)
+    if (this.redis instanceof Redis && !wasChecked(this.redis))
+      throw unavailable(new Error('the installed ioredis does not let its handshake be checked'), this.target)
+    if (this.target.kind === 'standalone' && this.redis instanceof Redis)
+      await refuseWrongMode(this.redis, this.target, this.clock)
+    if (!this.mayUseFastPath) return
+    if (this.redis instanceof Redis) this.usesFastPath = await this.carriesRawCommands(this.redis)
+    else this.findOutInCluster(this.redis)
+  }
+
+  private async carriesRawCommands(redis: Redis): Promise<boolean> {
+    try {
+      return await inTime(rawCommandsWork(redis), this.target, this.clock)
+    } catch (error) {
+      throw unavailable(error, this.target)
+    }
+  }
+
+  // Nothing waits for this: where the node hangs that is asked, the others serve, in the ordinary way until one has
+  // answered.
+  private async findOutInCluster(cluster: Cluster): Promise<void> {
+    if (this.usesFastPath || this.findingOut || !this.mayUseFastPath) return
+    const asked = readyNode(cluster)
+    if (!asked) return
+    this.findingOut = true
+    this.usesFastPath = await rawCommandsWork(cluster, asked)
+    this.findingOut = false
+  }
+
+  /**
+   * From now on ioredis resends nothing, and rejects what is unanswered as soon as its connection breaks: it may still
+   * arrive, and is sent again only when that is ruled out (see ConnectionFence).
+   */
+  stopResending(): void {
+    const { redis } = this
+    if (redis instanceof Cluster) redis.options.retryDelayOnFailover = 0
+    else Object.assign(redis.options, { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
+  }
+
+  /** Where commands for this key go: a node of a cluster, or '' where there is but one server. */
+  serverOf(key: string): string {
+    if (!(this.redis instanceof Cluster)) return ''
+    const node = this.redis.slots[calculateSlot(key)]?.[0]
+    return node === undefined ? '' : reachedAt(this.redis, node)
+  }
+
+  /** Sends EVAL or EVALSHA; calls back with what it answers, perhaps in the turn in which that comes. */
+  send(
+    how: 'eval' | 'evalsha',
+    script: string,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    const { redis } = this
+    if (this.usesFastPath) sendRawScript(redis, how, script, keys, args, answered, failed)
+    else redis[how](script, keys.length, ...keys, ...args).then(answered, failed)
+  }
+
+  /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect. */
+  probe(): void {
+    const nodes = this.redis instanceof Cluster ? this.redis.nodes('all') : [this.redis]
+    for (const node of nodes) pingOrDisconnect(node, this.clock)
+  }
+
+  close(): void {
+    this.closed = true
+    this.fences.close()
+    this.redis.disconnect()
+  }
+}
+
+/**
+ * Redirected by ASK, ioredis sends ASKING and drops the promise: that node being gone would be a rejection without a
+ * listener.
+ */
+function ignoreUnheardAsking(node: Redis): void {
+  const { asking } = node
+  node.asking = ((...args: Parameters<typeof asking>) => {
+    const answer = asking.apply(node, args)
+    answer.catch(() => {})
+    return answer
+  }) as typeof asking
+}

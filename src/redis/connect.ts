@@ -1,0 +1,110 @@
+import type { EventEmitter } from 'node:events'
+import type { Cluster, Redis } from 'ioredis'
+import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
+import type { Clock } from '../util/clock'
+import { withTimeout } from '../util/timeout'
+import { classify, withoutSecrets } from './errors'
+import type { RedisTarget } from './target'
+
+/**
+ * Connects; rejects with RedisUnavailableError, which says why, within the target's connect timeout, and
+ * leaves nothing open then.
+ */
+export async function connectOrFail(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  clock: Clock,
+): Promise<void> {
+  const emitter: EventEmitter = redis
+  // ioredis ends with "Connection is closed" or "all are unreachable"; the reason came before, as an event.
+  let reason: unknown
+  const note = (error: unknown) => {
+    if (!isVague(error)) reason = error
+  }
+  let onError: (error: unknown) => void = () => {}
+  const failed = new Promise<never>((_, reject) => {
+    onError = reject
+  })
+  failed.catch(() => {})
+  emitter.once('error', onError)
+  emitter.on('node error', note)
+  emitter.on('sentinelError', note)
+  let onReady: () => void = () => {}
+  // A Cluster whose first ready check went to a node that is gone connects anew, and forgets that promise.
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve
+  })
+  emitter.once('ready', onReady)
+  const connected = redis.connect()
+  connected.catch(() => {})
+  try {
+    await inTime(Promise.race([connected, ready, failed]), target, clock)
+  } catch (error) {
+    redis.disconnect()
+    const { lastNodeError } = error as { lastNodeError?: unknown }
+    throw unavailable(reason ?? lastNodeError ?? error, target)
+  } finally {
+    emitter.off('ready', onReady)
+    emitter.off('error', onError)
+    emitter.off('node error', note)
+    emitter.off('sentinelError', note)
+  }
+}
+
+/**
+ * Refuses, with TypeError, a plain address behind which a cluster node or a sentinel answers: most locks
+ * would meet MOVED or an unknown command there, and only later.
+ */
+export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
+  let info: unknown
+  try {
+    info = await inTime(redis.info('server'), target, clock)
+  } catch (error) {
+    // A user who may not ask may lock all the same.
+    if (isReplyError(error)) return
+    throw unavailable(error, target)
+  }
+  const mode = /^(?:redis|server)_mode:(\w+)/m.exec(String(info))?.[1]
+  if (mode === 'cluster')
+    throw new TypeError(
+      `${target.description} is a node of a Redis Cluster, and a connection to it alone would answer MOVED for ` +
+        'most locks: give { redis: { nodes: [...] } }',
+    )
+  if (mode === 'sentinel')
+    throw new TypeError(
+      `${target.description} is a sentinel, which holds no locks: give { redis: { sentinels: [...], name } }`,
+    )
+}
+
+/** Settles with the work, or rejects when the target's connect timeout is over. */
+export function inTime<T>(work: Promise<T>, target: RedisTarget, clock: Clock): Promise<T> {
+  return withTimeout(work, target.connectTimeout, clock, () => {
+    throw new Error(`no answer within ${target.connectTimeout} ms`)
+  })
+}
+
+/** RedisRefusedError where the server said no for good, else RedisUnavailableError. */
+export function unavailable(reason: unknown, target: RedisTarget): RedisRefusedError | RedisUnavailableError {
+  const cause = withoutSecrets(reason, target.secrets)
+  const refused = classify(reason) === 'refused'
+  const what = refused || isReplyError(reason) ? 'refused the client' : 'could not be reached'
+  const message = `Redis at ${target.description} ${what}: ${explain(cause.message)}`
+  return refused
+    ? new RedisRefusedError(message, cause.message, { cause })
+    : new RedisUnavailableError(message, { cause })
+}
+
+export function isReplyError(error: unknown): boolean {
+  return (error as Error).name === 'ReplyError'
+}
+
+function isVague(error: unknown): boolean {
+  return (error as Error).message === 'Connection is closed.'
+}
+
+function explain(message: string): string {
+  if (/No such master|invalid reply: null/.test(message)) return 'the sentinels know no primary of this name'
+  return message
+    .replace(/ Retrying from scratch after \d+ms\./, '')
+    .replace('Connection is closed.', 'the connection was refused or closed')
+}

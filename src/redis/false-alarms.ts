@@ -1,0 +1,46 @@
+import type { Clock, Moment } from '../util/clock'
+
+/** More than so many within so many ms are no changes by hand. */
+const MOST = 20
+const WITHIN = 10_000
+const FIRST_PAUSE = 60_000
+const LONGEST_PAUSE = 3_600_000
+
+/**
+ * Counts how often the server reported a key whose hold was there all the same, and pauses what asks for such reports
+ * when that is too often.
+ *
+ * A server that tracks more keys than `tracking-table-max-keys` allows drops some, and tells of each as if it had
+ * changed. To ask about those holds makes it track their keys once more and drop others, and so on without end.
+ */
+export class FalseAlarms {
+  private count = 0
+  private since: Moment | undefined
+  private pause: { readonly since: Moment; readonly lasts: number } | undefined
+
+  constructor(private readonly clock: Clock) {}
+
+  get isPausing(): boolean {
+    const { pause } = this
+    return pause !== undefined && this.clock.elapsedSince(pause.since) < pause.lasts
+  }
+
+  add(count: number): void {
+    if (count === 0 || this.isPausing) return
+    if (this.since === undefined || this.clock.elapsedSince(this.since) > WITHIN) {
+      this.since = this.clock.now()
+      this.count = 0
+    }
+    this.count += count
+    if (this.count > MOST) this.begin()
+  }
+
+  /** Twice as long as the last time, unless it went well for as long as that in between. */
+  private begin() {
+    const { pause } = this
+    const isRepeated = pause !== undefined && this.clock.elapsedSince(pause.since) < 2 * pause.lasts
+    const lasts = isRepeated ? Math.min(2 * pause.lasts, LONGEST_PAUSE) : FIRST_PAUSE
+    this.pause = { since: this.clock.now(), lasts }
+    this.since = undefined
+  }
+}

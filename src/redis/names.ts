@@ -1,0 +1,46 @@
+import calculateSlot from 'cluster-key-slot'
+
+/** `prefix:{name}`, so that key and companion share a cluster slot; a name with braces brings its own. */
+export function prefixed(prefix: string, name: string): string {
+  return name.includes('{') ? `${prefix}:${name}` : `${prefix}:{${name}}`
+}
+
+/** `{name}:suffix`, with the same exception for names with braces. */
+export function suffixed(name: string, suffix: string): string {
+  return name.includes('{') ? `${name}:${suffix}` : `{${name}}:${suffix}`
+}
+
+/** The channel on which the release of a lock is published. */
+export function lockChannel(name: string): string {
+  return prefixed('redisson_lock__channel', name)
+}
+
+/** The channel on which the release of either side of a read-write lock is published. */
+export function readWriteLockChannel(name: string): string {
+  return prefixed('redisson_rwlock', name)
+}
+
+export function isReadWriteLockChannel(channel: string): boolean {
+  return channel.startsWith('redisson_rwlock:')
+}
+
+/** What stands before and behind an owner field in the names of a read hold's timeout keys; the level comes last. */
+export function readTimeoutParts(name: string): { readonly before: string; readonly behind: string } {
+  return { before: suffixed(name, ''), behind: ':rwlock_timeout:' }
+}
+
+/** The hash field that stands for one holder. */
+export function ownerField(clientId: string, threadId: number): string {
+  return `${clientId}:${threadId}`
+}
+
+/**
+ * Whether a lock's key, channel and read timeout keys fall into one cluster slot. They do for ordinary names; for names
+ * such as `a}b`, `a{b` or `{}x` they do not, and Java fails there with CROSSSLOT.
+ */
+export function sharesSlotWithCompanions(name: string): boolean {
+  const slot = calculateSlot(name)
+  return (
+    slot === calculateSlot(prefixed('channel', name)) && slot === calculateSlot(suffixed(name, 'timeout'))
+  )
+}

@@ -1,0 +1,72 @@
+import { Cluster, type Redis } from 'ioredis'
+import { RedisRefusedError } from '../api/errors'
+import type { ResolvedOptions } from '../api/options'
+import type { Clock } from '../util/clock'
+import { ClientTracking } from './client-tracking'
+import { ClusterSubscriber } from './cluster-subscriber'
+import type { CommandConnection } from './command-connection'
+import { connectOrFail, inTime, unavailable } from './connect'
+import { connectionOptions } from './connection-options'
+import { withoutSecrets } from './errors'
+import { openChecked } from './handshake'
+import { pingOrDisconnect } from './health-check'
+import { NO_RESENDING } from './node-connection'
+import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
+import type { RedisTarget } from './target'
+
+/** How waiters are notified. */
+export type PublishCommand = 'publish' | 'spublish'
+
+/** Redisson's choice: outside a cluster PUBLISH, in one what the mode says, AUTO asking whether it can be sharded. */
+export async function choosePublish(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  { shardedSubscriptionMode }: Pick<ResolvedOptions, 'shardedSubscriptionMode'>,
+  clock: Clock,
+): Promise<PublishCommand> {
+  if (!(redis instanceof Cluster)) return 'publish'
+  if (shardedSubscriptionMode !== 'AUTO') return shardedSubscriptionMode === 'ON' ? 'spublish' : 'publish'
+  try {
+    await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)
+    return 'spublish'
+  } catch (error) {
+    // Only an unknown command means no; after any other answer a guess could miss the messages of all peers.
+    const cause = withoutSecrets(error, target.secrets)
+    const { message } = cause
+    if (/\bunknown (\w+ )?(sub)?command\b/i.test(message)) return 'publish'
+    if (!/^NOPERM\b/.test(message)) throw unavailable(error, target)
+    throw new RedisRefusedError(
+      `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. By that the shardedSubscriptionMode ` +
+        "'AUTO' finds out whether the cluster has sharded pub/sub. Grant the user +pubsub|shardnumsub, or set " +
+        "shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and later) or 'OFF', the same for every client.",
+      message,
+      { cause },
+    )
+  }
+}
+
+/** Where messages come from, and with them what the server tells of keys that changed. */
+export function openSource(
+  commands: CommandConnection,
+  target: RedisTarget,
+  publish: PublishCommand,
+  clock: Clock,
+  events: ChannelEvents,
+  keysChanged: (keys: readonly string[] | undefined) => void,
+): { source: ChannelSource; tracking: ClientTracking | undefined; ready: Promise<void> } {
+  const { redis } = commands
+  if (redis instanceof Cluster) {
+    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
+    return { source, tracking: undefined, ready: Promise.resolve() }
+  }
+  const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
+  // The command connection reports that the server is away; twice would be once too often.
+  subscriber.on('error', (error: unknown) => commands.companionFailed(error))
+  // Where renewals go another way than commands, behind Sentinel, each would be reported as a change by another client.
+  const tracking =
+    target.kind === 'standalone' ? new ClientTracking(redis, subscriber, keysChanged, clock) : undefined
+  const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>
+    pingOrDisconnect(silent, clock),
+  )
+  return { source, tracking, ready: connectOrFail(subscriber, target, clock) }
+}

@@ -1,0 +1,125 @@
+import type { RedisOptions } from 'ioredis'
+import { KNOWN, TAKEN } from './option-names'
+import { unknownOption } from './unknown-option'
+
+const EXPECTED = 'expected redis://[user:password@]host:port[/database]'
+const WITH_TLS = /^(rediss|valkeys):/i
+const SOCKET = /^redis\+unix:/i
+const SOCKET_URL = /^redis\+unix:\/\/(?:([^/?#]*)@)?(\/[^?#]*)(\?[^#]*)?$/i
+
+type Convert = (text: string) => unknown
+
+const number: Convert = (text) => (/^\d+$/.test(text) ? Number(text) : undefined)
+const flag: Convert = (text) => (text === 'true' ? true : text === 'false' ? false : undefined)
+const text: Convert = (text) => text
+
+/** What a query may say. */
+const IN_QUERY: Readonly<Record<string, Convert>> = {
+  db: number,
+  username: text,
+  password: text,
+  family: number,
+  connectTimeout: number,
+  connectionName: text,
+  clientInfoTag: text,
+  keepAlive: number,
+  noDelay: flag,
+  enableReadyCheck: flag,
+  // Refused where all options are looked at.
+  keyPrefix: text,
+}
+
+/** Reads a URL or the path of a unix socket; throws TypeError, without a credential in it. `where`: whose it is. */
+export function parseRedisUrl(given: string, where: string): RedisOptions {
+  if (given.startsWith('/') && !given.startsWith('//')) return parsePath(given, where)
+  if (SOCKET.test(given)) return parseSocketUrl(given, where)
+  const url = parseUrl(given, where)
+  // A password cut short by a bare '/', '?' or '#' would show up as a part of the address.
+  if (`${url.pathname}${url.search}${url.hash}`.includes('@') || url.hash !== '')
+    throw new TypeError(`${where} is not a valid URL: percent-encode the special characters of its password`)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (host === '') throw new TypeError(`${where} is a URL without a host; ${EXPECTED}`)
+  if (host === 'undefined' || host === 'null')
+    throw new TypeError(`${where} is a URL with the host ${host}: is an environment variable missing?`)
+  const options: RedisOptions = { host, ...credentials(url.username, url.password, where) }
+  if (url.port !== '') options.port = Number(url.port)
+  if (WITH_TLS.test(given)) options.tls = {}
+  const path = /^\/?(\d*)$/.exec(url.pathname)?.[1]
+  if (path === undefined)
+    throw new TypeError(`${where} is a URL whose path is not the number of a database; ${EXPECTED}`)
+  if (path !== '') options.db = Number(path)
+  return withQuery(options, url.searchParams, where)
+}
+
+function parseUrl(given: string, where: string): URL {
+  let url: URL
+  try {
+    url = new URL(given)
+  } catch {
+    const what = given.includes('://') ? 'not a valid URL' : 'not a URL'
+    throw new TypeError(`${where} is ${what}; ${EXPECTED}`)
+  }
+  if (!/^(redis|valkey)s?:$/.test(url.protocol))
+    throw new TypeError(
+      `${where} must be a URL that begins with redis://, rediss://, valkey://, valkeys:// or redis+unix://`,
+    )
+  return url
+}
+
+function parsePath(given: string, where: string): RedisOptions {
+  const end = given.indexOf('?')
+  const path = end < 0 ? given : given.slice(0, end)
+  return withQuery({ path }, new URLSearchParams(end < 0 ? '' : given.slice(end)), where)
+}
+
+/** Not by URL, which allows no credentials without a host. */
+function parseSocketUrl(given: string, where: string): RedisOptions {
+  const [, user = '', path, query = ''] = SOCKET_URL.exec(given) ?? []
+  if (path === undefined)
+    throw new TypeError(
+      `${where} is not a valid URL; expected redis+unix:///path/of/the/socket[?db=database]`,
+    )
+  const colon = user.indexOf(':')
+  const [username, password] = colon < 0 ? [user, ''] : [user.slice(0, colon), user.slice(colon + 1)]
+  const options = { path: decoded(path, where), ...credentials(username, password, where) }
+  return withQuery(options, new URLSearchParams(query), where)
+}
+
+function credentials(username: string, password: string, where: string): RedisOptions {
+  if (username === '' && password === '') return {}
+  return { username: decoded(username, where), password: decoded(password, where) }
+}
+
+function decoded(part: string, where: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new TypeError(`${where} is not a valid URL: its percent-encoding is broken`)
+  }
+}
+
+function withQuery(options: RedisOptions, query: URLSearchParams, where: string): RedisOptions {
+  const all: Record<string, unknown> = { ...options }
+  for (const [key, value] of query) {
+    const convert = Object.hasOwn(IN_QUERY, key) ? IN_QUERY[key] : undefined
+    if (!convert) {
+      refuseUnlessKnown(key, where)
+      continue
+    }
+    if (all[key] !== undefined && all[key] !== '')
+      throw new TypeError(`${where} is a URL that gives ${key} twice`)
+    all[key] = convert(value)
+    if (all[key] === undefined)
+      throw new TypeError(`${where} is a URL whose query gives ${key} a value that is not understood`)
+  }
+  return all as RedisOptions
+}
+
+/**
+ * Options of ioredis that are not taken are without effect here as well; those that are, but not from a query, are not.
+ */
+function refuseUnlessKnown(key: string, where: string): void {
+  if (key === 'tls') throw new TypeError(`${where} is a URL with tls in its query: begin it with rediss://`)
+  if (KNOWN.includes(key) && !(TAKEN as readonly string[]).includes(key)) return
+  throw unknownOption(key, `${where}'s query`, Object.keys(IN_QUERY))
+}

@@ -1,0 +1,107 @@
+import calculateSlot from 'cluster-key-slot'
+import { Cluster, type Redis } from 'ioredis'
+import { reachedAt } from '../cluster-nodes'
+import type { CommandConnection } from '../command-connection'
+import { ConnectionFence } from '../connection-fence'
+import { connectionOptions } from '../connection-options'
+import { classify } from '../errors'
+import { openChecked } from '../handshake'
+import { NO_RESENDING, openNode } from '../node-connection'
+import { ReplicaAckBatcher, type ReplicaAckOptions, type ReplicaAckReply } from './batcher'
+
+export type { ReplicaAckReply } from './batcher'
+
+/** Sends commands that a replica must acknowledge, to the primary or, in a cluster, to the node of the key. */
+export class ReplicaAckConnection {
+  private readonly senders = new Map<string, ReplicaAckBatcher>()
+  private readonly fences = new Map<string, ConnectionFence>()
+
+  private readonly options: ReplicaAckOptions
+
+  constructor(
+    private readonly commands: CommandConnection,
+    options: ReplicaAckOptions,
+    /** A node of the cluster broke off: another may answer for it from now on. */
+    private readonly onNodeGone: () => void,
+  ) {
+    let reported = false
+    const onNoWait = (error: Error) => {
+      if (!reported) options.onNoWait(error)
+      reported = true
+    }
+    this.options = { ...options, onNoWait }
+    const { redis } = commands
+    if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
+  }
+
+  async send(key: string, command: readonly (string | number)[]): Promise<ReplicaAckReply> {
+    const { redis } = this.commands
+    if (!(redis instanceof Cluster)) return await this.sender('', () => this.openPrimary()).send(command)
+    const node = redis.slots[calculateSlot(key)]?.[0]
+    if (node === undefined) throw new Error("Cluster isn't ready")
+    try {
+      return await this.nodeSender(redis, node).send(command)
+    } catch (error) {
+      const { message = '' } = error as Error
+      if (message.startsWith('ASK '))
+        return await this.nodeSender(redis, message.split(' ')[2]!).send(command, true)
+      // The caller tries again; by then the map should be right. No other part may notice that a node is dead.
+      if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
+      throw error
+    }
+  }
+
+  /** Cuts the connections that went silent. */
+  probe(): void {
+    for (const sender of this.senders.values()) sender.probe()
+  }
+
+  close(): void {
+    for (const server of [...this.senders.keys()]) this.drop(server)
+  }
+
+  private drop(server: string) {
+    this.senders.get(server)?.close()
+    this.fences.get(server)?.close()
+    this.senders.delete(server)
+    this.fences.delete(server)
+  }
+
+  private nodeSender(cluster: Cluster, announced: string) {
+    const node = reachedAt(cluster, announced)
+    return this.sender(node, () => {
+      const redis = openNode(cluster, this.commands.target, node)
+      // Once a break, not once for each try to reconnect.
+      redis.on('ready', () => redis.once('close', this.onNodeGone))
+      return redis
+    })
+  }
+
+  /** `server`: as in `CommandConnection.serverOf`. */
+  private sender(server: string, open: () => Redis): ReplicaAckBatcher {
+    let sender = this.senders.get(server)
+    if (!sender) {
+      const redis = open()
+      const fence = new ConnectionFence(server, this.commands.broken, this.options.clock)
+      fence.watch(redis)
+      sender = new ReplicaAckBatcher(redis, this.options)
+      this.senders.set(server, sender)
+      this.fences.set(server, fence)
+    }
+    return sender
+  }
+
+  private openPrimary(): Redis {
+    const redis = openChecked(connectionOptions(this.commands.target, NO_RESENDING))
+    redis.on('error', (error: unknown) => this.commands.companionFailed(error))
+    redis.on('ready', () => this.commands.admitted())
+    redis.connect().catch(() => {})
+    return redis
+  }
+
+  private closeUnused(cluster: Cluster) {
+    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
+    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
+    for (const node of [...this.senders.keys()]) if (!serving.has(node)) this.drop(node)
+  }
+}

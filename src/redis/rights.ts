@@ -1,0 +1,94 @@
+import type { Cluster, Redis } from 'ioredis'
+import type { Clock } from '../util/clock'
+import { inTime } from './connect'
+import { lockChannel, readWriteLockChannel } from './names'
+import type { PublishCommand } from './pubsub'
+import type { RedisTarget } from './target'
+
+/** Redisson puts no colon behind this one. */
+const LATCH_CHANNEL = 'redisson_countdownlatch__channel__'
+
+/** `redisson_lock__channel:*`, of any channel of that kind. */
+export function channelPattern(channel: string): string {
+  if (channel.startsWith(LATCH_CHANNEL)) return `${LATCH_CHANNEL}*`
+  return `${channel.slice(0, channel.indexOf(':'))}:*`
+}
+
+const PROBE = 'rlock'
+const CHANNELS = [lockChannel(PROBE), readWriteLockChannel(PROBE)].map(channelPattern)
+
+/** What waiters meet while releases are not published. */
+export const UNNOTIFIED =
+  'clients that wait for it are not notified, and sleep until the lease that they saw has ended, or until they look again'
+
+/** How to let a user publish on these channels. */
+export function publishGrant(publish: PublishCommand, patterns: readonly string[]): string {
+  const channels = patterns.map((pattern) => `&${pattern}`).join(' ')
+  return `Grant the user +${publish} ${channels}, and do not rename ${publish.toUpperCase()}`
+}
+
+/**
+ * Warns, by `process.emitWarning`, of rights that locks will miss, where the server has ACL DRYRUN and lets this user
+ * ask. Never rejects: without an answer the first lock, or the first release, finds out.
+ */
+export async function warnOfMissingRights(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  publish: PublishCommand,
+  clock: Clock,
+): Promise<void> {
+  const user = usernameOf(target)
+  const acl: AskAcl = (...words) => inTime(redis.call('ACL', ...words), target, clock)
+  const [scripts, messages] = await Promise.all([
+    dryRun(acl, user, ['EVALSHA', 'no-such-script', '0']),
+    dryRun(acl, user, [publish, lockChannel(PROBE), '0']),
+  ])
+  if (scripts !== undefined)
+    warn(
+      'RLOCK_EVALSHA_REFUSED',
+      `Redis refuses EVALSHA to the user ${user} (${scripts}): every lock will reject with RedisRefusedError. ` +
+        'Grant the user +evalsha +eval, and do not rename them.',
+    )
+  if (messages !== undefined && !(await mayPublishOnSomeChannel(acl, user, messages)))
+    warn(
+      'RLOCK_PUBLISH_REFUSED',
+      `Redis refuses ${publish.toUpperCase()} to the user ${user} (${messages}). A released lock is free, but ${UNNOTIFIED}. ` +
+        `${publishGrant(publish, CHANNELS)}.`,
+    )
+}
+
+type AskAcl = (...words: string[]) => Promise<unknown>
+
+function warn(code: string, message: string) {
+  process.emitWarning(message, { code })
+}
+
+function usernameOf(target: RedisTarget): string {
+  const given = target.kind === 'cluster' ? target.options.redisOptions : target.options
+  return given?.username ?? 'default'
+}
+
+/** Why the server would refuse the command; undefined: it would not, or does not say. */
+async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Promise<string | undefined> {
+  try {
+    const answer = String(await acl('DRYRUN', user, ...command))
+    return answer === 'OK' ? undefined : answer
+  } catch (error) {
+    const { message } = error as Error
+    return /Command '.*' not found/.test(message) ? message : undefined
+  }
+}
+
+/** The name of our channel was made up: a user may have the right to those of its own locks alone. */
+async function mayPublishOnSomeChannel(acl: AskAcl, user: string, refusal: string): Promise<boolean> {
+  if (!refusal.endsWith('channel')) return false
+  try {
+    const rules = JSON.stringify(await acl('GETUSER', user))
+    const patterns = [...rules.matchAll(/&([^\s"*?[\\]*)/g)].map(([, head = '']) => head)
+    return patterns.some((head) =>
+      CHANNELS.some((channel) => head.startsWith(channel.slice(0, -1)) || channel.startsWith(head)),
+    )
+  } catch {
+    return true
+  }
+}

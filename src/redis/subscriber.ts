@@ -1,0 +1,204 @@
+import type { Redis } from 'ioredis'
+import type { Clock, Timer } from '../util/clock'
+import { queueMicrotask } from '../util/timers'
+import { classify } from './errors'
+import { reconnectUnless } from './reconnect'
+
+/** What a source of messages tells about its channels. */
+export interface ChannelEvents {
+  message(channel: string, text: string): void
+  /** The server confirmed the subscription, for the first time or again after a break. */
+  confirmed(channel: string): void
+  /** The subscription ended without our doing: messages may be lost until it is confirmed again. */
+  broken(channel: string): void
+  error(error: unknown): void
+}
+
+/** A source of messages on channels: one connection, or several in a cluster. */
+export interface ChannelSource {
+  /** Keeps the channel subscribed, through reconnects, until `drop`. */
+  want(channel: string): void
+  drop(channel: string): void
+  isConfirmed(channel: string): boolean
+  /** @internal How many channels it keeps, wanted or not. */
+  readonly size: number
+  /** Resolves once the messages of this channel that were published before now have come. Rejects where they may be lost. */
+  pass(channel: string): Promise<void>
+  /** Finds connections that went silent and cuts them. */
+  probe(): void
+  close(): void
+}
+
+interface ChannelState {
+  wanted: boolean
+  phase: 'idle' | 'subscribing' | 'subscribed' | 'unsubscribing'
+}
+
+const CHANNELS_A_COMMAND = 500
+const RETRY_REFUSED_AFTER = 1_000
+
+/**
+ * Channels on one connection. What is wanted and what the server has confirmed are kept apart and brought
+ * together step by step, so that a subscribe and an unsubscribe of one channel never overtake each other.
+ */
+export class SubscriberConnection implements ChannelSource {
+  private readonly channels = new Map<string, ChannelState>()
+  private readonly dirty = new Set<string>()
+  private flushing = false
+  private closed = false
+  /** Answers that belong to an earlier connection are distinguished by this. */
+  private epoch = 0
+  private retry: Timer | undefined
+
+  constructor(
+    readonly redis: Redis,
+    private readonly sharded: boolean,
+    private readonly clock: Clock,
+    private readonly events: ChannelEvents,
+    private readonly cutSilent: (redis: Redis) => void,
+  ) {
+    redis.on(sharded ? 'smessage' : 'message', (channel: string, text: string) =>
+      events.message(channel, text),
+    )
+    redis.on('ready', () => this.reconcileAll())
+    redis.on('close', () => this.forget())
+    // The server ended a shard subscription itself, because the slot moved: which one, it does not say.
+    redis.on('moved', () => this.resubscribe())
+    // A client that never got through is not kept.
+    redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
+    if (redis.status === 'ready') this.reconcileAll()
+  }
+
+  want(channel: string): void {
+    const state = this.channels.get(channel)
+    if (state) state.wanted = true
+    else this.channels.set(channel, { wanted: true, phase: 'idle' })
+    this.reconcile(channel)
+  }
+
+  drop(channel: string): void {
+    const state = this.channels.get(channel)
+    if (!state) return
+    state.wanted = false
+    this.reconcile(channel)
+  }
+
+  isConfirmed(channel: string): boolean {
+    const state = this.channels.get(channel)
+    return state?.phase === 'subscribed' && state.wanted
+  }
+
+  get size(): number {
+    return this.channels.size + this.dirty.size
+  }
+
+  async pass(_channel: string): Promise<void> {
+    if (this.redis.status !== 'ready') throw new Error('Connection is closed')
+    await this.redis.ping()
+  }
+
+  probe(): void {
+    this.cutSilent(this.redis)
+  }
+
+  close(): void {
+    this.closed = true
+    this.retry?.cancel()
+    this.channels.clear()
+    this.redis.disconnect()
+  }
+
+  /** Subscribes to everything anew; until the server has confirmed, messages may be missing. */
+  resubscribe(): void {
+    this.forget()
+    this.reconcileAll()
+  }
+
+  private forget() {
+    this.epoch++
+    for (const [channel, state] of this.channels) {
+      const confirmed = state.phase === 'subscribed'
+      state.phase = 'idle'
+      if (!state.wanted) this.channels.delete(channel)
+      else if (confirmed) this.events.broken(channel)
+    }
+  }
+
+  private reconcileAll() {
+    for (const channel of this.channels.keys()) this.reconcile(channel)
+  }
+
+  private reconcile(channel: string) {
+    this.dirty.add(channel)
+    if (this.flushing) return
+    this.flushing = true
+    // Everything asked for in one turn goes out in one command.
+    queueMicrotask(() => {
+      this.flushing = false
+      this.flush()
+    })
+  }
+
+  private flush() {
+    if (this.closed || this.redis.status !== 'ready') return
+    const subscribe: string[] = []
+    const unsubscribe: string[] = []
+    for (const channel of this.dirty) {
+      const state = this.channels.get(channel)
+      if (!state) continue
+      if (state.wanted && state.phase === 'idle') {
+        state.phase = 'subscribing'
+        subscribe.push(channel)
+      } else if (!state.wanted && state.phase === 'subscribed') {
+        state.phase = 'unsubscribing'
+        unsubscribe.push(channel)
+      } else if (!state.wanted && state.phase === 'idle') this.channels.delete(channel)
+    }
+    this.dirty.clear()
+    this.send(subscribe, (batch) =>
+      this.sharded ? this.redis.ssubscribe(...batch) : this.redis.subscribe(...batch),
+    )
+    this.send(unsubscribe, (batch) =>
+      this.sharded ? this.redis.sunsubscribe(...batch) : this.redis.unsubscribe(...batch),
+    )
+  }
+
+  private send(channels: string[], command: (batch: string[]) => Promise<unknown>) {
+    // Shard channels of one command must share a slot, so those go one by one.
+    const size = this.sharded ? 1 : CHANNELS_A_COMMAND
+    for (let start = 0; start < channels.length; start += size) {
+      const batch = channels.slice(start, start + size)
+      const { epoch } = this
+      command(batch).then(
+        () => epoch === this.epoch && this.answered(batch),
+        (error) => epoch === this.epoch && this.refused(batch, error),
+      )
+    }
+  }
+
+  private answered(batch: string[]) {
+    for (const channel of batch) {
+      const state = this.channels.get(channel)
+      if (!state) continue
+      const subscribed = state.phase === 'subscribing'
+      state.phase = subscribed ? 'subscribed' : 'idle'
+      if (subscribed && state.wanted) this.events.confirmed(channel)
+      else this.reconcile(channel)
+    }
+  }
+
+  private refused(batch: string[], error: unknown) {
+    for (const channel of batch) {
+      const state = this.channels.get(channel)
+      if (state) state.phase = state.phase === 'unsubscribing' ? 'subscribed' : 'idle'
+    }
+    // MOVED goes up as well: the cluster subscriber can find the channel's new node.
+    const kind = classify(error)
+    if (kind === 'refused' || kind === 'final' || /^MOVED /.test((error as Error).message))
+      this.events.error(error)
+    this.retry ??= this.clock.after(RETRY_REFUSED_AFTER, () => {
+      this.retry = undefined
+      this.reconcileAll()
+    })
+  }
+}

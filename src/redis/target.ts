@@ -1,0 +1,186 @@
+import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
+import { describe } from '../api/arguments'
+import type { RedisSource } from '../api/redis-source'
+import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
+import {
+  checkAddress,
+  checkSentinels,
+  checkServer,
+  isPlainObject,
+  refuseKeyPrefix,
+  take,
+} from './option-checks'
+import {
+  KNOWN,
+  KNOWN_OF_CLUSTER,
+  TAKEN,
+  TAKEN_FOR_NODES,
+  TAKEN_FROM_CLUSTER,
+  TAKEN_FROM_NODE,
+} from './option-names'
+import { parseRedisUrl } from './redis-url'
+import { refuseUnknown } from './unknown-option'
+
+/** Where the server is and how to get in, whatever form the caller gave it in. */
+export type RedisTarget = {
+  /** For messages: addresses only, never a credential. */
+  readonly description: string
+  /** What must appear in no message. */
+  readonly secrets: readonly string[]
+  readonly connectTimeout: number
+} & (
+  | { readonly kind: 'standalone' | 'sentinel'; readonly options: RedisOptions }
+  | { readonly kind: 'cluster'; readonly nodes: ClusterNode[]; readonly options: ClusterOptions }
+)
+
+const DEFAULT_CONNECT_TIMEOUT = 10_000
+
+/**
+ * Reads the caller's `redis` option; throws TypeError or RangeError, without a credential in it, for whatever is not
+ * understood in full. What is not understood would be a lock on another server than the caller's, or in another
+ * database.
+ */
+export function resolveTarget(source: RedisSource): RedisTarget {
+  if (typeof source === 'string') return single(parseRedisUrl(source, 'redis'))
+  if (isUrl(source)) return single(parseRedisUrl(source.href, 'redis'))
+  if (typeof source === 'object' && source !== null) {
+    if (isCluster(source)) return cluster(nodesOf(source), source.options, false)
+    if (isRedis(source)) return single(optionsOf(source))
+    if (isSomeClient(source))
+      throw new TypeError(
+        `redis is a client (${describe(source)}) that is not one of ioredis: give the address it connects to`,
+      )
+  }
+  if (!isPlainObject(source))
+    throw new TypeError(
+      `redis must be a URL, ioredis options, { nodes, options } or an ioredis instance, got ${describe(source)}`,
+    )
+  if ('nodes' in source) return givenCluster(source)
+  refuseKeyPrefix(source)
+  checkServer(source, 'redis')
+  const { sentinels } = source as RedisOptions
+  const areGiven = sentinels !== undefined && sentinels !== null
+  return single(source as RedisOptions, areGiven ? checkSentinels(sentinels) : undefined)
+}
+
+/** Also one of another realm, as tests in jsdom have. */
+function isUrl(source: unknown): source is URL {
+  return Object.prototype.toString.call(source) === '[object URL]'
+}
+
+function single(given: RedisOptions, checkedSentinels?: RedisOptions['sentinels']): RedisTarget {
+  refuseKeyPrefix(given)
+  const options = take(given, TAKEN, 'redis')
+  if (checkedSentinels) options.sentinels = checkedSentinels
+  const { sentinels } = options
+  const description = sentinels
+    ? `${options.name ?? 'the primary'} by Sentinel at ${sentinels.map((s) => `${s.host ?? 'localhost'}:${s.port ?? 26379}`).join(', ')}`
+    : (options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`)
+  if (sentinels && !options.name)
+    throw new TypeError('redis.name is missing: the name under which the sentinels know the primary')
+  return {
+    kind: sentinels ? 'sentinel' : 'standalone',
+    options,
+    description,
+    secrets: secretsOf(options),
+    connectTimeout: options.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
+  }
+}
+
+/** The target with a name for its connections (CLIENT SETNAME), unless the caller has named them. */
+export function named(target: RedisTarget, connectionName: string): RedisTarget {
+  if (target.kind !== 'cluster')
+    return {
+      ...target,
+      options: { ...target.options, connectionName: target.options.connectionName ?? connectionName },
+    }
+  const { redisOptions } = target.options
+  return {
+    ...target,
+    options: {
+      ...target.options,
+      redisOptions: { ...redisOptions, connectionName: redisOptions?.connectionName ?? connectionName },
+    },
+  }
+}
+
+function givenCluster(source: Record<string, unknown>): RedisTarget {
+  refuseUnknown(source, 'redis', ['nodes', 'options'])
+  const { nodes, options } = source
+  if (!Array.isArray(nodes) || nodes.length === 0)
+    throw new TypeError('redis.nodes must be an array that names at least one node of the cluster')
+  const checked = checkedOptions(options, 'redis.options', KNOWN_OF_CLUSTER, [
+    'redisOptions',
+    ...TAKEN_FROM_CLUSTER,
+  ])
+  checkedOptions(checked.redisOptions, 'redis.options.redisOptions', KNOWN, TAKEN_FOR_NODES)
+  return cluster(nodes, checked, true)
+}
+
+function checkedOptions(
+  options: unknown,
+  where: string,
+  known: readonly string[],
+  shown: readonly string[],
+): Record<string, unknown> {
+  if (options === undefined || options === null) return {}
+  if (!isPlainObject(options))
+    throw new TypeError(`${where} must be an object of options, got ${describe(options)}`)
+  refuseUnknown(options, where, known, shown)
+  return options
+}
+
+/** `strict`: what a caller wrote down, and not what an instance knows, is checked for words that mean nothing. */
+function cluster(given: readonly unknown[], options: ClusterOptions, strict: boolean): RedisTarget {
+  refuseKeyPrefix(options)
+  refuseKeyPrefix(options.redisOptions ?? {})
+  const shared = take(options.redisOptions ?? {}, TAKEN_FOR_NODES, 'redis.options.redisOptions')
+  refuseDatabase(shared, 'redis.options.redisOptions')
+  // Not by map, which leaves out what is missing.
+  const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, strict))
+  // ioredis asks nodes it discovers with these alone, though the caller may have put them into a node's URL.
+  const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
+  const redisOptions = { ...take(entrance, ['username', 'password', 'tls'], 'redis.nodes'), ...shared }
+  return {
+    kind: 'cluster',
+    nodes,
+    options: { ...take(options, TAKEN_FROM_CLUSTER, 'redis.options'), redisOptions } as ClusterOptions,
+    description: nodes
+      .map(({ path, host, port }) => path ?? `${host ?? 'localhost'}:${port ?? 6379}`)
+      .join(', '),
+    secrets: [redisOptions, ...nodes].flatMap(secretsOf),
+    connectTimeout: redisOptions.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
+  }
+}
+
+function parseNode(node: unknown, where: string, strict: boolean): RedisOptions {
+  const options = nodeOptions(node, where)
+  refuseKeyPrefix(options)
+  if (strict) {
+    refuseUnknown(options, where, KNOWN, TAKEN_FROM_NODE)
+    checkAddress(options, where, ['path'])
+    refuseDatabase(options as RedisOptions, where)
+  }
+  return take(options, TAKEN_FROM_NODE, where)
+}
+
+function nodeOptions(node: unknown, where: string): object {
+  if (typeof node === 'number') return { port: node }
+  if (isUrl(node)) return parseRedisUrl(node.href, where)
+  if (typeof node === 'string') {
+    if (/^\d+$/.test(node)) return { port: node }
+    const isAddress = /^(\[[^\]]+\]|[^\s/@?#:]+)(:\d+)?$/.test(node)
+    return parseRedisUrl(isAddress ? `redis://${node}` : node, where)
+  }
+  if (isPlainObject(node)) return node
+  throw new TypeError(`${where} must be a URL, a port or an object with host and port, got ${describe(node)}`)
+}
+
+function refuseDatabase({ db }: RedisOptions, where: string): void {
+  if (Number(db ?? 0) !== 0)
+    throw new TypeError(`${where}.db is not supported: a cluster has the database 0 only`)
+}
+
+function secretsOf(options: RedisOptions): string[] {
+  return [options.password, options.sentinelPassword].filter((secret) => !!secret) as string[]
+}

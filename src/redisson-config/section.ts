@@ -1,0 +1,89 @@
+import { NOT_CARRIED, NOT_KNOWN } from './settings'
+
+/** A setting of the file that is not in the options. */
+export interface NotCarriedOver {
+  /** Where it stands in the file, for instance `singleServerConfig.sslTruststore`. */
+  readonly name: string
+  /** What to do, or why nothing is to be done. */
+  readonly why: string
+  /** Whether locks or connections may behave differently without it. */
+  readonly matters: boolean
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The settings of the file, or of one mode in it. What is read is marked as such, and the rest is explained. */
+export class Section {
+  private readonly read = new Set<string>()
+
+  constructor(
+    private readonly settings: Record<string, unknown>,
+    /** With a dot at its end; empty at the top. */
+    private readonly path: string,
+  ) {}
+
+  text(name: string): string | undefined {
+    const value = this.take(name)
+    if (value === undefined) return undefined
+    if (typeof value === 'string' || typeof value === 'number') return String(value)
+    throw this.refusal(name, 'must be text')
+  }
+
+  number(name: string): number | undefined {
+    const value = this.take(name)
+    if (value === undefined) return undefined
+    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+    if (typeof number === 'number' && Number.isSafeInteger(number)) return number
+    throw this.refusal(name, 'must be a whole number')
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.take(name)
+    if (value === undefined) return undefined
+    if (value === true || value === 'true') return true
+    if (value === false || value === 'false') return false
+    throw this.refusal(name, 'must be true or false')
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
+    const value = this.text(name)
+    if (value === undefined || values.includes(value as T)) return value as T | undefined
+    throw this.refusal(name, `must be one of ${values.join(', ')}`)
+  }
+
+  /** One text or several. */
+  texts(name: string): string[] {
+    const value = this.take(name)
+    const all = Array.isArray(value) ? value : value === undefined ? [] : [value]
+    if (all.length === 0 || !all.every((each) => typeof each === 'string'))
+      throw this.refusal(name, 'must name at least one address')
+    return all
+  }
+
+  /** The value of a setting that is looked at before it is taken. */
+  peek(name: string): unknown {
+    return this.settings[name] ?? undefined
+  }
+
+  take(name: string): unknown {
+    this.read.add(name)
+    return this.peek(name)
+  }
+
+  /** Never with the value: it may be a password. */
+  refusal(name: string, problem: string): TypeError {
+    return new TypeError(`${this.path}${name} of the Redisson configuration ${problem}`)
+  }
+
+  notCarriedOver(): NotCarriedOver[] {
+    const left = Object.keys(this.settings).filter(
+      (name) => !this.read.has(name) && this.peek(name) !== undefined,
+    )
+    return left.map((name) => {
+      const explained = Object.hasOwn(NOT_CARRIED, name) ? NOT_CARRIED[name]! : NOT_KNOWN
+      return { name: `${this.path}${name}`, ...explained }
+    })
+  }
+}

@@ -1,0 +1,140 @@
+import type { RedisOptions } from 'ioredis'
+import type { RedisSource } from '../api/redis-source'
+import { isObject, type Section } from './section'
+
+/** Where a server is, by Redisson's kind of URL. */
+interface Address {
+  readonly host?: string
+  readonly port?: number
+  readonly path?: string
+  readonly username?: string
+  readonly password?: string
+  readonly tls: boolean
+}
+
+const SOCKET = /^(?:redis|valkey)\+uds:\/\/(\/.*)$/
+
+function parseAddress(text: string, section: Section, name: string): Address {
+  const socket = SOCKET.exec(text)
+  if (socket) return { path: socket[1]!, tls: false }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^(redis|valkey)s?:$/.test(url.protocol) || url.hostname === '')
+    throw section.refusal(name, 'must have addresses such as redis://host:6379')
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
+    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
+    tls: /^(rediss|valkeys):$/.test(url.protocol),
+  }
+}
+
+/** One for all, as in Java, where all addresses must agree on it. */
+function sharedTls(addresses: readonly Address[], section: Section, name: string): boolean {
+  const [first] = addresses
+  if (!addresses.every(({ tls }) => tls === first!.tls))
+    throw section.refusal(name, 'mixes addresses with and without TLS')
+  return first!.tls
+}
+
+/** The setting of that name in the section of the mode, or at the top, where 4.x has it. */
+function credential(name: 'username' | 'password', section: Section, root: Section): string | undefined {
+  const [own, top] = [section.text(name), root.text(name)]
+  if (own !== undefined && top !== undefined && own !== top)
+    throw section.refusal(name, 'differs from the one at the top of the file: keep one of them')
+  const value = own ?? top
+  if (value?.startsWith('{aes}'))
+    throw section.refusal(name, 'is encrypted, which only Redisson PRO can read: give it as it is')
+  return value
+}
+
+function tlsOptions(section: Section, root: Section): RedisOptions['tls'] & object {
+  const modes = ['STRICT', 'CA_ONLY', 'NONE'] as const
+  const [own, top] = [section, root].map((each) => each.oneOf('sslVerificationMode', modes))
+  const verified = own ?? top
+  const identified = section.flag('sslEnableEndpointIdentification')
+  if (verified === 'NONE') return { rejectUnauthorized: false }
+  if (verified === 'CA_ONLY' || (verified === undefined && identified === false))
+    return { checkServerIdentity: () => undefined }
+  return {}
+}
+
+/** What all modes have in common. */
+function common(section: Section, root: Section): RedisOptions {
+  const [ownDelay, topDelay] = [section, root].map((each) => each.flag('tcpNoDelay'))
+  const given: { [K in keyof RedisOptions]: RedisOptions[K] | undefined } = {
+    username: credential('username', section, root),
+    password: credential('password', section, root),
+    connectionName: section.text('clientName'),
+    connectTimeout: section.number('connectTimeout'),
+    noDelay: ownDelay ?? topDelay,
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function natMap(section: Section): { natMap?: Record<string, { host: string; port: number }> } {
+  const mapper = section.peek('natMapper')
+  if (!isObject(mapper) || !isObject(mapper.hostsPortMap)) return {}
+  section.take('natMapper')
+  const pairs = Object.entries(mapper.hostsPortMap).map(([from, to]) => {
+    const [, host, port] = /^(.+):(\d+)$/.exec(String(to)) ?? []
+    if (!host || !port) throw section.refusal('natMapper', 'must map host:port to host:port')
+    return [from, { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }] as const
+  })
+  return { natMap: Object.fromEntries(pairs) }
+}
+
+/** `singleServerConfig` */
+export function single(section: Section, root: Section): RedisSource {
+  const [address, more] = section.texts('address').map((each) => parseAddress(each, section, 'address'))
+  if (more) throw section.refusal('address', 'must be one address')
+  const { tls, ...where } = address!
+  const database = section.number('database')
+  return {
+    ...where,
+    ...(tls ? { tls: tlsOptions(section, root) } : {}),
+    ...(database === undefined ? {} : { db: database }),
+    ...common(section, root),
+  }
+}
+
+/** `sentinelServersConfig` */
+export function sentinel(section: Section, root: Section): RedisSource {
+  const name = 'sentinelAddresses'
+  const addresses = section.texts(name).map((each) => parseAddress(each, section, name))
+  const masterName = section.text('masterName')
+  if (masterName === undefined) throw section.refusal('masterName', 'is missing')
+  const tls = sharedTls(addresses, section, name) ? tlsOptions(section, root) : undefined
+  const discovery = section.flag('sentinelsDiscovery')
+  const [sentinelUsername, sentinelPassword] = [
+    section.text('sentinelUsername'),
+    section.text('sentinelPassword'),
+  ]
+  const database = section.number('database')
+  return {
+    sentinels: addresses.map(({ host, port }) => ({ host: host!, port: port! })),
+    name: masterName,
+    // The scheme of the sentinels is that of the servers, too, in Redisson.
+    ...(tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(discovery === undefined ? {} : { updateSentinels: discovery }),
+    ...(database === undefined ? {} : { db: database }),
+    ...natMap(section),
+    ...common(section, root),
+  }
+}
+
+/** `clusterServersConfig` */
+export function cluster(section: Section, root: Section): RedisSource {
+  const name = 'nodeAddresses'
+  const addresses = section.texts(name).map((each) => parseAddress(each, section, name))
+  const tls = sharedTls(addresses, section, name) ? { tls: tlsOptions(section, root) } : {}
+  if ((section.number('database') ?? 0) !== 0)
+    throw section.refusal('database', 'must be 0: rlock uses the database 0 of a cluster only')
+  const redisOptions = { ...tls, ...common(section, root) }
+  return {
+    nodes: addresses.map(({ tls: _tls, ...where }) => where),
+    options: { ...natMap(section), ...(Object.keys(redisOptions).length > 0 ? { redisOptions } : {}) },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Context } from '../client/context'
+import type { LogicalThread } from '../ownership/logical-thread'
+import type { ScriptCall } from '../scripts/script-call'
+import { quote } from '../util/quote'
+import type { Outcome } from '../waiting/attempt'
+import type { WaitTarget } from '../waiting/wait-target'
+import type { Hold } from './hold'
+import { LockOrphan } from './lock-orphan'
+import type { AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
+import { warnOfOtherClients } from './other-clients'
+
+/** One owner's attempt at one lock. */
+export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
+  readonly owner: string
+  readonly lease: number
+  readonly waitTime: number | undefined
+  readonly signal: AbortSignal | undefined
+  readonly thread: LogicalThread | undefined
+  readonly takeOver?: (giver: string) => ScriptCall<Outcome<Grant>>
+  private readonly companion: string | undefined
+  /** The hold of another client that this may be waiting for, as far as the server was asked about it. */
+  private selfWait: Hold | undefined
+
+  constructor(
+    protected readonly context: Context,
+    private readonly scripts: LockScripts<Grant>,
+    { owner, companion, lease, waitTime, signal, thread }: AttemptOptions,
+  ) {
+    this.owner = owner
+    this.companion = companion
+    this.lease = lease
+    this.waitTime = waitTime
+    this.signal = signal
+    this.thread = thread
+    if (scripts.handOff) this.takeOver = this.handOff
+  }
+
+  /** What it waits for. A caller that its companion hold lets in must not queue behind waiters for that hold's end. */
+  get target(): WaitTarget {
+    const { companion, scripts } = this
+    if (companion === undefined) return scripts
+    const { lockId, key, lockIds, channel, policy } = scripts
+    return { lockId: `${lockId} companion ${companion}`, key, lockIds, channel, policy }
+  }
+
+  get subject(): string {
+    return `the lock ${quote(this.scripts.name)}`
+  }
+
+  send(): ScriptCall<Outcome<Grant>> {
+    return this.scripts.acquire(this.owner, this.lease, this.companion)
+  }
+
+  undo(inFlight: ScriptCall<Outcome<Grant>> | undefined, lateCopyPossible: boolean): void {
+    const { context, scripts, owner, lease } = this
+    const orphan = new LockOrphan(context, scripts, owner, lease)
+    if (lateCopyPossible) context.orphans.lateCopy(orphan)
+    if (inFlight) context.orphans.attempt(orphan, inFlight, ({ granted }) => granted)
+    else context.orphans.hold(orphan, context.clock.now())
+  }
+
+  warnOfSelfWait(): void {
+    if (this.thread)
+      this.selfWait = warnOfOtherClients(this.context, this.scripts, this.thread, this.selfWait)
+  }
+
+  private handOff(giver: string): ScriptCall<Outcome<Grant>> {
+    return this.scripts.handOff!(giver, this.owner, this.lease)
+  }
+}

@@ -1,0 +1,119 @@
+import { IllegalMonitorStateError } from '../api/errors'
+import type { Context } from '../client/context'
+import { type BranchPlace, HoldBranches } from '../ownership/branch-place'
+import { outsideThreads } from '../ownership/logical-thread'
+import { onAbort } from '../util/abort'
+import { quote } from '../util/quote'
+import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
+import type { AcquireOptions } from './acquire-options'
+import type { Caller, Hold, LevelOrigin } from './hold'
+import type { AnyLockScripts } from './lock-scripts'
+import { lossError } from './loss'
+
+/** A caller on its way into a hold of an ancestor. */
+interface BranchEntry {
+  readonly hold: Hold
+  readonly place: BranchPlace
+}
+
+/**
+ * Acquires as soon as the siblings of the caller let it in below a hold of an ancestor. As a rule there is no such
+ * hold, and it acquires at once. Undefined when its wait was over before.
+ */
+export async function throughBranches<Result>(
+  context: Context,
+  scripts: AnyLockScripts,
+  caller: Caller,
+  options: AcquireOptions,
+  origin: LevelOrigin,
+  acquire: (options: AcquireOptions, origin: LevelOrigin) => Promise<Result | undefined>,
+): Promise<Result | undefined> {
+  const started = options.waitTime === undefined ? undefined : context.clock.now()
+  let rest: AcquireOptions | undefined = options
+  for (;;) {
+    const entry = enterBranch(scripts, caller)
+    const branchPlace = entry?.place
+    try {
+      if (entry && !entry.place.isInside) rest = await untilInside(context, scripts, entry, rest)
+      const acquired = rest && (await acquire(rest, branchPlace ? { ...origin, branchPlace } : origin))
+      if (!acquired) branchPlace?.leave()
+      return acquired
+    } catch (error) {
+      branchPlace?.leave()
+      if (error !== ANCESTOR_ACQUIRED) throw error
+      rest = started ? remainingOptions(options, context.clock.elapsedSince(started)) : options
+    }
+  }
+}
+
+/**
+ * Enters, or queues, below the hold of an ancestor; undefined, as a rule, where there is none. The lock is held by
+ * one path of the tree of threads: siblings exclude each other below a hold as strangers do outside it.
+ */
+function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
+  // Readers share their own side; it is the writer above them whose branches they are.
+  const at = caller.entryOfHold(scripts.exclusiveLockId)
+  const hold = at?.table.get(at.key)?.hold
+  if (!caller.thread || !at || !hold) return undefined
+  const path = caller.pathBelow(at)
+  if (path.length === 0 || !hold.checkLive()) return undefined
+  hold.branches ??= new HoldBranches()
+  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared) }
+}
+
+/**
+ * Waits until the caller is inside, or its wait for it is pointless because the hold or its thread has ended;
+ * resolves with what is left of its options, or undefined when its wait was over.
+ */
+async function untilInside(
+  context: Context,
+  scripts: AnyLockScripts,
+  entry: BranchEntry,
+  options: AcquireOptions,
+): Promise<AcquireOptions | undefined> {
+  const { hold, place } = entry
+  const { waitTime } = options
+  if (waitTime !== undefined && waitTime <= 0) return undefined
+  const started = context.clock.now()
+  if (!place.isRefused) await decided(context, scripts, entry, options)
+  if (place.isRefused)
+    throw new IllegalMonitorStateError(
+      `This logical thread and sibling branches hold the read lock ${quote(scripts.name)}, and it asks for the write ` +
+        `lock (client ${context.clientId}, thread id ${hold.threadId}). If a sibling asked too, both would wait for ` +
+        'ever. Release the read lock first, or take the write lock from the start.',
+    )
+  if (hold.state === 'lost') throw lossError(context, hold)
+  if (!place.isInside && !place.hasLeft) return undefined
+  return remainingOptions(options, context.clock.elapsedSince(started))
+}
+
+/** The options after so many ms. */
+function remainingOptions(options: AcquireOptions, elapsed: number): AcquireOptions {
+  const { waitTime } = options
+  return waitTime === undefined ? options : { ...options, waitTime: waitTime - elapsed }
+}
+
+/** Resolves when the place no longer waits or the wait is over; rejects when the signal aborts. */
+function decided(
+  context: Context,
+  scripts: AnyLockScripts,
+  { place }: BranchEntry,
+  { waitTime, signal }: AcquireOptions,
+): Promise<void> {
+  const joined = context.clock.now()
+  return outsideThreads(() => {
+    const stopWatching = context.queues.watchSelfWait(scripts, joined)
+    let stopListening: (() => void) | undefined
+    let timer = { cancel() {} }
+    const either = new Promise<void>((resolve, reject) => {
+      if (signal) stopListening = onAbort(signal, () => reject(signal.reason))
+      if (waitTime !== undefined) timer = context.clock.after(waitTime, resolve)
+      void place.decided().then(resolve)
+    })
+    return either.finally(() => {
+      timer.cancel()
+      stopListening?.()
+      stopWatching()
+    })
+  })
+}

@@ -1,0 +1,31 @@
+import type { Context } from '../client/context'
+import type { Orphan } from '../leases/orphan-releaser'
+import type { Moment } from '../util/clock'
+import type { AnyLockScripts } from './lock-scripts'
+
+/** What an owner may still hold of a lock though no caller waits for it. */
+export class LockOrphan implements Orphan {
+  constructor(
+    private readonly context: Context,
+    private readonly scripts: AnyLockScripts,
+    private readonly owner: string,
+    readonly lease: number,
+  ) {}
+
+  async release(): Promise<void> {
+    const { value } = await this.scripts.release(this.owner, 0, 0, 0).answer
+    if (value.result === 'freed') this.context.queues.freed(this.scripts, value.notified)
+    this.context.refusedMessages.released(this.scripts, value)
+  }
+}
+
+/** Releases, in the background, what an owner may still hold of a lock since its lease was last set. */
+export function releaseOrphan(
+  context: Context,
+  scripts: AnyLockScripts,
+  owner: string,
+  lease: number,
+  since: Moment,
+): void {
+  context.orphans.hold(new LockOrphan(context, scripts, owner, lease), since)
+}

@@ -1,0 +1,149 @@
+import type { Renewal } from '../leases/lease'
+import type { LogicalThread } from '../ownership/logical-thread'
+import type { ScriptCall } from '../scripts/script-call'
+import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import type { WaitPolicy } from '../waiting/wait-policy'
+import type { WaitTarget } from '../waiting/wait-target'
+import type { Caller, Hold } from './hold'
+
+/** What a release was answered. */
+export type ReleaseReply =
+  /** This hold was not on the server: nothing was changed. */
+  | { readonly result: 'not-held' }
+  /** The count was reduced; `leaseEnd` is when the lease ends now, by the server's clock in ms. */
+  | { readonly result: 'reduced'; readonly leaseEnd: number | undefined }
+  /** The lease is another one than the client knew; nothing was changed. */
+  | { readonly result: 'other-lease'; readonly leaseEnd: number }
+  /** The lock is free; so many clients were notified, or undefined where the server refused PUBLISH. */
+  | { readonly result: 'freed'; readonly notified: number | undefined }
+
+/** A reply to a holder whose key is gone or holds something else. */
+export const NOT_HELD: ReleaseReply = { result: 'not-held' }
+const STILL_HELD: ReleaseReply = { result: 'reduced', leaseEnd: undefined }
+const FREED: ReleaseReply = { result: 'freed', notified: 0 }
+const FREED_UNNOTIFIED: ReleaseReply = { result: 'freed', notified: undefined }
+
+/** nil: acquired; a number: the remaining time to live in ms, -1 without expiry. */
+export function decodeAcquire(raw: unknown): Outcome<undefined> {
+  return raw === null ? GRANTED : blocked(Number(raw))
+}
+
+/** nil: taken over; 0: the giver did not hold the lock. */
+export function decodeHandoff(raw: unknown): Outcome<undefined> {
+  return raw === null ? GRANTED : blocked(0)
+}
+
+/** What a re-entry was answered. */
+export interface ReenterReply<Grant> {
+  /** When the lease ends now, by the server's clock in ms; 0: the hold is gone. */
+  readonly leaseEnd: number
+  readonly grant: Grant
+}
+
+export function decodeReenter(raw: unknown): ReenterReply<undefined> {
+  return { leaseEnd: Number(raw), grant: undefined }
+}
+
+export function decodeRelease(raw: unknown): ReleaseReply {
+  switch (raw) {
+    case 0:
+      return NOT_HELD
+    case 1:
+      return STILL_HELD
+    case 2:
+      return FREED
+    case 3:
+      return FREED_UNNOTIFIED
+  }
+  const [answer, value] = raw as [number, number]
+  if (answer === 1) return { result: 'reduced', leaseEnd: value }
+  if (answer === 4) return { result: 'other-lease', leaseEnd: value }
+  return { result: 'freed', notified: value }
+}
+
+/** What `inspect` answers. */
+export interface LockState {
+  /** ms; -1 without expiry, -2 without key. */
+  readonly timeToLive: number
+  /** The hold count of the owner in question. */
+  readonly count: number
+  /** The owner fields of the holders. */
+  readonly holders: readonly string[]
+}
+
+export function decodeInspect(raw: unknown): LockState {
+  const [timeToLive, count, ...holders] = raw as [number, number, ...string[]]
+  return { timeToLive, count, holders }
+}
+
+/** For whom, and for how long, an attempt is made. */
+export interface AttemptOptions {
+  readonly owner: string
+  /** The owner field of the caller's hold on the other side, where that admits it. */
+  readonly companion: string | undefined
+  readonly lease: number
+  readonly waitTime: number | undefined
+  readonly signal: AbortSignal | undefined
+  readonly thread: LogicalThread | undefined
+}
+
+/** An attempt at a lock, and what it waits for. */
+export interface LockAttempt<Grant> extends Attempt<Grant> {
+  readonly target: WaitTarget
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: release and loss do not care what a grant brought along.
+export type AnyLockScripts = LockScripts<any>
+
+/** The names and scripts of one kind of lock that counts. `Grant` is what a grant brings along, a fencing token say. */
+export interface LockScripts<Grant = undefined> {
+  /** Which kind of lock it is, for events and lists: `lock`, `read`, `write` and so on. */
+  readonly kind: string
+  /** The name as the user knows it. */
+  readonly name: string
+  /** The key. */
+  readonly key: string
+  /** Identifies this lock (and side) within the client. */
+  readonly lockId: string
+  /** The lock that keeps others out while it is held: itself, or the write side of a read lock. */
+  readonly exclusiveLockId: string
+  readonly channel: string
+  /** Several owners may hold it together. */
+  readonly shared: boolean
+  /** How it is waited for. */
+  readonly policy: WaitPolicy
+  /** The locks whose waiters may enter when this one is freed: itself, and the other side of a read-write lock. */
+  readonly lockIds: readonly string[]
+  /**
+   * True: after a partial release each remaining level keeps its own end. False: the key gets the longest lease of the
+   * remaining levels again, in full.
+   */
+  readonly leasesRunOn: boolean
+  /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
+  readonly keyOutlivesLease?: boolean
+  /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
+  readonly addsLeases?: boolean
+  readonly renewal: Renewal
+  /** The owner field of the caller's hold on the other side, if that admits it. Throws if waiting would deadlock. */
+  companion?(caller: Caller, willWait: boolean): string | undefined
+  /** What a caller that holds the lock is refused with when it asks again. Absent where locks re-enter. */
+  refuseReentry?(hold: Hold, caller: Caller): Error
+  /** Its own way of trying; absent: AcquireAttempt's. */
+  newAttempt?(options: AttemptOptions): LockAttempt<Grant>
+  /** What stands for an owner in Redis. */
+  ownerField(threadId: number): string
+  /** It proves the right to release the lock, and appears in no event, list or message. */
+  readonly ownerIsSecret?: boolean
+  acquire(owner: string, lease: number, companion: string | undefined): ScriptCall<Outcome<Grant>>
+  /** Passes the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
+  handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Grant>>
+  /**
+   * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial release of this
+   * hold saw, or 0.
+   */
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply<Grant>>
+  /** Sets the count; 0 ends the hold. `leaseEnd` is when the client last saw that the lease would end. */
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply>
+  forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply>
+  inspect(owner: string): ScriptCall<LockState>
+}

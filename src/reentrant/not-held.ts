@@ -1,0 +1,20 @@
+import { IllegalMonitorStateError } from '../api/errors'
+import type { Context } from '../client/context'
+import type { Leased } from '../leases/lease'
+import { quote } from '../util/quote'
+
+/** For a caller that releases what it does not hold. */
+export function notHeldError(
+  context: Context,
+  { lockId, name, key }: Pick<Leased, 'lockId' | 'name' | 'key'>,
+  caller: string,
+): IllegalMonitorStateError {
+  const elsewhere = context.leases.live.first({ key, lockIds: [lockId] })
+  const hint = elsewhere
+    ? `This client does hold it (${elsewhere.holder}), but through another lock object, another scope, ` +
+      'or a LockHold or withLock() that releases it itself: release it where it was acquired.'
+    : 'The caller that acquired a lock must release it, once.'
+  return new IllegalMonitorStateError(
+    `The lock ${quote(name)} is not held by ${caller} (client ${context.clientId}). ${hint}`,
+  )
+}

@@ -1,0 +1,55 @@
+import type { Context } from '../client/context'
+import type { LogicalThread } from '../ownership/logical-thread'
+import { quote } from '../util/quote'
+import type { Hold } from './hold'
+import type { AnyLockScripts } from './lock-scripts'
+
+/**
+ * Warns once a hold when the thread that has waited for long, or an ancestor, holds the lock through another client:
+ * each client is an owner of its own, so it waits for itself. Asks the server, for the other client may use another
+ * one; not again about the hold `asked` about before. Returns the hold that was asked about last.
+ */
+export function warnOfOtherClients(
+  context: Context,
+  scripts: AnyLockScripts,
+  thread: LogicalThread,
+  asked: Hold | undefined,
+): Hold | undefined {
+  const hold = heldThroughAnother(context, scripts, thread)
+  if (!hold || hold === asked || hold.warnedOfSelfWait) return asked
+  scripts
+    .inspect(hold.ownerField)
+    .answer.then(({ value }) => {
+      if (value.count > 0 && !hold.warnedOfSelfWait) warn(context, hold)
+    })
+    // A server that does not answer is reported elsewhere.
+    .catch(() => {})
+  return hold
+}
+
+function heldThroughAnother(
+  context: Context,
+  { lockIds }: AnyLockScripts,
+  waiting: LogicalThread,
+): Hold | undefined {
+  for (let thread: LogicalThread | undefined = waiting; thread; thread = thread.parent)
+    for (const [client, table] of thread.tables<Hold>())
+      for (const lockId of client === context ? [] : lockIds) {
+        const hold = table.get(lockId)?.hold
+        if (hold?.state === 'held') return hold
+      }
+  return undefined
+}
+
+function warn(context: Context, hold: Hold) {
+  hold.warnedOfSelfWait = true
+  // The owner field of a token lock is a secret, and names no client.
+  const end = hold.ownerField.lastIndexOf(`:${hold.threadId}`)
+  const holder = end < 0 ? 'another client' : `the client ${hold.ownerField.slice(0, end)}`
+  process.emitWarning(
+    `The lock ${quote(hold.lockName)} is held through ${holder} (thread id ${hold.threadId}) by the very ` +
+      `logical thread that waits for it through the client ${context.clientId}. Locks re-enter within one client ` +
+      'only, so that thread waits for itself: use one client for each server in a process.',
+    { code: 'RLOCK_SELF_WAIT' },
+  )
+}

@@ -1,0 +1,138 @@
+import { WrongTypeError } from '../api/errors'
+import type { Context } from '../client/context'
+import type { Reply, ScriptCall } from '../scripts/script-call'
+import { unlessAborted } from '../util/abort'
+import { quote } from '../util/quote'
+import { withTimeout } from '../util/timeout'
+import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT, unanswered } from '../waiting/wait-errors'
+import type { AcquireOptions } from './acquire-options'
+import { AcquiredLockHold } from './acquired-lock-hold'
+import type { Hold, Level, LevelOrigin } from './hold'
+import { releaseOrphan } from './lock-orphan'
+import type { LockScripts, ReenterReply } from './lock-scripts'
+import { loseHold, lossError } from './loss'
+import { release, updateLevels } from './release'
+
+/** Re-enters in turn; a caller that gave up meanwhile, by its signal or its wait, gets no level after all. */
+export async function reenterInTime<Grant>(
+  context: Context,
+  scripts: LockScripts<Grant>,
+  hold: Hold,
+  options: AcquireOptions,
+  origin: LevelOrigin,
+): Promise<AcquiredLockHold<Grant> | undefined> {
+  const work = hold.runSerially(() => reenter(context, scripts, hold, options, origin))
+  const { waitTime, signal } = options
+  const { clock, grace } = context
+  const inTime =
+    waitTime === undefined
+      ? work
+      : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
+          throw unanswered(`the re-entry of the lock ${quote(scripts.name)}`)
+        })
+  try {
+    return await unlessAborted(inTime, signal)
+  } catch (error) {
+    work.then((late) => late && release(context, scripts, late.hold, () => late.level)).catch(() => {})
+    throw error
+  }
+}
+
+/** Adds a level; undefined where the hold was released or ran out before: its caller starts afresh. */
+async function reenter<Grant>(
+  context: Context,
+  scripts: LockScripts<Grant>,
+  hold: Hold,
+  options: AcquireOptions,
+  origin: LevelOrigin,
+): Promise<AcquiredLockHold<Grant> | undefined> {
+  context.assertOpen()
+  options.signal?.throwIfAborted()
+  if (!hold.checkLive()) {
+    if (hold.state === 'lost') throw lossError(context, hold)
+    return undefined
+  }
+  const lease = options.leaseTime ?? context.lockWatchdogTimeout
+  const reply = await askForLevel(context, scripts, hold, lease, options)
+  const { value, sent } = reply
+  hold.leaseEnd = value.leaseEnd
+  // Levels of a kind of lock without such a payload leave the owner's newest as it is.
+  if (value.grant !== undefined) hold.grant = value.grant
+  if (hold.state === 'held') {
+    hold.extend(sent, lease)
+    hold.replicatedUpTo(sent)
+  }
+  if (!hold.checkLive()) {
+    // The hold was lost locally while the request was in flight: release whatever the server has just granted.
+    releaseOrphan(context, scripts, hold.ownerField, lease, sent)
+    throw lossError(context, hold)
+  }
+  const level: Level = { leaseTime: options.leaseTime, granted: sent, ...origin }
+  hold.levels.push(level)
+  context.leases.update(hold)
+  return new AcquiredLockHold(context, scripts, hold, level)
+}
+
+/** Retries until a replica has the level. Rejects, with count and lease restored, where none acknowledges it. */
+async function askForLevel<Grant>(
+  context: Context,
+  scripts: LockScripts<Grant>,
+  hold: Hold,
+  lease: number,
+  { waitTime, signal }: AcquireOptions,
+): Promise<Reply<ReenterReply<Grant>>> {
+  const started = context.clock.now()
+  for (let tries = 1; ; tries++) {
+    const reply = await askOnce(context, scripts, hold, lease, signal)
+    if (reply.value.leaseEnd === 0) {
+      loseHold(context, hold, 'gone')
+      throw lossError(context, hold)
+    }
+    if (reply.acknowledged) return reply
+    hold.leaseEnd = reply.value.leaseEnd
+    const waitIsOver = waitTime !== undefined && context.clock.elapsedSince(started) >= waitTime
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
+    await updateLevels(context, scripts, hold)
+    throw notReplicated(`the lock ${quote(scripts.name)}`, tries)
+  }
+}
+
+async function askOnce<Grant>(
+  context: Context,
+  scripts: LockScripts<Grant>,
+  hold: Hold,
+  lease: number,
+  signal: AbortSignal | undefined,
+): Promise<Reply<ReenterReply<Grant>>> {
+  const call = scripts.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
+  // Whatever becomes of the answer, the server may have this lease from now on; that of a writer adds to what is left.
+  hold.longestLease = scripts.addsLeases ? hold.longestLease + lease : Math.max(hold.longestLease, lease)
+  try {
+    return await unlessAborted(wrongTypeAsGone(call), signal)
+  } catch (error) {
+    // Given up, it may still be applied. The count is absolute, so the next operation of the hold sets it right;
+    // a hold that ends without one releases what the key was granted beyond what is known here.
+    hold.releaseOrphan = () =>
+      releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, context.clock.now())
+    if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
+    throw error
+  }
+}
+
+/** A key that holds something else by now no longer holds the lock. */
+async function wrongTypeAsGone<Grant>(
+  call: ScriptCall<ReenterReply<Grant>>,
+): Promise<Reply<ReenterReply<Grant>>> {
+  try {
+    return await call.answer
+  } catch (error) {
+    if (!(error instanceof WrongTypeError)) throw error
+    return {
+      value: { leaseEnd: 0, grant: undefined as Grant },
+      sent: call.started,
+      connectionBroke: false,
+      lateCopyPossible: false,
+      acknowledged: true,
+    }
+  }
+}

@@ -1,0 +1,290 @@
+import { inspect } from 'node:util'
+import {
+  type AcquireArguments,
+  acquireOptions,
+  type LockOptions,
+  lockArguments,
+  type TryLockOptions,
+  threadId,
+  tryLockArguments,
+  tryOptions,
+  type UnlockOptions,
+  unlockOptions,
+  type WithLockOptions,
+  withLockOptions,
+} from '../api/arguments'
+import { LockLostError, LockTimeoutError } from '../api/errors'
+import type { LockHold } from '../api/lock-hold'
+import type { RLock } from '../api/rlock'
+import type { TimeUnit } from '../api/time-unit'
+import type { Context } from '../client/context'
+import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import { ThreadCaller, unscopedCaller } from '../ownership/caller'
+import { ambientThread, LogicalThread } from '../ownership/logical-thread'
+import { UnscopedHolds } from '../ownership/unscoped-holds'
+import { unlessAborted } from '../util/abort'
+import { quote } from '../util/quote'
+import { acquire } from './acquire'
+import type { AcquiredLockHold } from './acquired-lock-hold'
+import type { Caller, Hold } from './hold'
+import type { LockScripts, LockState } from './lock-scripts'
+import { loseHold } from './loss'
+import { notHeldError } from './not-held'
+import { bareLevel, release } from './release'
+
+/**
+ * The RLock surface over any kind of lock; see the interface for what each method promises. `Grant` is what a grant of
+ * the kind brings along, and `Handle` the LockHold that its callers get.
+ */
+export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold> implements RLock {
+  private readonly unscoped = new UnscopedHolds<Hold>()
+  private readonly isLive = (hold: Hold) => hold.checkLive()
+
+  constructor(
+    protected readonly context: Context,
+    protected readonly scripts: LockScripts<Grant>,
+  ) {}
+
+  getName(): string {
+    return this.scripts.name
+  }
+
+  /** What a multi lock of which it is a member knows of it. */
+  get [MEMBER](): MemberIdentity {
+    const { name, key, lockId } = this.scripts
+    return { name, key, lockId, context: this.context }
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `RLock(${quote(this.getName())})`
+  }
+
+  toJSON(): object {
+    return { name: this.getName() }
+  }
+
+  async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
+    await this.acquireBare(lockArguments(first, unit))
+  }
+
+  async tryLock(
+    first?: number | TryLockOptions,
+    second?: number | TimeUnit,
+    third?: TimeUnit,
+  ): Promise<boolean> {
+    return (await this.acquireBare(tryLockArguments(first, second, third))) !== undefined
+  }
+
+  acquire(options?: LockOptions): Promise<Handle> {
+    return this.acquireByToken(acquireOptions, options) as Promise<Handle>
+  }
+
+  tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
+    return this.acquireByToken(tryOptions, options)
+  }
+
+  async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
+    if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
+    const given = withLockOptions(options)
+    const ambient = ambientThread()
+    const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
+    const own = new ThreadCaller<Hold>(this.context, thread)
+    const caller = given.threadId === undefined ? own : this.caller(given.threadId)
+    let hold: AcquiredLockHold<Grant> | undefined
+    try {
+      hold = await acquire(this.context, this.scripts, caller, given, true)
+    } finally {
+      if (!hold) thread.end()
+    }
+    if (!hold) throw this.timedOut(given.waitTime)
+    if (caller !== own) own.adopt(hold.hold)
+    let value: T
+    try {
+      value = await thread.run(() => fn(this.handleOf(hold)))
+    } catch (error) {
+      // What went wrong inside is the answer; a loss is reported by signal and event.
+      await hold[Symbol.asyncDispose]().catch(() => {})
+      throw error
+    }
+    try {
+      await hold[Symbol.asyncDispose]()
+    } catch (error) {
+      if (error instanceof LockLostError) error.result = value
+      throw error
+    }
+    return value
+  }
+
+  async unlock(options?: UnlockOptions): Promise<void> {
+    const { threadId: explicit, signal } = unlockOptions(options)
+    this.context.assertNotClosed()
+    await unlessAborted(this.releaseFor(explicit), signal)
+  }
+
+  private async releaseFor(explicit: number | undefined): Promise<void> {
+    const thread = explicit === undefined ? ambientThread() : undefined
+    const caller = thread ? new ThreadCaller<Hold>(this.context, thread) : this.caller(explicit)
+    // Begun at once where nothing is in flight, so that calls take effect in the order in which they are made.
+    const acquiring = this.acquisitionUnderWay(caller)
+    if (acquiring) await acquiring
+    const hold = this.scopedHold(caller)
+    if (hold) return await this.releaseBare(hold, caller)
+    // A thread that has ended acquires without a scope, and must not release what another caller acquired.
+    if (caller !== unscopedCaller && thread?.isAlive !== false) throw this.notHeld(caller)
+    const taken = this.unscoped.take(this.isLive, thread)
+    if (taken === undefined) throw this.notHeld(caller)
+    if (taken === 'forgotten')
+      throw new LockLostError(
+        `A hold of the lock ${quote(this.getName())} that was taken through this lock object ran out long ago ` +
+          `(client ${this.context.clientId}). Acquire it anew where needed.`,
+        this.getName(),
+      )
+    await this.releaseBare(taken, unscopedCaller)
+  }
+
+  async forceUnlock(): Promise<boolean> {
+    this.context.assertOpen()
+    for (;;) {
+      const { holders } = await this.inspect('')
+      if (holders.length === 0) return false
+      const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ lockId }) =>
+        this.scripts.lockIds.includes(lockId),
+      )
+      const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
+      // Another owner holds it meanwhile: its hold is forced out as well.
+      if (value.result === 'not-held' && !connectionBroke) continue
+      const forced = before.filter(({ ownerField }) => holders.includes(ownerField))
+      // A writer forced out takes along what it was reading: no other owner read meanwhile. "Not held", after a
+      // break, is the echo of that as well, unless the writer itself has stepped down to reading meanwhile.
+      const all =
+        !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
+      for (const hold of all ? before : forced) hold.lose('forced')
+      this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
+      this.context.refusedMessages.released(this.scripts, value)
+      return true
+    }
+  }
+
+  async isLocked(): Promise<boolean> {
+    this.context.assertNotClosed()
+    return (await this.inspect('')).holders.length > 0
+  }
+
+  async isHeldByCurrentThread(): Promise<boolean> {
+    return (await this.getHoldCount()) > 0
+  }
+
+  async isHeldByThread(id: number): Promise<boolean> {
+    const explicit = threadId(id)
+    if (explicit === undefined) throw new TypeError('isHeldByThread expects a threadId')
+    return (await this.countOf(this.context.explicitCallers.caller(explicit))) > 0
+  }
+
+  async getHoldCount(): Promise<number> {
+    return await this.countOf(this.caller(undefined))
+  }
+
+  async remainTimeToLive(): Promise<number> {
+    this.context.assertNotClosed()
+    return (await this.inspect('')).timeToLive
+  }
+
+  /** For `lock()` and `tryLock()`: the hold belongs to the caller rather than to an object. */
+  protected async acquireBare(options: AcquireArguments): Promise<AcquiredLockHold<Grant> | undefined> {
+    const caller = this.caller(options.threadId)
+    const acquired = await acquire(this.context, this.scripts, caller, options, false)
+    if (acquired && caller === unscopedCaller) this.takenWithoutScope(acquired.hold)
+    return acquired
+  }
+
+  private takenWithoutScope(hold: Hold) {
+    hold.thread = ambientThread()
+    if (hold.thread) this.context.endedThreads.lockTaken(quote(this.getName()))
+    this.unscoped.add(hold)
+  }
+
+  private acquireByToken<T>(
+    read: (options: T | undefined) => AcquireArguments,
+    options: T | undefined,
+  ): Promise<Handle | undefined> {
+    try {
+      const known = read(options)
+      return this.toHandle(acquire(this.context, this.scripts, this.caller(known.threadId), known, true))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** What callers get for an acquisition. A kind whose `Handle` is more than a LockHold overrides it. */
+  protected handleOf(acquired: AcquiredLockHold<Grant>): Handle {
+    return acquired as LockHold as Handle
+  }
+
+  protected async toHandle(
+    acquiring: Promise<AcquiredLockHold<Grant> | undefined>,
+  ): Promise<Handle | undefined> {
+    const acquired = await acquiring
+    return acquired && this.handleOf(acquired)
+  }
+
+  private caller(explicit: number | undefined): Caller {
+    if (explicit !== undefined) return this.context.explicitCallers.caller(explicit)
+    const thread = ambientThread()
+    return thread?.isAlive ? new ThreadCaller<Hold>(this.context, thread) : unscopedCaller
+  }
+
+  private acquisitionUnderWay(caller: Caller): Promise<unknown> | undefined {
+    const place = caller.entryToAcquire(this.scripts.lockId)
+    return place?.table.get(place.key)?.acquiring?.waitForUnlock()
+  }
+
+  /** The hold that an operation of this caller is about, expired ones included. */
+  private scopedHold(caller: Caller): Hold | undefined {
+    const { lockId } = this.scripts
+    const place = caller.entryOfHold(lockId)
+    const hold = place?.table.get(place.key)?.hold
+    if (hold) return hold
+    const expired = caller.entryOfExpired(lockId)
+    return expired?.table.retired(expired.key)
+  }
+
+  private async releaseBare(hold: Hold, caller: Caller): Promise<void> {
+    await release(this.context, this.scripts, hold, () => {
+      const level = bareLevel(hold, caller.thread)
+      if (!level) throw this.notHeld(caller)
+      return level
+    })
+  }
+
+  private async inspect(owner: string): Promise<LockState> {
+    return (await this.scripts.inspect(owner).answer).value
+  }
+
+  private async countOf(caller: Caller): Promise<number> {
+    this.context.assertNotClosed()
+    const place = caller.entryOfHold(this.scripts.lockId)
+    const hold =
+      caller === unscopedCaller
+        ? this.unscoped.peek(this.isLive, ambientThread())
+        : place?.table.get(place.key)?.hold
+    if (!hold?.checkLive()) return 0
+    const { count } = await this.inspect(hold.ownerField)
+    if (count === 0 && hold.state === 'held') loseHold(this.context, hold, 'gone')
+    return count
+  }
+
+  private notHeld(caller: Caller) {
+    return notHeldError(this.context, this.scripts, caller.description)
+  }
+
+  private timedOut(waitTime = 0) {
+    const { clientId } = this.context
+    const name = this.getName()
+    return new LockTimeoutError(
+      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms (client ${clientId}): another ` +
+        'owner held it. Nothing was run. Wait longer, or use tryAcquire() where that is an answer like any other.',
+      name,
+    )
+  }
+}

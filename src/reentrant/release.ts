@@ -1,0 +1,201 @@
+import { WrongTypeError } from '../api/errors'
+import type { Context } from '../client/context'
+import type { LogicalThread } from '../ownership/logical-thread'
+import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import type { Outcome } from '../waiting/attempt'
+import type { Hold, Level } from './hold'
+import { releaseOrphan } from './lock-orphan'
+import { type AnyLockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
+import { loseHold, lossError } from './loss'
+
+const TRIES_TO_SEE_LEASE = 5
+
+/**
+ * Releases one level of a hold, the one that `chooseLevel` names (it throws where there is none); with the
+ * last one the lock. Rejects with LockLostError, and settles the level, where the hold is gone.
+ */
+export function release(
+  context: Context,
+  scripts: AnyLockScripts,
+  hold: Hold,
+  chooseLevel: () => Level,
+): Promise<void> {
+  return hold.runSerially(() => {
+    // Chosen here: of two calls made at once, each releases a level of its own.
+    const level = chooseLevel()
+    const live = hold.checkLive()
+    hold.levels.splice(hold.levels.indexOf(level), 1)
+    level.branchPlace?.leave()
+    if (live)
+      return hold.levels.length === 0
+        ? releaseLast(context, scripts, hold)
+        : updateLevels(context, scripts, hold)
+    if (hold.levels.length === 0) {
+      forget(hold)
+      releaseExpired(context, scripts, hold)
+    }
+    throw lossError(context, hold)
+  })
+}
+
+/**
+ * The level that a bare `unlock()` releases: the thread's own, else of the nearest ancestor that has one, else of a
+ * thread that has ended. Branches that live release what they acquired themselves, for it keeps their siblings out.
+ */
+export function bareLevel(hold: Hold, thread: LogicalThread | undefined): Level | undefined {
+  let reachesOwner = hold.thread === undefined || thread === undefined
+  for (let at = thread; at && at.isAlive === thread?.isAlive; at = at.parent) {
+    const own = hold.levels.findLast((level) => !level.byToken && level.thread === at)
+    if (own) return own
+    if (at === hold.thread) {
+      reachesOwner = true
+      break
+    }
+  }
+  return reachesOwner ? hold.levels.findLast((level) => !level.byToken && !level.thread?.isAlive) : undefined
+}
+
+/** Sets count and lease on the server to those of the levels the hold has. */
+export async function updateLevels(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
+  try {
+    await releaseLevel(context, scripts, hold)
+  } finally {
+    // Also where the server could not be reached: the levels that remain decide whether the watchdog goes on.
+    if (hold.state === 'held') context.leases.update(hold)
+  }
+}
+
+async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
+  const { lockWatchdogTimeout } = context
+  const lease = Math.ceil(
+    scripts.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
+  )
+  for (let tries = 1; ; tries++) {
+    const { ownerField, levels, leaseEnd } = hold
+    hold.releasedEnd = leaseEnd
+    const { granted, lease: before } = hold
+    const call = scripts.release(ownerField, levels.length, lease, leaseEnd)
+    // Without its answer nothing says that the longer lease is still there.
+    hold.mayShorten(call.started, lease)
+    context.leases.update(hold)
+    const { value, sent, connectionBroke } = await wrongTypeAsNotHeld(call)
+    if (value.result === 'not-held') {
+      loseHold(context, hold, 'gone')
+      throw lossError(context, hold)
+    }
+    if (value.result === 'other-lease') {
+      // A renewal changed the lease before its answer arrived here. Nothing was changed, by this copy at least.
+      hold.leaseEnd = value.leaseEnd
+      if (hold.state === 'held' && hold.granted === call.started && !connectionBroke)
+        hold.reset(granted, before)
+      // The count is absolute: the next operation sets it.
+      if (tries === TRIES_TO_SEE_LEASE) return
+      continue
+    }
+    if (hold.state !== 'held') return
+    // Freed: all that the levels left needed has run out, and the next look ends the hold.
+    if (value.result === 'reduced') hold.leaseEnd = value.leaseEnd ?? leaseEnd
+    return hold.reset(sent, lease)
+  }
+}
+
+async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
+  hold.state = 'released'
+  // The command first: everything else can be done while the server works on it.
+  const handoff = context.queues.handOff(scripts.lockId, hold.ownerField, hold.leaseLeft())
+  if (!handoff) context.queues.releasing(scripts)
+  const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
+  context.leases.end(hold)
+  forget(hold)
+  let reply: Reply<Outcome<unknown> | ReleaseReply>
+  try {
+    reply = await call.answer
+  } catch (error) {
+    if (!handoff) context.queues.freed(scripts, undefined)
+    if (!(error instanceof WrongTypeError)) {
+      releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, call.started)
+      throw error
+    }
+    reply = notHeld(call)
+  } finally {
+    hold.releaseLateCopyOnce()
+  }
+  const { value, connectionBroke } = reply
+  const wasHeld = 'granted' in value ? value.granted : value.result !== 'not-held'
+  if (!handoff && !('granted' in value)) {
+    context.queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
+    context.refusedMessages.released(scripts, value)
+  }
+  // Gone, but the connection broke in between: an earlier copy of this release was applied.
+  if (!wasHeld && !connectionBroke) {
+    loseHold(context, hold, 'gone')
+    throw lossError(context, hold)
+  }
+}
+
+/**
+ * Ends a level here and sends nothing: where it was the last one, the lock stays taken until its lease has run out on
+ * the server. Rejects with LockLostError where the hold is gone otherwise. A late copy of its acquisition is left alone:
+ * what releases it would release the lock as well.
+ */
+export function leaveToLease(context: Context, hold: Hold, level: Level): Promise<void> {
+  return hold.runSerially(async () => {
+    const live = hold.checkLive()
+    hold.levels.splice(hold.levels.indexOf(level), 1)
+    if (hold.levels.length > 0) return
+    forget(hold)
+    if (!live && hold.lossReason !== 'lease') throw lossError(context, hold)
+    if (!live) return
+    hold.state = 'released'
+    context.leases.end(hold)
+    // Local waiters know from the server how long its lease lasts.
+  })
+}
+
+/** A key that holds something else by now no longer holds the lock. */
+async function wrongTypeAsNotHeld(call: ScriptCall<ReleaseReply>): Promise<Reply<ReleaseReply>> {
+  try {
+    return await call.answer
+  } catch (error) {
+    if (!(error instanceof WrongTypeError)) throw error
+    return notHeld(call)
+  }
+}
+
+function notHeld(call: AnyScriptCall): Reply<ReleaseReply> {
+  return {
+    value: NOT_HELD,
+    sent: call.started,
+    connectionBroke: false,
+    lateCopyPossible: false,
+    acknowledged: true,
+  }
+}
+
+/**
+ * A hold whose deadline has passed by our clocks may still be there: the wall clock was set forward, or a renewal
+ * was applied whose answer was lost. Its field is its own, so that this releases it or nothing.
+ */
+function releaseExpired(context: Context, scripts: AnyLockScripts, hold: Hold) {
+  if (hold.lossReason !== 'lease') return
+  // A successor in this client says that it is gone.
+  if (!scripts.shared && context.leases.live.first({ key: scripts.key, lockIds: [scripts.lockId] })) return
+  const { ownerField, longestLease: lease, state, ended, granted, shortenedBy } = hold
+  // A partial release whose answer is missing may have set the lease anew.
+  const lastSet = shortenedBy && shortenedBy.monotonic > granted.monotonic ? shortenedBy : granted
+  if (scripts.keyOutlivesLease) {
+    // Its lease says nothing about the field, and may be negative where an inner level needed more than this one.
+    const triesFor = Math.max(lease, context.lockWatchdogTimeout)
+    releaseOrphan(context, scripts, ownerField, triesFor, context.clock.now())
+  } else releaseOrphan(context, scripts, ownerField, lease, state === 'lost' && ended ? ended : lastSet)
+}
+
+/** The caller has released every level: nothing of this hold is kept for it. */
+function forget(hold: Hold) {
+  const { ref } = hold
+  if (!ref) return
+  const entry = ref.table.get(ref.key)
+  if (entry?.hold === hold) delete entry.hold
+  if (ref.table.retired(ref.key) === hold) ref.table.forgetRetired(ref.key)
+  ref.table.tidy(ref.key)
+}

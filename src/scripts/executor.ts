@@ -1,0 +1,224 @@
+import { outsideThreads } from '../ownership/logical-thread'
+import { brokeOff, cameFromScript, classify, isLogin, isRefusal, withoutSecrets } from '../redis/errors'
+import type { OutageReporter } from '../redis/outage-reporter'
+import type { Clock, Moment, Timer } from '../util/clock'
+import { LinkedList } from '../util/linked-list'
+import { refused, unavailable, wrongType } from './call-errors'
+import type { Script } from './script'
+import { type AnyScriptCall, ScriptCall } from './script-call'
+import type { ScriptTransport } from './transport'
+
+export interface ScriptExecutorOptions {
+  readonly transport: ScriptTransport
+  readonly clock: Clock
+  /** There may be replicas to wait for. */
+  readonly hasReplicas: boolean
+  /** Is notified of the trouble that calls meet. */
+  readonly outages: OutageReporter
+  /** Is notified of calls that the server refused. */
+  readonly refusals: OutageReporter
+  /** Credentials that may appear in no error. */
+  readonly secrets: readonly string[]
+  /** A call that met nothing but connection errors for this long is rejected. */
+  readonly unavailableAfter: number
+  /** A call without an answer for this long makes us look whether its connection has gone silent. */
+  readonly silentAfter: number
+}
+
+const FIRST_BACKOFF = 50
+const LONGEST_BACKOFF = 250
+
+/** Trouble that sorts itself out within this time, as a reconnect or a slot on the move does, is not reported. */
+const REPORTED_AFTER = 1_000
+
+const NOT_READY = {
+  loading: new Error('LOADING the server is not ready yet'),
+  away: new Error('Connection is closed'),
+}
+
+/**
+ * Sends scripts and sees each through: by hash, with the source when the server forgot it, again after an
+ * error that passes, until it is answered or has met nothing but trouble for too long.
+ */
+export class ScriptExecutor {
+  private readonly pending = new LinkedList<AnyScriptCall>()
+  private supervisor: Timer | undefined
+  private probed: Moment | undefined
+  private closed: unknown
+
+  constructor(private readonly options: ScriptExecutorOptions) {}
+
+  get isServerAway(): boolean {
+    return this.options.transport.state === 'away'
+  }
+
+  run<Value>(
+    script: Script<Value>,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    acknowledged = false,
+  ): ScriptCall<Value> {
+    const { clock, transport } = this.options
+    const needsReplica = acknowledged && this.options.hasReplicas
+    const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, needsReplica)
+    if (this.closed !== undefined) {
+      call.reject(this.closed)
+      call.finish(undefined)
+      return call
+    }
+    this.pending.add(call)
+    call.isPending = true
+    this.supervisor ??= this.armSupervisor()
+    this.attempt(call, call.started, false, FIRST_BACKOFF)
+    return call
+  }
+
+  /** @internal How many calls are in flight, and how many timers run. */
+  stats(): { pending: number; scriptTimers: number } {
+    return { pending: [...this.pending].length, scriptTimers: this.supervisor ? 1 : 0 }
+  }
+
+  /** Resolves when every call so far has been answered. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.pending].map((call) => call.answer))
+  }
+
+  /** Rejects what is still unanswered, and everything asked for from now on. */
+  close(error: unknown): void {
+    this.closed = error
+    this.supervisor?.cancel()
+    for (const call of [...this.pending]) this.refuse(call, error)
+  }
+
+  private attempt(call: AnyScriptCall, sent: Moment, bySource: boolean, backoff: number): void {
+    const { transport } = this.options
+    // Sent in this state it would sit in a queue and be applied long after its caller has left.
+    if (transport.state !== 'ready')
+      return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
+    call.isInFlight = true
+    const { script, keys, args } = call
+    const answered = (raw: unknown) => this.answered(call, sent, raw, true)
+    const failed = (error: unknown) => this.failed(call, sent, backoff, error)
+    if (call.acknowledged)
+      transport
+        .sendAcknowledged(script, bySource, keys, args)
+        .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
+    else if (transport.post) transport.post(script, bySource, keys, args, answered, failed)
+    else transport.send(script, bySource, keys, args).then(answered, failed)
+  }
+
+  private answered<Value>(call: ScriptCall<Value>, sent: Moment, raw: unknown, acknowledged: boolean) {
+    const { mayHaveBeenApplied, lateCopyPossible } = call
+    const value = call.script.decode(raw)
+    const reply = { value, sent, connectionBroke: mayHaveBeenApplied, lateCopyPossible, acknowledged }
+    this.options.outages.answered()
+    this.options.refusals.answered()
+    this.settle(call)
+    if (!call.settled) call.resolve(reply)
+    call.finish(reply)
+  }
+
+  private failed(call: AnyScriptCall, sent: Moment, backoff: number, error: unknown): void {
+    const { clock, outages, transport, unavailableAfter } = this.options
+    const kind = classify(error)
+    call.isInFlight = false
+    if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport, call.keys[0]!)
+    else if (brokeOff(error)) call.mayHaveBeenApplied = true
+    if (kind === 'noscript' && this.closed === undefined) return this.attempt(call, sent, true, backoff)
+    const mayPass = kind === 'connection' || kind === 'transient'
+    const isTrouble = isRefusal(error) && error !== NOT_READY.loading
+    if (
+      mayPass &&
+      (isTrouble || clock.elapsedSince(call.started) >= REPORTED_AFTER) &&
+      this.closed === undefined
+    )
+      outages.met(withoutSecrets(error, this.options.secrets))
+    if (mayPass && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
+      // The reason is what the server said, not that the connection was away between two answers (READONLY reconnects).
+      if (error !== NOT_READY.away || !call.lastError)
+        call.lastError = withoutSecrets(error, this.options.secrets)
+      clock.after(backoff, () => {
+        call.whenFenced(() => {
+          if (call.settled) call.finish(undefined)
+          else this.attempt(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
+        })
+        if (call.isFencePending) this.refuseWithConnection(call)
+      })
+      return
+    }
+    const explained = this.explain(kind, error, call)
+    if (kind === 'refused') this.noteRefusal(call, error, explained)
+    this.refuse(call, explained)
+    call.whenFenced(() => call.finish(undefined))
+  }
+
+  /**
+   * A server that refuses new connections for good can be asked for no fence either: the call need not wait for that.
+   */
+  private refuseWithConnection(call: AnyScriptCall) {
+    const { clock, transport } = this.options
+    if (call.settled || !call.isFencePending) return
+    const { refusal } = transport
+    if (refusal && classify(refusal) === 'refused') {
+      const explained = this.explain('refused', refusal, call)
+      this.noteRefusal(call, refusal, explained)
+      this.refuse(call, explained)
+    }
+    if (!call.settled) clock.after(LONGEST_BACKOFF, () => this.refuseWithConnection(call))
+  }
+
+  private refuse(call: AnyScriptCall, error: unknown) {
+    this.settle(call)
+    if (!call.settled) call.reject(error)
+  }
+
+  private settle(call: AnyScriptCall) {
+    if (!call.isPending) return
+    call.isPending = false
+    this.pending.remove(call)
+  }
+
+  private explain(kind: string, error: unknown, call: AnyScriptCall): Error {
+    const { clock, secrets } = this.options
+    const cause = withoutSecrets(error, secrets)
+    if (kind === 'wrongtype') return wrongType(call, cause)
+    if (kind === 'refused') return refused(call, cause)
+    const last = error === NOT_READY.away ? (call.lastError ?? cause) : cause
+    return unavailable(call, clock.elapsedSince(call.started), last)
+  }
+
+  private noteRefusal(call: AnyScriptCall, error: unknown, explained: Error) {
+    const { outages, refusals, transport } = this.options
+    if (cameFromScript(error)) call.mayHaveBeenApplied = true
+    if (this.closed !== undefined) return
+    // Credentials are refused to a connection, which reports it as the same outage.
+    const isOfConnection = error === transport.refusal || isLogin(error)
+    ;(isOfConnection ? outages : refusals).met(explained)
+  }
+
+  private armSupervisor(): Timer {
+    const { silentAfter, unavailableAfter, clock } = this.options
+    return outsideThreads(() =>
+      clock.after(Math.min(silentAfter, unavailableAfter) / 4, () => {
+        this.supervise()
+        this.supervisor = this.pending.first ? this.armSupervisor() : undefined
+      }),
+    )
+  }
+
+  private supervise() {
+    const { clock, outages, silentAfter, unavailableAfter, transport } = this.options
+    for (const call of this.pending) {
+      const age = clock.elapsedSince(call.started)
+      if (age >= unavailableAfter) {
+        const error = unavailable(call, age, call.lastError)
+        outages.met(error)
+        this.refuse(call, error)
+      } else if (age < silentAfter) return
+      else if (this.probed === undefined || clock.elapsedSince(this.probed) >= silentAfter) {
+        this.probed = clock.now()
+        transport.probe()
+      }
+    }
+  }
+}

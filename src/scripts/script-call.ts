@@ -1,0 +1,105 @@
+import type { Clock, Moment } from '../util/clock'
+import type { Linked } from '../util/linked-list'
+import { ResendableCall } from './resendable-call'
+import type { Script } from './script'
+import type { ScriptTransport } from './transport'
+
+/** The answer to a script, and what the caller must know to judge it. */
+export interface Reply<Value> {
+  readonly value: Value
+  /** When the copy that was answered was first handed to the connection. */
+  readonly sent: Moment
+  /** A connection broke in between, so an earlier copy may have been applied already. */
+  readonly connectionBroke: boolean
+  /** That connection could not be fenced, so an earlier copy may still be applied. */
+  readonly lateCopyPossible: boolean
+  /** A replica has the writes, or no replica needs to. */
+  readonly acknowledged: boolean
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list of calls in flight does not care what each answers.
+export type AnyScriptCall = ScriptCall<any>
+
+/** One script in flight, through as many attempts as it takes. */
+export class ScriptCall<Value> extends ResendableCall implements Linked<AnyScriptCall> {
+  before: AnyScriptCall | undefined
+  behind: AnyScriptCall | undefined
+  isPending = false
+  readonly started: Moment
+  /** The caller has its answer or its error; the command itself may still be in flight. */
+  settled = false
+  private reply: Reply<Value> | undefined
+  private error: unknown
+  private promise: Promise<Reply<Value>> | undefined
+  private onReply: ((reply: Reply<Value>) => void) | undefined
+  private onError: ((error: unknown) => void) | undefined
+  private finished = false
+  private whenFinished: ((reply: Reply<Value> | undefined) => void) | undefined
+  private late: Reply<Value> | undefined
+  /** Why the command was sent again, without credentials. */
+  lastError: Error | undefined
+  /** A copy was handed to the connection and has not been answered. */
+  isInFlight = false
+
+  constructor(
+    readonly script: Script<Value>,
+    readonly keys: readonly string[],
+    readonly args: readonly (string | number)[],
+    clock: Clock,
+    brokenBefore: ScriptTransport['lastBroken'],
+    /** A replica must have the writes before the answer counts. */
+    readonly acknowledged: boolean,
+  ) {
+    super(brokenBefore)
+    this.started = clock.now()
+  }
+
+  get answer(): Promise<Reply<Value>> {
+    this.promise ??= new Promise((resolve, reject) => this.whenAnswered(resolve, reject))
+    return this.promise
+  }
+
+  /** Calls back at once where the answer is there already, and before any callback that registers later. */
+  whenAnswered(onReply: (reply: Reply<Value>) => void, onError: (error: unknown) => void): void {
+    if (this.reply) onReply(this.reply)
+    else if (this.settled) onError(this.error)
+    else {
+      this.onReply = after(this.onReply, onReply)
+      this.onError = after(this.onError, onError)
+    }
+  }
+
+  resolve(reply: Reply<Value>): void {
+    this.settled = true
+    this.reply = reply
+    this.onReply?.(reply)
+  }
+
+  reject(error: unknown): void {
+    this.settled = true
+    this.error = error
+    // The caller may have stopped listening.
+    this.promise?.catch(() => {})
+    this.onError?.(error)
+  }
+
+  /** Calls back once no copy of this command is in flight: with the reply, or without when none came. */
+  onFinished(callback: (reply: Reply<Value> | undefined) => void): void {
+    if (this.finished) callback(this.late)
+    else this.whenFinished = after(this.whenFinished, callback)
+  }
+
+  finish(reply: Reply<Value> | undefined): void {
+    this.finished = true
+    this.late = reply
+    this.whenFinished?.(reply)
+  }
+}
+
+function after<T>(first: ((value: T) => void) | undefined, next: (value: T) => void): (value: T) => void {
+  if (!first) return next
+  return (value) => {
+    first(value)
+    next(value)
+  }
+}

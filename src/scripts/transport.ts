@@ -1,0 +1,107 @@
+import type { BrokenConnection } from '../redis/broken-connections'
+import type { ClientTracking } from '../redis/client-tracking'
+import type { CommandConnection } from '../redis/command-connection'
+import type { ReplicaAckConnection, ReplicaAckReply } from '../redis/replica-ack/connection'
+import type { Script } from './script'
+
+/** Carries a script to the server and its answer back. A parameter of the internal client. */
+export interface ScriptTransport {
+  /** The last connection that broke. */
+  readonly lastBroken: BrokenConnection
+  /** Where scripts for this key go: a node of a cluster, or '' where there is but one server. */
+  serverOf(key: string): string
+  /** Whether a script can be sent now: `loading` is a server that is there but not ready yet. */
+  readonly state: 'ready' | 'loading' | 'away'
+  /** Why the server refuses the connection itself (its credentials), while it does. */
+  readonly refusal?: Error | undefined
+  /** Sends by hash, or with the source where the server does not know it. */
+  send(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown>
+  /** The same without a promise: calls back, perhaps in the turn in which the answer comes. Need not be there. */
+  post?(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void
+  /** The same, and waits until a replica has it where there are replicas. */
+  sendAcknowledged(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<ReplicaAckReply>
+  /** Finds connections that went silent and cuts them. */
+  probe(): void
+}
+
+const needNotBeAcknowledged = (value: unknown): ReplicaAckReply => ({ value, acknowledged: true })
+
+export class RedisScriptTransport implements ScriptTransport {
+  constructor(
+    private readonly connection: CommandConnection,
+    private readonly acknowledged: ReplicaAckConnection | undefined,
+    private readonly tracking: ClientTracking | undefined,
+  ) {}
+
+  get lastBroken(): BrokenConnection {
+    return this.connection.broken.last
+  }
+
+  serverOf(key: string): string {
+    return this.connection.serverOf(key)
+  }
+
+  get state() {
+    return this.connection.state
+  }
+
+  get refusal(): Error | undefined {
+    return this.connection.refusal
+  }
+
+  send(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => this.post(script, bySource, keys, args, resolve, reject))
+  }
+
+  post(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)
+    else this.connection.send('evalsha', script.sha, keys, args, answered, failed)
+    // In the same write, so that little can happen in between.
+    if (script.watchesKeys) this.tracking?.watch(keys)
+  }
+
+  sendAcknowledged(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<ReplicaAckReply> {
+    if (!this.acknowledged) return this.send(script, bySource, keys, args).then(needNotBeAcknowledged)
+    const how = bySource ? ['eval', script.source] : ['evalsha', script.sha]
+    return this.acknowledged.send(keys[0]!, [...how, keys.length, ...keys, ...args])
+  }
+
+  probe(): void {
+    this.connection.probe()
+    this.acknowledged?.probe()
+  }
+}

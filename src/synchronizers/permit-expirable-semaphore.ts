@@ -1,0 +1,282 @@
+import { inspect } from 'node:util'
+import { lockArguments } from '../api/arguments'
+import { LockTimeoutError, PermitNotHeldError } from '../api/errors'
+import {
+  type AcquirePermitOptions,
+  acquireLeasedArguments,
+  type LeasedPermitsOptions,
+  type LeasedPermitsWanted,
+  permitId,
+  permitIds,
+  permitOptions,
+  type TryAcquirePermitOptions,
+  tryAcquireLeasedArguments,
+  type WithPermitOptions,
+} from '../api/leased-permit-arguments'
+import type { Permit } from '../api/permit'
+import { count } from '../api/permit-arguments'
+import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semaphore'
+import type { TimeUnit } from '../api/time-unit'
+import type { Context } from '../client/context'
+import { script } from '../scripts/script'
+import type { Moment } from '../util/clock'
+import { quote } from '../util/quote'
+import { LatePermits } from './late-permits'
+import { AcquiredPermit, PermitLease } from './permit'
+import { LeasedPermitsAttempt, PermitScripts } from './permit-scripts'
+import { RequestRecord } from './request-record'
+
+const COUNT = script('permit-expirable-semaphore/count', (raw) => {
+  const [exists, free, out] = raw as [number, number, number]
+  return { exists: exists === 1, free, out }
+})
+const TRY_SET_PERMITS = script('permit-expirable-semaphore/try-set-permits', Number)
+const SET_PERMITS = script('permit-expirable-semaphore/set-permits', Number)
+const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
+const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', Number)
+const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
+
+/** What a change answers that the server has applied without publishing it (ACL), and one that Java could not read. */
+const UNPUBLISHED = 2
+const TOO_LARGE = -1
+/** What `get-lease-time` answers for a permit that is not out. */
+const NOT_OUT = -2
+
+const TRIES_TO_OUTRUN_LEASE = 10
+
+interface Taken {
+  readonly ids: readonly string[]
+  readonly sent: Moment
+  readonly lateCopyPossible: boolean
+}
+
+/** See the interface, src/api/rpermit-expirable-semaphore.ts. */
+export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
+  private readonly scripts: PermitScripts
+  private readonly requests: RequestRecord
+  private readonly late: LatePermits
+
+  constructor(
+    private readonly context: Context,
+    private readonly name: string,
+    key: string,
+  ) {
+    this.scripts = new PermitScripts(context, name, key)
+    this.requests = new RequestRecord(context, this.scripts.keys)
+    this.late = LatePermits.of(context)
+  }
+
+  getName(): string {
+    return this.name
+  }
+
+  async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
+    return (await this.permit(permitOptions(options, ['leaseTime', 'signal'], undefined)))!
+  }
+
+  async tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined> {
+    return await this.permit(permitOptions(options, ['waitTime', 'leaseTime', 'signal'], 0))
+  }
+
+  async withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T> {
+    if (typeof fn !== 'function') throw new TypeError('withPermit expects a function')
+    const wanted = permitOptions(options, ['waitTime', 'leaseTime', 'signal'], undefined)
+    const permit = await this.permit(wanted)
+    if (!permit)
+      throw new LockTimeoutError(
+        `The semaphore ${quote(this.name)} had no permit free within the waitTime of ${wanted.waitTime} ms`,
+        this.name,
+      )
+    let result: T
+    try {
+      result = await fn(permit)
+    } catch (error) {
+      // What fn failed with is what its caller must know; the permit is released in the background if need be.
+      await permit[Symbol.asyncDispose]().catch(() => {})
+      throw error
+    }
+    try {
+      await permit[Symbol.asyncDispose]()
+    } catch (error) {
+      if (error instanceof PermitNotHeldError) error.result = result
+      throw error
+    }
+    return result
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
+  async acquire(first?: number | LeasedPermitsOptions, unit?: TimeUnit): Promise<any> {
+    return await this.ids(acquireLeasedArguments(first, unit))
+  }
+
+  async tryAcquire(
+    first?: number | LeasedPermitsOptions,
+    second?: number | TimeUnit,
+    third?: TimeUnit,
+    // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
+  ): Promise<any> {
+    return await this.ids(tryAcquireLeasedArguments(first, second, third))
+  }
+
+  async release(permits: string | readonly string[]): Promise<void> {
+    const ids = Array.isArray(permits) ? permitIds(permits) : [permitId(permits)]
+    const states = await this.releasePermits(ids, false)
+    const lost = ids.filter((_, index) => states[index] !== 'released')
+    if (lost.length > 0)
+      throw new PermitNotHeldError(
+        `${lost.length} of ${ids.length} permits of the semaphore ${quote(this.name)} are not out: they were released ` +
+          `already, or their leases ran out (${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ', …' : ''})`,
+        this.name,
+        lost,
+      )
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
+  async tryRelease(permits: string | readonly string[]): Promise<any> {
+    if (!Array.isArray(permits)) {
+      const [state] = await this.releasePermits([permitId(permits)], false)
+      return state === 'released'
+    }
+    const states = await this.releasePermits(permitIds(permits), true)
+    return states.every((state) => state === 'released') ? states.length : 0
+  }
+
+  async availablePermits(): Promise<number> {
+    return (await this.count()).free
+  }
+
+  async acquiredPermits(): Promise<number> {
+    return (await this.count()).out
+  }
+
+  async getPermits(): Promise<number> {
+    const { exists, free, out } = await this.count()
+    return exists ? free + out : 0
+  }
+
+  async trySetPermits(permits: number): Promise<boolean> {
+    const args = [count(permits, 'permits', 0), ...this.scripts.messages]
+    this.context.assertOpen()
+    return this.changed((await this.requests.run(TRY_SET_PERMITS, args, true).answer).value)
+  }
+
+  async setPermits(permits: number): Promise<void> {
+    const args = [count(permits, 'permits', 0), ...this.scripts.messages]
+    this.changed(await this.run(SET_PERMITS, args))
+  }
+
+  async addPermits(permits: number): Promise<void> {
+    const args = [count(permits, 'permits', -(2 ** 31)), ...this.scripts.messages]
+    this.context.assertOpen()
+    this.changed((await this.requests.run(ADD_PERMITS, args, true).answer).value)
+  }
+
+  async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
+    const id = permitId(permit)
+    if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
+    const lease = lockArguments(leaseTime, unit).leaseTime ?? 0
+    return (await this.run(UPDATE_LEASE_TIME, [lease, ...this.scripts.messages, id])) === 1
+  }
+
+  async getLeaseTime(permit: string): Promise<number> {
+    const id = permitId(permit)
+    this.context.assertNotClosed()
+    const { value } = await this.context.scripts.run(GET_LEASE_TIME, this.scripts.keys, [id]).answer
+    if (value === NOT_OUT)
+      throw new PermitNotHeldError(
+        `The permit ${id} of the semaphore ${quote(this.name)} is not out: it was released already, or its lease ran out`,
+        this.name,
+        [id],
+      )
+    return value
+  }
+
+  private async permit(wanted: LeasedPermitsWanted): Promise<AcquiredPermit | undefined> {
+    const { context, scripts } = this
+    const lease = wanted.leaseTime ?? context.lockWatchdogTimeout
+    const started = context.clock.now()
+    for (let tries = 1; ; tries++) {
+      const waitTime = wanted.waitTime && Math.max(0, wanted.waitTime - context.clock.elapsedSince(started))
+      const taken = await this.take({ ...wanted, waitTime }, lease)
+      if (!taken) return undefined
+      const { ids, sent, lateCopyPossible } = taken
+      const permit = new PermitLease(scripts, ids[0]!, sent, wanted.leaseTime, lateCopyPossible)
+      if (!permit.isPastDeadline) {
+        context.leases.begin(permit)
+        return new AcquiredPermit(permit)
+      }
+      context.orphans.hold(scripts.orphan(ids, lease), sent)
+      if (tries === TRIES_TO_OUTRUN_LEASE)
+        throw permit.notHeld(
+          `${tries} times in a row its lease of ${lease} ms was over before the answer arrived: it is shorter than a ` +
+            'round trip takes',
+        )
+    }
+  }
+
+  private async ids(wanted: LeasedPermitsWanted): Promise<string | readonly string[] | undefined> {
+    const taken = await this.take(wanted, wanted.leaseTime)
+    if (taken?.lateCopyPossible) this.late.add(taken.ids)
+    return wanted.many ? taken?.ids : taken?.ids[0]
+  }
+
+  private async take(wanted: LeasedPermitsWanted, lease: number | undefined): Promise<Taken | undefined> {
+    const { context, scripts } = this
+    context.assertOpen()
+    wanted.signal?.throwIfAborted()
+    const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
+    const { ids } = attempt
+    const reply = await context.queues.acquire(scripts.target, attempt)
+    if (!reply) return undefined
+    const { sent, lateCopyPossible } = reply
+    try {
+      // Granted in the very tick in which the client began to shut down.
+      context.assertOpen()
+    } catch (error) {
+      context.orphans.hold(scripts.orphan(ids, lease), sent)
+      throw error
+    }
+    return { ids, sent, lateCopyPossible }
+  }
+
+  private async releasePermits(ids: readonly string[], all: boolean) {
+    this.context.assertNotClosed()
+    try {
+      const { value, connectionBroke } = await this.scripts.release(ids, all)
+      // Where its connection broke it may be this very call that has been applied already.
+      const areGone = value.states.every((state) => state === 'absent')
+      if (!connectionBroke || (all && !areGone)) return value.states
+      return value.states.map((state) => (state === 'absent' ? 'released' : state))
+    } finally {
+      this.late.released(this.scripts, ids)
+    }
+  }
+
+  private async count() {
+    this.context.assertNotClosed()
+    return (await this.context.scripts.run(COUNT, this.scripts.keys, [...this.scripts.messages]).answer).value
+  }
+
+  private async run(change: typeof SET_PERMITS, args: readonly (string | number)[]): Promise<number> {
+    this.context.assertOpen()
+    return (await this.context.scripts.run(change, this.scripts.keys, args, true).answer).value
+  }
+
+  private changed(answer: number): boolean {
+    if (answer === TOO_LARGE)
+      throw new RangeError(
+        `The semaphore ${quote(this.name)} would have more permits than Java can count: 2147483647`,
+      )
+    if (answer > 0) this.scripts.published(answer !== UNPUBLISHED)
+    return answer > 0
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `RPermitExpirableSemaphore(${quote(this.name)})`
+  }
+
+  toJSON(): object {
+    return { name: this.name }
+  }
+}

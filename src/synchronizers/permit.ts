@@ -1,0 +1,165 @@
+import { inspect } from 'node:util'
+import { PermitNotHeldError, RedisUnavailableError } from '../api/errors'
+import type { Permit } from '../api/permit'
+import { decodeLeaseEnds, Lease, type LossReason, type Renewal } from '../leases/lease'
+import { script } from '../scripts/script'
+import type { Moment } from '../util/clock'
+import { quote } from '../util/quote'
+import { type PermitScripts, timeoutsKey } from './permit-scripts'
+
+const RENEW = script('permit-expirable-semaphore/renew', decodeLeaseEnds)
+
+/** Renews permits, many in one call. */
+const RENEWAL: Renewal = {
+  tracksKeys: false,
+  renew: (scripts, leases, duration, acknowledged) =>
+    scripts.run(
+      RENEW,
+      leases.map(({ key }) => timeoutsKey(key)),
+      [duration, ...leases.map(({ ownerField }) => ownerField)],
+      acknowledged,
+    ),
+}
+
+/** The lease of one permit. */
+export class PermitLease extends Lease {
+  constructor(
+    private readonly scripts: PermitScripts,
+    readonly id: string,
+    granted: Moment,
+    private readonly leaseTime: number | undefined,
+    private readonly lateCopyPossible: boolean,
+  ) {
+    const { context, name, key, target } = scripts
+    // Waiting behind a permit is no waiting for oneself: no waiter is kept out by this one.
+    const leased = {
+      kind: 'permit',
+      lockId: `permit of ${key}`,
+      lockIds: [],
+      name,
+      key,
+      channel: target.channel,
+    }
+    super(context.clock, leased, id, RENEWAL, granted, leaseTime ?? context.lockWatchdogTimeout)
+  }
+
+  get needsWatchdog(): boolean {
+    return this.leaseTime === undefined
+  }
+
+  get holder(): string {
+    return `permit ${this.id}`
+  }
+
+  renewalFailed(error: unknown): void {
+    const { lockName, kind, owner, id } = this
+    this.scripts.context.events.emit('renewalFailed', {
+      lockName,
+      kind,
+      owner,
+      threadId: 0,
+      permitId: id,
+      error,
+    })
+  }
+
+  lose(reason: LossReason): void {
+    if (this.state !== 'held') return
+    const { context, target } = this.scripts
+    context.leases.end(this)
+    this.releaseLateCopy()
+    const error = this.notHeld(
+      reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.lease} ms ran out`,
+    )
+    if (reason === 'lease' && !this.needsWatchdog) return this.end('expired', error)
+    this.end('lost', error)
+    // The server notified no client; local waiters may be able to enter now.
+    if (reason === 'gone') context.queues.mayBeFree(target)
+    context.events.emit('permitLost', {
+      semaphoreName: this.lockName,
+      permitId: this.id,
+      reason,
+      error,
+    })
+  }
+
+  /** Ends it and releases it. */
+  async release(): Promise<void> {
+    const { context } = this.scripts
+    context.assertNotClosed()
+    if (!this.checkLive()) throw this.signal.reason
+    context.leases.end(this)
+    this.state = 'released'
+    const orphan = this.scripts.orphan([this.id], this.lease)
+    try {
+      const { value, connectionBroke } = await this.scripts.release([this.id], false)
+      const [state] = value.states
+      // Where its connection broke it may be this very release that has been applied already.
+      if (state !== 'released' && !(state === 'absent' && connectionBroke))
+        throw this.notHeld('the server no longer knows it')
+    } catch (error) {
+      if (error instanceof RedisUnavailableError) context.orphans.hold(orphan, this.granted)
+      throw error
+    } finally {
+      this.releaseLateCopy()
+    }
+  }
+
+  notHeld(why: string): PermitNotHeldError {
+    return new PermitNotHeldError(
+      `The permit ${this.id} of the semaphore ${quote(this.lockName)} is not held: ${why} ` +
+        `(client ${this.scripts.context.clientId}).`,
+      this.lockName,
+      [this.id],
+    )
+  }
+
+  /** A copy of its acquisition may arrive after its end. */
+  private releaseLateCopy() {
+    const { scripts, lateCopyPossible } = this
+    if (lateCopyPossible) scripts.context.orphans.lateCopy(scripts.orphan([this.id], this.lease))
+  }
+}
+
+/** See the interface. */
+export class AcquiredPermit implements Permit {
+  private released = false
+
+  constructor(readonly lease: PermitLease) {}
+
+  get id(): string {
+    return this.lease.id
+  }
+
+  get semaphoreName(): string {
+    return this.lease.lockName
+  }
+
+  get signal(): AbortSignal {
+    this.lease.checkLive()
+    return this.lease.signal
+  }
+
+  get isHeld(): boolean {
+    return this.lease.checkLive()
+  }
+
+  async release(): Promise<void> {
+    if (this.released) throw this.lease.notHeld('it was released already')
+    this.released = true
+    await this.lease.release()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.released) await this.release()
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `Permit(${quote(this.semaphoreName)}, ${this.id})`
+  }
+
+  toJSON(): object {
+    return { semaphoreName: this.semaphoreName, id: this.id }
+  }
+}

@@ -1,0 +1,103 @@
+import type { PermitsWanted } from '../api/permit-arguments'
+import type { Context } from '../client/context'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import { quote } from '../util/quote'
+import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import { untilRecheck } from '../waiting/wait-policy'
+import type { WaitTarget } from '../waiting/wait-target'
+import type { OpenRequest, RequestRecord } from './request-record'
+import { warnOfNoSemaphore } from './semaphores'
+
+const ACQUIRE = script('semaphore/acquire', decodeAcquire)
+const CANCEL = script('semaphore/cancel', Number)
+
+/** What `cancel` answers where the server has applied it without publishing it (ACL). */
+const UNPUBLISHED = 2
+/** For how long an acquisition that was given up goes on being taken back, in ms: as long as the server knows of it. */
+const CANCELLED_FOR = 60_000
+
+/** What is `left` where there is no such semaphore. */
+const NO_SEMAPHORE = -1
+
+/** 0 or more: granted, so many are left; -1: no such semaphore; less: too few, and -2 minus how many there are. */
+function decodeAcquire(raw: unknown): Outcome<undefined> {
+  const answer = Number(raw)
+  if (answer >= 0) return { ...GRANTED, left: answer }
+  return { ...blocked(untilRecheck()), left: answer === -1 ? NO_SEMAPHORE : -2 - answer }
+}
+
+/**
+ * One caller's attempt to take permits. Until a try is answered with a plain no, each further one repeats its request.
+ */
+export class PermitsAttempt implements Attempt<undefined> {
+  readonly lease = untilRecheck()
+  readonly needs: number
+  readonly waitTime: number | undefined
+  readonly signal: AbortSignal | undefined
+  private request: OpenRequest | undefined
+  private copyPossible = false
+  private isAbsent = false
+  private hasWarned = false
+
+  constructor(
+    private readonly context: Context,
+    private readonly requests: RequestRecord,
+    private readonly target: WaitTarget,
+    private readonly wanted: PermitsWanted & { readonly name: string },
+  ) {
+    this.needs = wanted.permits
+    this.waitTime = wanted.waitTime
+    this.signal = wanted.signal
+  }
+
+  get subject(): string {
+    return `permits of the semaphore ${quote(this.wanted.name)}`
+  }
+
+  send(): ScriptCall<Outcome<undefined>> {
+    this.request ??= this.requests.open()
+    const { request } = this
+    const call = request.send(ACQUIRE, [this.needs], true)
+    call.whenAnswered(
+      ({ value, lateCopyPossible }) => {
+        this.isAbsent = value.left === NO_SEMAPHORE
+        this.copyPossible ||= lateCopyPossible
+        if (value.granted || this.request !== request) return
+        request.close(lateCopyPossible)
+        this.request = undefined
+      },
+      () => {},
+    )
+    return call
+  }
+
+  undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
+    const { context, needs, target, wanted, request } = this
+    if (!request) return
+    const release = async () => {
+      const args = [needs, target.channel, context.publishCommand]
+      const { value } = await request.send(CANCEL, args).answer
+      const notified = value === UNPUBLISHED ? undefined : 0
+      const { name } = wanted
+      if (value > 0)
+        context.refusedMessages.released({ name, channel: target.channel }, { result: 'freed', notified })
+      if (value === UNPUBLISHED) context.queues.mayBeFree(target)
+    }
+    const orphan = { lease: CANCELLED_FOR, release }
+    if (inFlight) context.orphans.attempt(orphan, inFlight, ({ granted }) => granted)
+    else context.orphans.hold(orphan, context.clock.now())
+    this.copyPossible = true
+  }
+
+  left(): void {
+    this.request?.close(this.copyPossible)
+    this.request = undefined
+  }
+
+  waitedLong(): void {
+    if (!this.isAbsent || this.hasWarned) return
+    this.hasWarned = true
+    warnOfNoSemaphore(this.subject)
+  }
+}

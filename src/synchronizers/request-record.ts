@@ -1,0 +1,131 @@
+import { RedisUnavailableError } from '../api/errors'
+import type { Context } from '../client/context'
+import { prefixed } from '../redis/names'
+import type { Script } from '../scripts/script'
+import type { Reply, ScriptCall } from '../scripts/script-call'
+
+/** As long as the server keeps a record after its last use (lua/includes/request-record.lua), in ms. */
+const KEPT_FOR = 60_000
+/**
+ * For how long a change goes on being tried whose caller has learnt that the server is out of reach, in ms: with the time
+ * that the calls before and after may take, less than the server keeps the record.
+ */
+const RETRIED_FOR = 30_000
+
+/** One request in so many tells the server which records it may forget. */
+const PRUNED_EVERY = 8
+
+let lastRequest = 0
+
+/** The requests of one client to one object whose answers it may still ask for, in their order. */
+type OpenRequests = Set<number>
+
+const recordsOf = new WeakMap<Context, Map<string, OpenRequests>>()
+
+/**
+ * Makes each request to an object without owners take effect exactly once. A count carries no identity, so a second
+ * copy of a request is known by a record that its script keeps on the server, one key a client and name.
+ */
+export class RequestRecord {
+  private readonly keys: readonly string[]
+  private readonly openByKey: Map<string, OpenRequests>
+
+  constructor(
+    private readonly context: Context,
+    keys: readonly string[],
+  ) {
+    const [key = ''] = keys
+    this.keys = [...keys, `${prefixed('rlock_requests', key)}:${context.clientId}`]
+    let openByKey = recordsOf.get(context)
+    if (!openByKey) {
+      openByKey = new Map()
+      recordsOf.set(context, openByKey)
+    }
+    this.openByKey = openByKey
+  }
+
+  /**
+   * A request that may be sent several times, by one script or several. To be closed when nothing asks for it any more.
+   */
+  open(): OpenRequest {
+    const { context, openByKey, keys } = this
+    const request = ++lastRequest
+    const key = keys[0]!
+    let open = openByKey.get(key)
+    if (!open) {
+      open = new Set()
+      openByKey.set(key, open)
+    }
+    open.add(request)
+    return new OpenRequest(context, keys, request, open, () => {
+      if (open.delete(request) && open.size === 0 && openByKey.get(key) === open) openByKey.delete(key)
+    })
+  }
+
+  /** Sends a script whose last key is the record, and whose last arguments are the request and the lowest open one. */
+  run<Value>(
+    script: Script<Value>,
+    args: readonly (string | number)[],
+    acknowledged = false,
+  ): ScriptCall<Value> {
+    const request = this.open()
+    const call = request.send(script, args, acknowledged)
+    call.onFinished((reply) => request.close(reply === undefined || call.lateCopyPossible))
+    return call
+  }
+
+  /**
+   * The same for a change that nothing would make up for. Where it rejects with RedisUnavailableError, it goes on being
+   * tried in the background, so that its caller must not repeat it.
+   */
+  async insist<Value>(
+    script: Script<Value>,
+    args: readonly (string | number)[],
+    acknowledged = false,
+  ): Promise<Reply<Value>> {
+    const { orphans, clock } = this.context
+    const request = this.open()
+    const call = request.send(script, args, acknowledged)
+    try {
+      const reply = await call.answer
+      request.close(call.lateCopyPossible)
+      return reply
+    } catch (error) {
+      request.close(true)
+      if (error instanceof RedisUnavailableError) {
+        const release = async () => void (await request.send(script, args, acknowledged).answer)
+        orphans.hold({ lease: RETRIED_FOR, release }, clock.now())
+      }
+      throw error
+    }
+  }
+}
+
+/** One request, whose copies are known by its number. */
+export class OpenRequest {
+  constructor(
+    private readonly context: Context,
+    private readonly keys: readonly string[],
+    private readonly number: number,
+    private readonly open: OpenRequests,
+    private readonly forget: () => void,
+  ) {}
+
+  send<Value>(
+    script: Script<Value>,
+    args: readonly (string | number)[],
+    acknowledged = false,
+  ): ScriptCall<Value> {
+    const [first = this.number] = this.open
+    const lowest = this.number % PRUNED_EVERY === 0 ? first : 0
+    return this.context.scripts.run(script, this.keys, [...args, this.number, lowest], acknowledged)
+  }
+
+  /**
+   * Nothing asks for its answer any more. `copyPossible`: a copy may still arrive, and the record must know it then.
+   */
+  close(copyPossible: boolean): void {
+    if (copyPossible) this.context.clock.after(KEPT_FOR, this.forget)
+    else this.forget()
+  }
+}

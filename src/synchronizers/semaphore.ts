@@ -1,0 +1,235 @@
+import { inspect } from 'node:util'
+import { LockTimeoutError } from '../api/errors'
+import {
+  type AcquirePermitsOptions,
+  acquirePermitsArguments,
+  count,
+  type PermitsWanted,
+  type TryAcquirePermitsOptions,
+  tryAcquirePermitsArguments,
+  type WithPermitsOptions,
+  withPermitsArguments,
+} from '../api/permit-arguments'
+import type { TimeUnit } from '../api/time-unit'
+import type { Context } from '../client/context'
+import { script } from '../scripts/script'
+import type { Reply } from '../scripts/script-call'
+import { quote } from '../util/quote'
+import { IN_PARTS } from '../waiting/wait-policy'
+import type { WaitTarget } from '../waiting/wait-target'
+import { PermitsAttempt } from './permits-attempt'
+import { RequestRecord } from './request-record'
+import { semaphoreChannel } from './semaphores'
+import { timeToLive } from './time-to-live'
+
+/**
+ * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
+ *
+ * Callers of one process are served first come, first served. One that wants more permits than there are lets smaller
+ * ones behind it pass, ten times at most; then those wait behind it. Callers in other processes know nothing of that.
+ *
+ * A permit has no owner and no lease. What a process holds when it dies stays taken until a client calls `addPermits`:
+ * where that matters use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection
+ * breaks: a record of the requests under way is kept beside the semaphore for a minute.
+ *
+ * **Different from Java.** `addPermits` and `drainPermits` keep the time to live of a semaphore; a call that would make
+ * the number larger than Java can read is a RangeError; `withPermits` gives permits back once, and never to a semaphore
+ * that was deleted meanwhile.
+ *
+ * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, LockNotReplicatedError where
+ * no replica acknowledged an acquisition (it was released), WrongTypeError where the key holds no count, TypeError
+ * and RangeError for bad arguments.
+ */
+export interface RSemaphore {
+  /** The name given to `getSemaphore`. */
+  getName(): string
+
+  /** Takes so many permits, one by default, and waits until there are enough. 0: resolves at once. */
+  acquire(permits?: number): Promise<void>
+  /** The same with options. Rejects with the signal's reason when it aborts. */
+  acquire(options: AcquirePermitsOptions): Promise<void>
+
+  /**
+   * Takes so many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
+   * follows.
+   */
+  tryAcquire(permits?: number, waitTime?: number, unit?: TimeUnit): Promise<boolean>
+  /** The same with options. */
+  tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
+
+  /**
+   * Runs `fn` with so many permits, one by default, and releases them once, whatever becomes of `fn`. Rejects with
+   * LockTimeoutError past `waitTime`, else as `fn` does.
+   */
+  withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T>
+
+  /**
+   * Adds so many permits, one by default, as Java does: whether or not the caller has taken any, and to a semaphore
+   * that does not exist, too. Where it rejects with RedisUnavailableError it goes on being tried in the background: do
+   * not repeat it.
+   */
+  release(permits?: number): Promise<void>
+  /** The same only where there is such a semaphore; resolves with whether there is. */
+  releaseIfExists(permits?: number): Promise<boolean>
+
+  /**
+   * How many permits are free; 0 where there is no such semaphore. Below zero after `addPermits` with a negative
+   * number.
+   */
+  availablePermits(): Promise<number>
+  /** Takes all that are free, and resolves with how many those were. */
+  drainPermits(): Promise<number>
+  /**
+   * Sets the number of permits, 0 or more, where there is no such semaphore; resolves with whether it was set. With a
+   * time to live, in ms unless a unit follows, the semaphore is gone after it, and with it what is taken.
+   */
+  trySetPermits(permits: number, timeToLive?: number, unit?: TimeUnit): Promise<boolean>
+  /** Adds so many permits; a negative number takes some away, and the number may fall below zero. */
+  addPermits(permits: number): Promise<void>
+}
+
+const RELEASE = script('semaphore/release', Number)
+const ADD_PERMITS = script('semaphore/add-permits', Number)
+const TRY_SET_PERMITS = script('semaphore/try-set-permits', Number)
+const DRAIN_PERMITS = script('semaphore/drain-permits', Number)
+const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
+
+/** What a change answers that the server has applied without publishing it (ACL), and one that Java could not read. */
+const UNPUBLISHED = 2
+const TOO_LARGE = -1
+
+/** See the interface. */
+export class Semaphore implements RSemaphore {
+  private readonly target: WaitTarget
+  private readonly keys: readonly string[]
+  private readonly requests: RequestRecord
+
+  constructor(
+    private readonly context: Context,
+    private readonly name: string,
+    key: string,
+  ) {
+    const lockId = `semaphore ${key}`
+    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: IN_PARTS }
+    this.keys = [key]
+    this.requests = new RequestRecord(context, this.keys)
+  }
+
+  getName(): string {
+    return this.name
+  }
+
+  async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
+    await this.take(acquirePermitsArguments(first))
+  }
+
+  async tryAcquire(
+    first?: number | TryAcquirePermitsOptions,
+    waitTime?: number,
+    unit?: TimeUnit,
+  ): Promise<boolean> {
+    return await this.take(tryAcquirePermitsArguments(first, waitTime, unit))
+  }
+
+  async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
+    if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
+    const wanted = withPermitsArguments(options)
+    const { permits, waitTime } = wanted
+    if (!(await this.take(wanted)))
+      throw new LockTimeoutError(
+        `The semaphore ${quote(this.name)} had no ${permits} permits free within the waitTime of ${waitTime} ms`,
+        this.name,
+      )
+    let result: T
+    try {
+      result = await fn()
+    } catch (error) {
+      // What fn failed with is what its caller must know; the permits go on being released in the background.
+      await this.releasePermits(permits, true).catch(() => {})
+      throw error
+    }
+    await this.releasePermits(permits, true)
+    return result
+  }
+
+  async release(permits = 1): Promise<void> {
+    await this.releasePermits(count(permits, 'permits', 0), false)
+  }
+
+  async releaseIfExists(permits = 1): Promise<boolean> {
+    return await this.releasePermits(count(permits, 'permits', 0), true)
+  }
+
+  async availablePermits(): Promise<number> {
+    this.context.assertNotClosed()
+    return (await this.context.scripts.run(AVAILABLE_PERMITS, this.keys, []).answer).value
+  }
+
+  async drainPermits(): Promise<number> {
+    this.context.assertOpen()
+    return (await this.requests.run(DRAIN_PERMITS, [], true).answer).value
+  }
+
+  async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
+    const args = [count(permits, 'permits', 0), timeToLive(ttl, unit), ...this.messages]
+    this.context.assertOpen()
+    return this.changed(await this.requests.run(TRY_SET_PERMITS, args, true).answer)
+  }
+
+  async addPermits(permits: number): Promise<void> {
+    const args = [count(permits, 'permits', -(2 ** 31)), ...this.messages]
+    this.context.assertOpen()
+    this.changed(await this.requests.run(ADD_PERMITS, args, true).answer)
+  }
+
+  /** How to publish. */
+  private get messages(): readonly string[] {
+    return [this.target.channel, this.context.publishCommand]
+  }
+
+  private async take({ permits, waitTime, signal }: PermitsWanted): Promise<boolean> {
+    const { context, name, target, requests } = this
+    context.assertOpen()
+    signal?.throwIfAborted()
+    if (permits === 0) return true
+    const attempt = new PermitsAttempt(context, requests, target, { name, permits, waitTime, signal })
+    if (!(await context.queues.acquire(target, attempt))) return false
+    try {
+      // Granted in the very tick in which the client began to shut down.
+      context.assertOpen()
+    } catch (error) {
+      await this.releasePermits(permits, true)
+      throw error
+    }
+    return true
+  }
+
+  private async releasePermits(permits: number, onlyIfExists: boolean): Promise<boolean> {
+    this.context.assertNotClosed()
+    if (permits === 0) return false
+    const args = [permits, onlyIfExists ? 1 : 0, ...this.messages]
+    return this.changed(await this.requests.insist(RELEASE, args, true))
+  }
+
+  private changed({ value }: Reply<number>): boolean {
+    const { context, name, target } = this
+    if (value === TOO_LARGE)
+      throw new RangeError(
+        `The semaphore ${quote(name)} would have more permits than Java can count: 2147483647`,
+      )
+    const notified = value === UNPUBLISHED ? undefined : 0
+    context.refusedMessages.released({ name, channel: target.channel }, { result: 'freed', notified })
+    // Waiters of this client hear the message like all others, unless there was none.
+    if (value === UNPUBLISHED) context.queues.mayBeFree(target)
+    return value > 0
+  }
+
+  // Logged, it must not show the client inside with its credentials.
+  [inspect.custom](): string {
+    return `RSemaphore(${quote(this.name)})`
+  }
+
+  toJSON(): object {
+    return { name: this.name }
+  }
+}

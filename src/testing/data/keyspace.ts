@@ -1,0 +1,115 @@
+import { ReplyError, wrongType } from './reply'
+
+interface Types {
+  string: { text: string }
+  hash: Map<string, string>
+  list: string[]
+  set: Set<string>
+  zset: Map<string, number>
+}
+
+export type TypeName = keyof Types
+
+interface Entry {
+  readonly type: TypeName
+  readonly value: Types[TypeName]
+  /** When it expires, in ms; undefined: never. */
+  expires: number | undefined
+}
+
+const LATEST = 2 ** 63
+
+/** The keys of the in-memory server. A key is gone once the time is past its expiry; the time stands still in a script. */
+export class Keyspace {
+  private readonly entries = new Map<string, Entry>()
+  /** The time by the server's clock, in ms, with its fraction. Set before each command and each script. */
+  time = 0
+
+  /** In whole milliseconds. */
+  get now(): number {
+    return Math.floor(this.time)
+  }
+
+  private entry(key: string): Entry | undefined {
+    const entry = this.entries.get(key)
+    if (entry?.expires === undefined || this.now <= entry.expires) return entry
+    this.entries.delete(key)
+    return undefined
+  }
+
+  typeOf(key: string): TypeName | 'none' {
+    return this.entry(key)?.type ?? 'none'
+  }
+
+  has(key: string): boolean {
+    return this.entry(key) !== undefined
+  }
+
+  /** The value of a key, which must be of this type; undefined where there is none. */
+  read<T extends TypeName>(key: string, type: T): Types[T] | undefined {
+    const entry = this.entry(key)
+    if (entry && entry.type !== type) throw wrongType()
+    return entry?.value as Types[T] | undefined
+  }
+
+  /** The same, and begins with an empty value where there is none. */
+  write<T extends TypeName>(key: string, type: T, empty: () => Types[T]): Types[T] {
+    const found = this.read(key, type)
+    if (found) return found
+    const value = empty()
+    this.entries.set(key, { type, value, expires: undefined })
+    return value
+  }
+
+  replace<T extends TypeName>(key: string, type: T, value: Types[T]): void {
+    this.entries.set(key, { type, value, expires: undefined })
+  }
+
+  remove(key: string): boolean {
+    return this.has(key) && this.entries.delete(key)
+  }
+
+  /** A collection without elements is no key. */
+  removeIfEmpty(key: string, size: number): void {
+    if (size === 0) this.entries.delete(key)
+  }
+
+  /** The time to live in ms, -1 without expiry, -2 without key. */
+  timeToLive(key: string): number {
+    const entry = this.entry(key)
+    if (!entry) return -2
+    return entry.expires === undefined ? -1 : Math.max(0, entry.expires - this.now)
+  }
+
+  /** Sets when a key expires, in ms; a time that has come removes it. False where there is no such key. */
+  expireAt(key: string, when: number): boolean {
+    const entry = this.entry(key)
+    if (!entry) return false
+    if (when <= this.now) this.entries.delete(key)
+    else entry.expires = when
+    return true
+  }
+
+  /** The time that is so many ms from now, for a command of this name. */
+  after(ms: bigint, command: string): number {
+    const when = Number(ms) + this.now
+    if (when >= LATEST || when < -LATEST)
+      throw new ReplyError(`ERR invalid expire time in '${command}' command`)
+    return when
+  }
+
+  persist(key: string): boolean {
+    const entry = this.entry(key)
+    if (entry?.expires === undefined) return false
+    entry.expires = undefined
+    return true
+  }
+
+  keys(): string[] {
+    return [...this.entries.keys()].filter((key) => this.has(key))
+  }
+
+  flush(): void {
+    this.entries.clear()
+  }
+}

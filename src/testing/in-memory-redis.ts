@@ -1,0 +1,123 @@
+import { RedisUnavailableError } from '../api/errors'
+import { IN_PROCESS_SERVER, type InProcessServer } from '../api/redis-source'
+import type { ConnectedClient, Connections, Server } from '../client/connections'
+import { outsideRequests } from '../util/async-context'
+import { withTimeout } from '../util/timeout'
+import { openConnections } from './connections'
+import { InMemoryServer } from './server'
+import { ServerClock } from './server-clock'
+
+/** Options of `inMemoryRedis()`. */
+export interface InMemoryRedisOptions {
+  /**
+   * The time in ms, for tests with a clock of their own: `() => Date.now()` under fake timers, or `() => 0`, where the
+   * time stands still but for `advance()`. Without it the time is the real one.
+   */
+  now?: (() => number) | undefined
+}
+
+/**
+ * A Redis inside this process, for tests. Give it to `Redisson.create({ redis })`, to as many clients as the test needs.
+ * It runs the scripts of the locks in Lua 5.1, as Redis does. Its clock is also that of its clients: leases, renewals
+ * and waits follow it.
+ */
+export interface InMemoryRedis extends InProcessServer {
+  /**
+   * Lets so many ms go by, for keys and clients alike. Timers are called in their order, and what they set going is
+   * waited for, so that renewals come in time. Rejects with RangeError for a negative number.
+   */
+  advance(ms: number): Promise<void>
+  /** The names of all keys. */
+  keys(): string[]
+  /** Runs a command and returns its reply as ioredis gives it: `call('PTTL', 'order')`. Throws the server's error. */
+  call(command: string, ...args: (string | number)[]): unknown
+  /** Deletes all keys, as FLUSHALL does. */
+  flush(): void
+  /** The next script of any client is executed, and its connection breaks before the reply. */
+  loseNextReply(): void
+  /** The connections of all clients break. They connect again at once. */
+  cut(): void
+  /** The server executes and answers nothing until `resume()`. */
+  pause(): void
+  /** Goes on with what came in since `pause()`. */
+  resume(): void
+}
+
+const CONNECT_TIMEOUT = 10_000
+
+/**
+ * A new in-memory server, without keys. Needs the package `wasmoon-lua5.1`: where it is missing,
+ * `Redisson.create({ redis })` rejects and says so. Throws TypeError for options that make no sense.
+ */
+export function inMemoryRedis(options: InMemoryRedisOptions = {}): InMemoryRedis {
+  return new InMemory(options)
+}
+
+class InMemory implements InMemoryRedis {
+  readonly [IN_PROCESS_SERVER]: Server
+  private readonly clock: ServerClock
+  private readonly server: InMemoryServer
+  private advanced: Promise<void> = Promise.resolve()
+
+  constructor({ now }: InMemoryRedisOptions) {
+    if (now !== undefined && typeof now !== 'function')
+      throw new TypeError('now must be a function that returns the time in ms')
+    this.clock = new ServerClock(now)
+    this.server = new InMemoryServer(this.clock)
+    this[IN_PROCESS_SERVER] = {
+      clock: this.clock,
+      secrets: [],
+      connect: (client) => this.connect(client),
+    }
+  }
+
+  private async connect(client: ConnectedClient): Promise<Connections> {
+    await withTimeout(this.server.resumed(), CONNECT_TIMEOUT, this.clock, () => {
+      throw new RedisUnavailableError('The in-memory Redis could not be reached: it is paused')
+    })
+    await this.server.load()
+    return openConnections(this.server, client)
+  }
+
+  async advance(ms: number): Promise<void> {
+    if (typeof ms !== 'number') throw new TypeError('advance expects a number of ms')
+    if (!(ms >= 0 && ms <= Number.MAX_SAFE_INTEGER))
+      throw new RangeError(`advance expects 0 ms or more, got ${ms}`)
+    const before = this.advanced
+    this.advanced = (async () => {
+      await before
+      await this.clock.advance(ms, () => this.server.settled())
+    })()
+    await this.advanced
+  }
+
+  keys(): string[] {
+    return this.call('KEYS', '*') as string[]
+  }
+
+  call(command: string, ...args: (string | number)[]): unknown {
+    return this.server.call(command, args.map(String))
+  }
+
+  flush(): void {
+    this.call('FLUSHALL')
+  }
+
+  loseNextReply(): void {
+    this.server.loseNextReply()
+  }
+
+  cut(): void {
+    outsideRequests(() => {
+      for (const link of this.server.links) link.cut()
+    })
+  }
+
+  pause(): void {
+    this.server.pause()
+  }
+
+  resume(): void {
+    this.server.resume()
+  }
+}

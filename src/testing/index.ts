@@ -1,0 +1,1 @@
+export { type InMemoryRedis, type InMemoryRedisOptions, inMemoryRedis } from './in-memory-redis'

@@ -1,0 +1,162 @@
+import { type Reply, Status } from '../data/reply'
+import type { LuaWasm } from './wasm'
+
+const REGISTRY = -10_000
+const GLOBALS = -10_002
+const ENOUGH = 20
+
+enum Type {
+  Boolean = 1,
+  Number = 3,
+  String = 4,
+  Table = 5,
+}
+
+/** A value of Lua that is no table, as an argument of a command. */
+export type Scalar = string | number | boolean | null | undefined
+
+/** The stack of one Lua state, with strings of bytes. */
+export class LuaState {
+  private readonly length: number
+  private readonly state: number
+
+  constructor(private readonly wasm: LuaWasm) {
+    this.length = wasm._malloc(4)
+    this.state = wasm._luaL_newstate()
+    wasm._luaL_openlibs(this.state)
+  }
+
+  get top(): number {
+    return this.wasm._lua_gettop(this.state)
+  }
+
+  set top(top: number) {
+    this.wasm._lua_settop(this.state, top)
+  }
+
+  /** Puts the compiled text on the stack; else the message why it does not compile, and answers false. */
+  compile(text: string, name: string): boolean {
+    return this.withText(text, (start, length) =>
+      this.withText(
+        `${name}\0`,
+        (chunk) => this.wasm._luaL_loadbuffer(this.state, start, length, chunk) === 0,
+      ),
+    )
+  }
+
+  /** Calls the function beneath so many arguments; false: an error is on the stack, as the handler at `handler` gave it. */
+  call(args: number, handler: number): boolean {
+    return this.wasm._lua_pcall(this.state, args, 1, handler) === 0
+  }
+
+  /** Takes a value off the stack and keeps it. */
+  keep(): number {
+    return this.wasm._luaL_ref(this.state, REGISTRY)
+  }
+
+  pushKept(reference: number): void {
+    this.wasm._lua_rawgeti(this.state, REGISTRY, reference)
+  }
+
+  pushFunction(fn: () => void): void {
+    const pointer = this.wasm.addFunction(() => {
+      fn()
+      return 1
+    }, 'ii')
+    this.wasm._lua_pushcclosure(this.state, pointer, 0)
+  }
+
+  setGlobalList(name: string, elements: readonly string[]): void {
+    this.pushText(name)
+    this.pushReply(elements)
+    this.wasm._lua_rawset(this.state, GLOBALS)
+  }
+
+  pushText(text: string): void {
+    this.withText(text, (start, length) => this.wasm._lua_pushlstring(this.state, start, length))
+  }
+
+  /** As Redis hands replies to Lua: nil as false, a status as a table. */
+  pushReply(reply: Reply): void {
+    const { wasm, state } = this
+    wasm._lua_checkstack(state, ENOUGH)
+    if (typeof reply === 'number') wasm._lua_pushnumber(state, reply)
+    else if (typeof reply === 'string') this.pushText(reply)
+    else if (reply === null) wasm._lua_pushboolean(state, 0)
+    else if (reply instanceof Status) this.pushField('ok', reply.text)
+    else {
+      wasm._lua_createtable(state, reply.length, 0)
+      reply.forEach((element, at) => {
+        this.pushReply(element)
+        wasm._lua_rawseti(state, -2, at + 1)
+      })
+    }
+  }
+
+  pushError(message: string): void {
+    this.pushField('err', message)
+  }
+
+  private pushField(field: string, text: string) {
+    this.wasm._lua_createtable(this.state, 0, 1)
+    this.pushText(field)
+    this.pushText(text)
+    this.wasm._lua_rawset(this.state, -3)
+  }
+
+  isTable(at: number): boolean {
+    return this.wasm._lua_type(this.state, at) === Type.Table
+  }
+
+  /** A value that is no table; undefined for one, and for nil. */
+  scalar(at: number): Scalar {
+    const { wasm, state } = this
+    const type = wasm._lua_type(state, at)
+    if (type === Type.Number) return wasm._lua_tonumber(state, at)
+    if (type === Type.Boolean) return wasm._lua_toboolean(state, at) === 1
+    return type === Type.String ? this.text(at) : undefined
+  }
+
+  /** The field of the table on the top, where it is no table itself. */
+  field(name: string): Scalar {
+    this.pushText(name)
+    this.wasm._lua_rawget(this.state, -2)
+    const value = this.scalar(-1)
+    this.top--
+    return value
+  }
+
+  /** The elements of the table on the top, up to the first nil, each read while it is on the top. */
+  elements<T>(read: () => T): T[] {
+    const { wasm, state } = this
+    const elements: T[] = []
+    wasm._lua_checkstack(state, ENOUGH)
+    for (let at = 1; ; at++) {
+      wasm._lua_rawgeti(state, -1, at)
+      const isEnd = wasm._lua_type(state, -1) <= 0
+      if (!isEnd) elements.push(read())
+      this.top--
+      if (isEnd) return elements
+    }
+  }
+
+  private text(at: number): string {
+    const { wasm, length } = this
+    const start = wasm._lua_tolstring(this.state, at, length)
+    const bytes = wasm.HEAPU8
+    const count =
+      bytes[length]! | (bytes[length + 1]! << 8) | (bytes[length + 2]! << 16) | (bytes[length + 3]! << 24)
+    return Buffer.from(bytes.buffer, start, count).toString('latin1')
+  }
+
+  private withText<T>(text: string, use: (start: number, length: number) => T): T {
+    const { wasm } = this
+    const start = wasm._malloc(text.length + 1)
+    try {
+      Buffer.from(wasm.HEAPU8.buffer, start, text.length).write(text, 'latin1')
+      return use(start, text.length)
+    } finally {
+      wasm._free(start)
+    }
+  }
+}

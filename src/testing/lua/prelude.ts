@@ -1,0 +1,74 @@
+/**
+ * What scripts find of Redis, written in Lua on one function, `command`, which answers with a table with `err` where
+ * the command failed. Globals are read-only afterwards, and what reaches the file system is gone, as in Redis.
+ *
+ * Answers the handler of errors: it says where in the script an error came up.
+ */
+export const PRELUDE = `
+local command, sha1hex = ...
+local getinfo = debug.getinfo
+
+redis = {
+  call = function(...)
+    local reply = command(...)
+    if type(reply) == 'table' and reply.err then
+      error(reply, 0)
+    end
+    return reply
+  end,
+  pcall = function(...)
+    return command(...)
+  end,
+  sha1hex = function(...)
+    if select('#', ...) ~= 1 then
+      error({ err = 'ERR wrong number of arguments' }, 0)
+    end
+    return sha1hex((...))
+  end,
+  error_reply = function(...)
+    local message = ...
+    if select('#', ...) ~= 1 or type(message) ~= 'string' then
+      return { err = 'ERR wrong number or type of arguments' }
+    end
+    message = string.gsub(message, '^%-', '')
+    return { err = string.find(message, ' ', 1, true) and message or 'ERR ' .. message }
+  end,
+  status_reply = function(...)
+    local message = ...
+    if select('#', ...) ~= 1 or type(message) ~= 'string' then
+      return { err = 'ERR wrong number or type of arguments' }
+    end
+    return { ok = message }
+  end,
+  log = function() end,
+  LOG_DEBUG = 0,
+  LOG_VERBOSE = 1,
+  LOG_NOTICE = 2,
+  LOG_WARNING = 3,
+}
+KEYS, ARGV = {}, {}
+io, os, debug, package, require, module, dofile, loadfile, print, newproxy = nil
+
+setmetatable(_G, {
+  __index = function(_, name)
+    error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
+  end,
+  __newindex = function(_, name)
+    error("Script attempted to create global variable '" .. tostring(name) .. "'", 2)
+  end,
+})
+
+return function(err)
+  if type(err) ~= 'table' then
+    err = { err = 'ERR ' .. tostring(err) }
+  end
+  local level = 2
+  local found = getinfo(level, 'Sl')
+  while found and found.source ~= '@user_script' do
+    level = level + 1
+    found = getinfo(level, 'Sl')
+  end
+  err.line = found and found.currentline
+  return err
+end
+`

@@ -1,0 +1,203 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { outsideRequests } from '../util/async-context'
+import { setImmediate } from '../util/timers'
+import { fromBytes, toBytes, toReply } from './bytes'
+import { malformed, runCommand } from './data/commands'
+import { Keyspace } from './data/keyspace'
+import { OK, type Reply, ReplyError } from './data/reply'
+import { type ScriptMachine, scriptMachine } from './lua/script-machine'
+import type { ServerClock } from './server-clock'
+
+/** The connection of a client, as the server knows it. */
+export interface Peer {
+  /** The channels that it is subscribed to, and what takes their messages. */
+  readonly subscribed: ReadonlyMap<string, (message: string) => void>
+  answered(request: Request): void
+  reconnected(): void
+  cut(): void
+}
+
+/** A command on its way to the server, or its reply on the way back. */
+export interface Request {
+  readonly link: Peer
+  readonly isScript: boolean
+  /** Its connection broke. */
+  isOver: boolean
+  execute(): unknown
+  answered(value: unknown): void
+  failed(error: unknown): void
+}
+
+/** What users wait for may take some ticks of the event loop of its own after a reply. */
+const TICKS_TO_SETTLE = 10
+const MOST_TICKS = 10_000
+
+/** Keys, scripts, channels and connections. Commands are executed in one tick, in order, and answered in the next. */
+export class InMemoryServer {
+  /** As a real server has one: multi locks know by it that two clients have one server. */
+  readonly runId = randomUUID()
+  readonly links = new Set<Peer>()
+  private readonly keyspace = new Keyspace()
+  private readonly scripts = new Map<string, string>()
+  private incoming: Request[] = []
+  private outgoing: (() => void)[] = []
+  private isScheduled = false
+  isPaused = false
+  /** Loaded with the first client. */
+  private machine: ScriptMachine | undefined
+  private whenResumed: (() => void)[] = []
+  private losesNextReply = false
+
+  constructor(private readonly clock: ServerClock) {}
+
+  /** Makes it ready for clients; rejects where the Lua machine is not installed. */
+  async load(): Promise<void> {
+    this.machine ??= await scriptMachine()
+  }
+
+  submit(request: Request): void {
+    this.incoming.push(request)
+    this.schedule()
+  }
+
+  reconnect(link: Peer): void {
+    this.outgoing.push(() => link.reconnected())
+    this.schedule()
+  }
+
+  /** Runs a script by its hash; throws ReplyError. */
+  evaluateBySha(sha: string, keys: readonly string[], args: readonly string[]): Reply {
+    const source = this.scripts.get(sha)
+    if (source === undefined) throw new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
+    return this.evaluate(source, keys, args)
+  }
+
+  /** Runs a script and remembers it; throws ReplyError. */
+  evaluate(source: string, keys: readonly string[], args: readonly string[]): Reply {
+    const bytes = toBytes(source)
+    this.scripts.set(createHash('sha1').update(bytes, 'latin1').digest('hex'), source)
+    this.keyspace.time = this.clock.time
+    if (!this.machine) throw new Error('scripts run once a client has connected')
+    return this.machine.run(bytes, keys.map(toBytes), args.map(toBytes), (name, words) =>
+      this.inScript(name, words),
+    )
+  }
+
+  /** Runs a command of a test; throws ReplyError. */
+  call(name: string, words: readonly string[]): unknown {
+    const command = name.toLowerCase()
+    if (command === 'eval' || command === 'evalsha') return toReply(this.evaluateByWords(command, words))
+    this.keyspace.time = this.clock.time
+    return toReply(this.run(command, words.map(toBytes)))
+  }
+
+  private evaluateByWords(
+    command: 'eval' | 'evalsha',
+    [script = '', count, ...words]: readonly string[],
+  ): Reply {
+    const keys = words.slice(0, Number(count))
+    const args = words.slice(keys.length)
+    return command === 'eval' ? this.evaluate(script, keys, args) : this.evaluateBySha(script, keys, args)
+  }
+
+  loseNextReply(): void {
+    this.losesNextReply = true
+  }
+
+  pause(): void {
+    this.isPaused = true
+  }
+
+  resume(): void {
+    this.isPaused = false
+    for (const resumed of this.whenResumed.splice(0)) resumed()
+    this.schedule()
+  }
+
+  async resumed(): Promise<void> {
+    if (this.isPaused) await new Promise<void>((resolve) => this.whenResumed.push(resolve))
+  }
+
+  /** Resolves when nothing is under way, nor has been for some ticks of the event loop; at once where the server is paused. */
+  async settled(): Promise<void> {
+    for (let [quiet, ticks] = [0, 0]; quiet < TICKS_TO_SETTLE && ticks < MOST_TICKS; ticks++) {
+      await new Promise<void>((resolve) => setImmediate(() => resolve()))
+      const isQuiet = this.isPaused || (this.incoming.length === 0 && this.outgoing.length === 0)
+      quiet = isQuiet ? quiet + 1 : 0
+    }
+  }
+
+  private inScript(name: string, words: readonly string[]): Reply {
+    if (name === 'publish' || name === 'spublish') return this.run(name, words)
+    const wrong = malformed(name, words)
+    if (wrong === 'unknown command') throw new ReplyError('ERR Unknown Redis command called from script')
+    if (wrong) throw new ReplyError('ERR Wrong number of args calling Redis command from script')
+    return this.run(name, words)
+  }
+
+  private run(name: string, words: readonly string[]): Reply {
+    const [first = '', second = '', ...others] = words
+    if ((name === 'publish' || name === 'spublish') && words.length === 2) return this.publish(first, second)
+    if (name === 'pubsub' && /^(shard)?numsub$/i.test(first))
+      return words.slice(1).flatMap((channel) => [channel, this.listenersTo(channel).length])
+    if (name === 'script' && /^flush$/i.test(first) && others.length === 0) {
+      this.scripts.clear()
+      return OK
+    }
+    return runCommand(this.keyspace, name, words)
+  }
+
+  private listenersTo(channel: string): Peer[] {
+    const name = fromBytes(channel)
+    return [...this.links].filter(({ subscribed }) => subscribed.has(name))
+  }
+
+  private publish(channel: string, message: string): number {
+    const [name, text] = [fromBytes(channel), fromBytes(message)]
+    const listeners = this.listenersTo(channel)
+    for (const link of listeners) this.outgoing.push(() => link.subscribed.get(name)?.(text))
+    if (listeners.length > 0) this.schedule()
+    return listeners.length
+  }
+
+  private schedule() {
+    if (this.isScheduled || this.isPaused) return
+    this.isScheduled = true
+    outsideRequests(setImmediate, () => {
+      this.isScheduled = false
+      if (!this.isPaused) this.tick()
+    })
+  }
+
+  private tick() {
+    const [outgoing, incoming] = [this.outgoing, this.incoming]
+    this.outgoing = []
+    this.incoming = []
+    // First, so that what comes in is answered in a later tick.
+    for (const request of incoming) if (!request.isOver) this.execute(request)
+    for (const deliver of outgoing) deliver()
+    if (this.outgoing.length > 0 || this.incoming.length > 0) this.schedule()
+  }
+
+  private execute(request: Request) {
+    const reply = this.replyTo(request)
+    if (request.isScript && this.losesNextReply) {
+      this.losesNextReply = false
+      return request.link.cut()
+    }
+    this.outgoing.push(() => {
+      if (request.isOver) return
+      request.link.answered(request)
+      reply()
+    })
+  }
+
+  private replyTo(request: Request): () => void {
+    try {
+      const value = request.execute()
+      return () => request.answered(value)
+    } catch (error) {
+      return () => request.failed(error)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Stands in a queue; one at a time. */
+export interface Linked<T> {
+  before: T | undefined
+  behind: T | undefined
+}
+
+/** First come, first served, and an entry in the middle can leave at no greater cost than the first. */
+export class LinkedList<T extends Linked<T>> implements Iterable<T> {
+  first: T | undefined
+  private last: T | undefined
+
+  add(item: T): void {
+    item.before = this.last
+    if (this.last) this.last.behind = item
+    else this.first = item
+    this.last = item
+  }
+
+  /** Only what stands in it. */
+  remove(item: T): void {
+    const { before, behind } = item
+    if (before) before.behind = behind
+    else this.first = behind
+    if (behind) behind.before = before
+    else this.last = before
+    item.before = item.behind = undefined
+  }
+
+  /** The entry that it is at may leave meanwhile. */
+  *[Symbol.iterator](): Iterator<T> {
+    for (let item = this.first; item; ) {
+      const { behind }: T = item
+      yield item
+      item = behind
+    }
+  }
+}

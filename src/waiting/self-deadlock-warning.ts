@@ -1,0 +1,78 @@
+import type { Lease, Leased } from '../leases/lease'
+import type { LeaseRegistry } from '../leases/lease-registry'
+import type { Clock, Moment, Timer } from '../util/clock'
+import type { Attempt } from './attempt'
+
+/** Who waits, and since when. */
+interface Waiting {
+  readonly joined: Moment
+  /** Absent where no other client can be what it waits for. */
+  readonly attempt?: Pick<Attempt<unknown>, 'warnOfSelfWait' | 'waitedLong'>
+}
+
+const SUSPICIOUS_AFTER = 5_000
+/** Of so many names it is remembered that they were warned of. */
+const MAX_NAMES = 1_000
+
+/**
+ * Warns once a name when a hold has kept a caller of the same client waiting for long: JavaScript has no threads that
+ * would distinguish a nested call from another caller's, and a nested call without a scope waits for itself.
+ */
+export class SelfDeadlockWarning {
+  private readonly warned = new Set<string>()
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly leases: LeaseRegistry,
+  ) {}
+
+  /**
+   * Local callers sleep before this lock from now on; returns how to say that they no longer do. `waiters` gives
+   * them, in order: many who came and went do not add up to one that hangs.
+   */
+  watch(target: Pick<Leased, 'key' | 'lockIds'>, waiters: () => Iterable<Waiting>): () => void {
+    const { clock } = this
+    let timer: Timer
+    const look = () => {
+      const hold = this.leases.first(target)
+      const since = first(waiters())?.joined
+      let blocked = 0
+      if (hold && since && !hold.warnedOfSelfWait) {
+        blocked = Math.min(clock.elapsedSince(hold.acquired), clock.elapsedSince(since))
+        if (blocked >= SUSPICIOUS_AFTER) {
+          this.warn(hold)
+          blocked = 0
+        }
+      }
+      for (const { joined, attempt } of waiters()) {
+        if (clock.elapsedSince(joined) < SUSPICIOUS_AFTER) break
+        attempt?.warnOfSelfWait?.()
+        attempt?.waitedLong?.()
+      }
+      timer = clock.after(SUSPICIOUS_AFTER - blocked, look)
+    }
+    timer = clock.after(SUSPICIOUS_AFTER, look)
+    return () => timer.cancel()
+  }
+
+  private warn(hold: Lease) {
+    hold.warnedOfSelfWait = true
+    const { lockId } = hold
+    if (this.warned.has(lockId)) return
+    this.warned.add(lockId)
+    if (this.warned.size > MAX_NAMES) this.warned.delete(first(this.warned)!)
+    process.emitWarning(
+      `The lock ${JSON.stringify(hold.lockName)} is held by this client (${hold.holder}) and has ` +
+        `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
+        'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
+        'withLock(), or with the same threadId option. Concurrent branches below a hold exclude each other, too: one ' +
+        'that is inside must not wait for one that is not.',
+      { code: 'RLOCK_SELF_WAIT' },
+    )
+  }
+}
+
+function first<T>(items: Iterable<T>): T | undefined {
+  for (const item of items) return item
+  return undefined
+}

@@ -1,0 +1,299 @@
+import { type LogicalThread, outsideThreads } from '../ownership/logical-thread'
+import type { AnyScriptCall, Reply } from '../scripts/script-call'
+import { outsideRequests } from '../util/async-context'
+import { LinkedList } from '../util/linked-list'
+import { RearmableTimer } from '../util/rearmable-timer'
+import { queueMicrotask } from '../util/timers'
+import type { Attempt, Outcome } from './attempt'
+import { type CohortPolicy, SHORT_WAIT } from './cohort'
+import { catchUp, grantByMessage } from './granting-message'
+import { KnownState } from './known-state'
+import { countOvertaken, firstThatFits, mayPass } from './overtaking'
+import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step'
+import type { BackOff } from './wait-policy'
+import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
+import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, Waiter } from './waiter'
+
+/**
+ * A waiter that finds the lock held by its own client need not ask. A change without a message, a DEL for instance, is
+ * found by asking alone, so the waiter asks after this long.
+ */
+const LONGEST_WITHOUT_ASKING = 100
+/** While no message can arrive, the first waiter looks this often. */
+const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
+
+/**
+ * The queue of one process before one lock: first come, first served, and only the first talks to Redis.
+ *
+ * Going to sleep is safe when an attempt was made under a confirmed subscription and nothing has happened
+ * since: every message, confirmation or break in the meantime counts as a wake-up. A wake-up belongs to the
+ * queue rather than to a waiter, so one that finds its waiter gone goes to the next.
+ */
+export class WaitQueue extends KnownState {
+  private readonly queue = new LinkedList<AnyWaiter>()
+  private backOff: BackOff | undefined
+  private state: 'idle' | 'asking' | 'sleeping' = 'idle'
+  private wakeUps = 0
+  /** The wake-ups there had been when the attempt in flight began. */
+  private seen = 0
+  /**
+   * The attempt in flight asks for a lock that any client may acquire; else it takes over from a hold of this client.
+   */
+  private asksOpenly = true
+  /** How much of what is shared in parts is left, by the last answer. */
+  private remainder: number | undefined
+  private timer: RearmableTimer | undefined
+  private onTimer: () => void = () => {}
+  private stopListening: (() => void) | undefined
+  private stopWatching: (() => void) | undefined
+
+  constructor(
+    readonly lock: WaitTarget,
+    around: WaitQueueEnvironment,
+  ) {
+    super(around)
+  }
+
+  get isEmpty(): boolean {
+    return this.queue.first === undefined
+  }
+
+  get mayMissReleases(): boolean {
+    return this.lock.policy.newBackOff !== undefined
+  }
+
+  override awaitAnswer(waiter: AnyWaiter): void {
+    super.awaitAnswer(waiter)
+    if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(this.askNow)
+  }
+
+  /** Who is asked for next. */
+  get first(): AnyWaiter | undefined {
+    return this.queue.first
+  }
+
+  /** Queues an acquisition; its result is the reply that acquired, or undefined when its wait was over. */
+  join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
+    const waiter = new Waiter(attempt, this)
+    this.queue.add(waiter)
+    if (waiter.lastTry && this.state !== 'idle') this.awaitAnswer(waiter)
+    if (this.stopListening) catchUp(this, waiter)
+    if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
+    else if (this.state === 'sleeping' && mayPass(this, waiter, this.remainder))
+      outsideThreads(() => this.attempt(waiter, undefined))
+    return waiter
+  }
+
+  /** Something may have changed: the first waiter looks again. */
+  readonly wake = (message?: string) => {
+    this.wakeUps++
+    this.backOff = undefined
+    if (message !== undefined && message === this.lock.policy.grantedBy) grantByMessage(this)
+    if (this.state === 'sleeping') outsideRequests(this.askInTurn)
+  }
+
+  /** The reason to yield to other processes may be gone: decides again. */
+  reconsider(): void {
+    if (this.state === 'sleeping' && this.onTimer === this.askNow) outsideRequests(this.askInTurn)
+  }
+
+  /**
+   * The hold of this client that ends hands the lock to the first waiter instead of releasing it; undefined where
+   * there is none, or others are to have a chance at it. `leaseLeft`: what the server may still grant the hold, in ms.
+   */
+  handOff(giver: string, leaseLeft: number): AnyScriptCall | undefined {
+    const waiter = this.queue.first
+    if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
+    // Waiters elsewhere sleep for as long as they saw the lock would live: a shorter lease must be published.
+    if (waiter.attempt.lease < leaseLeft || !this.cohort.handOff()) return undefined
+    return outsideThreads(() => this.attempt(waiter, giver))
+  }
+
+  /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
+  inspect(): { waiting: number; isAsleep: boolean } {
+    return {
+      waiting: [...this.queue].length,
+      isAsleep: this.state === 'sleeping' && this.around.isConfirmed(this.lock),
+    }
+  }
+
+  /** The waiters, in order. */
+  get waiters(): Iterable<AnyWaiter> {
+    return this.queue
+  }
+
+  /** Rejects the descendants of a thread that holds the lock by now: they re-enter its hold. */
+  letBranchesIn(thread: LogicalThread): void {
+    for (const waiter of [...this.queue])
+      if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
+  }
+
+  /** Rejects every waiter. */
+  close(error: unknown): void {
+    for (const waiter of [...this.queue]) waiter.fail(error)
+  }
+
+  override leave(waiter: AnyWaiter): void {
+    super.leave(waiter)
+    this.queue.remove(waiter)
+    if (this.isEmpty && this.state === 'sleeping') this.finish()
+  }
+
+  private begin(waiter: AnyWaiter) {
+    this.cohort.come()
+    // A subscription left over from the last queue spares the second look, and behind a hold of our own the first.
+    if (this.around.isConfirmed(this.lock)) {
+      this.startListening()
+      const held = waiter.attempt.takeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
+      this.knownHeld = held > 0
+      if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_ASKING))
+    }
+    this.askInTurn()
+  }
+
+  private finish() {
+    this.state = 'idle'
+    this.backOff = undefined
+    this.timer?.cancel()
+    this.stopWatching?.()
+    this.stopWatching = undefined
+    this.stopListening?.()
+    this.stopListening = undefined
+    this.around.empty(this)
+  }
+
+  private startListening() {
+    this.stopListening = this.around.listen(this.lock, this.wake)
+    for (const waiter of this.queue) catchUp(this, waiter)
+  }
+
+  /** Lets other processes go first where it is their turn, and asks. */
+  private readonly askInTurn = () => {
+    const waiter = this.queue.first
+    if (!waiter) return this.finish()
+    const back = this.yieldFor(waiter)
+    if (back <= 0) return this.ask(waiter)
+    // Where the lock was free at each first try, no waiter has subscribed yet; the releases of others must be heard.
+    if (!this.stopListening) this.startListening()
+    this.sleepFor(back, this.askNow)
+  }
+
+  /** For how long to yield, in ms. A short wait leaves no time for that, a longer one half of what is left of it. */
+  private yieldFor(waiter: AnyWaiter): number {
+    if (waiter.patience <= SHORT_WAIT) return 0
+    return Math.min(this.cohort.yieldTime(), waiter.patience / 2)
+  }
+
+  private readonly askNow = () => {
+    const waiter = this.queue.first
+    if (waiter) this.ask(waiter)
+    else this.finish()
+  }
+
+  private ask(waiter: AnyWaiter) {
+    this.cohort.ask(this.around.isConfirmed(this.lock))
+    this.attempt(waiter, undefined)
+  }
+
+  private get cohort(): CohortPolicy {
+    return this.around.cohort(this.lock)
+  }
+
+  /** One try for one waiter; goes on as soon as it is answered, or the waiter leaves. */
+  private attempt(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
+    this.timer?.disarm()
+    this.state = 'asking'
+    this.asksOpenly = giver === undefined
+    this.seen = this.wakeUps
+    waiter.onLeft = this.left
+    const call = waiter.startAttempt(giver)
+    this.silentSince ??= call.started
+    call.whenAnswered(
+      (reply) => {
+        if (!waiter.settled) this.goOn(this.attemptAnswered(waiter, reply))
+      },
+      (error) => {
+        if (!waiter.settled) this.goOn(this.attemptFailed(waiter, error, call))
+      },
+    )
+    return call
+  }
+
+  // Later, because where one leaves all may be on their way out.
+  private readonly left = () => outsideRequests(() => queueMicrotask(() => this.goOn(LEFT)))
+
+  private goOn(step: Step): void {
+    if (this.isEmpty) return this.finish()
+    if (step.kind === 'left') return this.askInTurn()
+    this.remainder = step.left
+    if (step.left === undefined) {
+      if (step.kind === 'acquired' && this.lock.policy.next !== 'waits') return this.askInTurn()
+    } else if (this.wakeUps === this.seen) {
+      const next = firstThatFits(this, step.left)
+      if (next) return void this.attempt(next, undefined)
+      this.learn(true)
+    }
+    if (!this.stopListening) {
+      this.startListening()
+      // Confirmed already, but a message may have passed before we listened.
+      if (this.around.isConfirmed(this.lock)) return this.askInTurn()
+    }
+    // Having acquired it, this process need not ask whether it is held.
+    if (this.wakeUps === this.seen) this.sleep(step.remaining)
+    else this.askInTurn()
+  }
+
+  private attemptAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>): Step {
+    waiter.endAttempt(reply.connectionBroke)
+    waiter.onLeft = undefined
+    this.silentSince = undefined
+    const { value: outcome } = reply
+    if (outcome.granted && !reply.acknowledged) return stepWithoutReplica(waiter)
+    if (outcome.granted) {
+      if (this.asksOpenly) this.cohort.begin()
+      if (this.lock.policy.overtaking !== undefined) countOvertaken(this, waiter)
+      waiter.succeed(reply as GrantedReply<unknown>)
+      this.learn(this.lock.policy.next === 'waits')
+      if (this.lock.policy.next === 'granted') this.grantAll(reply as GrantedReply<unknown>)
+      return { kind: 'acquired', remaining: waiter.attempt.lease, left: outcome.left }
+    }
+    waiter.unacknowledged = 0
+    if (waiter.lastTry) waiter.giveUp()
+    this.learn(true)
+    return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
+  }
+
+  /** All that waited when the try was sent are granted by its answer. */
+  private grantAll(reply: GrantedReply<unknown>) {
+    for (const waiter of [...this.queue])
+      if (waiter.joined.monotonic <= reply.sent.monotonic) waiter.succeed(reply)
+  }
+
+  private attemptFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall): Step {
+    waiter.onLeft = undefined
+    this.knownHeld = false
+    this.silentSince = undefined
+    return stepAfterFailure(this, waiter, error, call)
+  }
+
+  private sleep(remaining: number) {
+    const { longestSleep } = this.around
+    let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
+    const { newBackOff, placedOnServer } = this.lock.policy
+    if (!placedOnServer && !this.around.isConfirmed(this.lock))
+      longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
+    if (newBackOff) {
+      this.backOff ??= newBackOff()
+      longest = Math.min(longest, this.backOff.next())
+    }
+    this.sleepFor(longest, this.askInTurn)
+    this.stopWatching ??= this.around.watch(this)
+  }
+
+  private sleepFor(longest: number, then: () => void) {
+    this.state = 'sleeping'
+    this.onTimer = then
+    this.timer ??= new RearmableTimer(this.around.clock, () => this.onTimer())
+    this.timer.set(longest)
+  }
+}

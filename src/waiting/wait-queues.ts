@@ -1,0 +1,216 @@
+import type { LeaseRegistry } from '../leases/lease-registry'
+import type { LogicalThread } from '../ownership/logical-thread'
+import type { AnyScriptCall } from '../scripts/script-call'
+import type { Clock, Moment } from '../util/clock'
+import type { Attempt } from './attempt'
+import { type CohortPolicy, NO_COHORT } from './cohort'
+import { countOvertaken, letsNonePass } from './overtaking'
+import { SelfDeadlockWarning } from './self-deadlock-warning'
+import type { Subscriptions } from './subscriptions'
+import { WaitQueue } from './wait-queue'
+import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
+import type { GrantedReply } from './waiter'
+
+export interface WaitQueuesOptions {
+  readonly clock: Clock
+  readonly clientId: string
+  /** How long past its wait a waiter still accepts the answer to a try in flight, in ms. */
+  readonly grace: number
+  readonly scripts: ServerState
+  readonly subscriptions: Subscriptions
+  readonly leases: LeaseRegistry
+  readonly unavailableAfter: number
+  /** A key without expiry, or one this process holds itself, is looked at again after this long at the latest. */
+  readonly longestSleep: number
+  /**
+   * Whether the server says how many clients heard a message: in a cluster only of those that listen at the same node.
+   */
+  readonly audienceIsKnown: boolean
+}
+
+interface ServerState {
+  /** Whether the server is known to be out of reach. */
+  readonly isServerAway: boolean
+}
+
+/** What a lock is called where it is waited for. */
+type Waited = Pick<WaitTarget, 'lockIds' | 'channel'>
+type Freed = Pick<WaitTarget, 'lockIds' | 'channel' | 'policy'>
+
+/** All queues of a client: one a lock while a caller is acquiring it, none otherwise. */
+export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
+  readonly clock: Clock
+  readonly clientId: string
+  readonly grace: number
+  readonly longestSleep: number
+  readonly unavailableAfter: number
+  private readonly queues = new Map<string, WaitQueue>()
+  /** Those of waiters whose queue is on the server, one a waiter. */
+  private readonly placed = new Set<WaitQueue>()
+  private readonly selfWait: SelfDeadlockWarning
+
+  constructor(private readonly options: WaitQueuesOptions) {
+    this.clock = options.clock
+    this.clientId = options.clientId
+    this.grace = options.grace
+    this.longestSleep = options.longestSleep
+    this.unavailableAfter = options.unavailableAfter
+    this.selfWait = new SelfDeadlockWarning(options.clock, options.leases)
+  }
+
+  get isServerAway(): boolean {
+    return this.options.scripts.isServerAway
+  }
+
+  /** Whether local waiters are before this lock already, and the server answered them that it is held. */
+  isKnownHeld(lockId: string): boolean {
+    const queue = this.queues.get(lockId)
+    return queue?.isEmpty === false && queue.isKnownHeld()
+  }
+
+  /** Resolves with the reply that acquired, or undefined when the wait was over. */
+  acquire<Grant>(lock: WaitTarget, attempt: Attempt<Grant>): Promise<GrantedReply<Grant> | undefined> {
+    let queue = this.queues.get(lock.lockId)
+    // Readers do not exclude each other: a single try does not wait for the round trips of those before it.
+    if (queue?.isEmpty === false && lock.policy.next === 'tries' && (attempt.waitTime ?? 1) <= 0)
+      return tryPast(queue, new WaitQueue(lock, this), attempt)
+    if (!queue) {
+      queue = new WaitQueue(lock, this)
+      this.queues.set(lock.lockId, queue)
+      if (lock.policy.placedOnServer) this.placed.add(queue)
+    }
+    return queue.join(attempt).result
+  }
+
+  /** Hands the lock to the first local waiter; undefined where it must be released with a message. */
+  handOff(lockId: string, giver: string, leaseLeft: number): AnyScriptCall | undefined {
+    return this.queues.get(lockId)?.handOff(giver, leaseLeft)
+  }
+
+  /** The lock is about to be freed from here. */
+  releasing({ lockId, channel, policy }: Freed & Pick<WaitTarget, 'lockId'>): void {
+    const { subscriptions } = this.options
+    const cohort = policy.yields ? subscriptions.cohort(channel) : undefined
+    if (!cohort) return
+    const next = this.queues.get(lockId)?.first
+    cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
+  }
+
+  /**
+   * The lock was freed from here, and so many clients were notified; undefined: the server refused to publish. The
+   * server's message wakes the first local waiter, as it wakes those of other clients; where it was not sent, or may
+   * not arrive, this does.
+   */
+  freed(lock: Freed, notified: number | undefined): void {
+    const isHeard = this.options.subscriptions.isConfirmed(lock.channel)
+    if (lock.policy.yields) this.endCohort(lock.channel, this.othersAmong(notified ?? 0, isHeard))
+    if (this.queues.size === 0) return
+    if (notified !== undefined && isHeard) for (const id of lock.lockIds) this.queues.get(id)?.reconsider()
+    else if (notified === undefined || lock.lockIds.some((id) => this.queues.has(id))) this.mayBeFree(lock)
+  }
+
+  /** How many other clients heard a release of which so many were notified, this one too if it `isHeard` here. */
+  private othersAmong(notified: number, isHeard: boolean): number {
+    if (this.options.audienceIsKnown) return Math.max(0, notified - (isHeard ? 1 : 0))
+    return notified > 0 || isHeard ? 1 : 0
+  }
+
+  private endCohort(channel: string, others: number) {
+    const { subscriptions } = this.options
+    // A caller that never had to wait is not subscribed; where others are waiting it takes turns all the same.
+    const cohort = others > 0 ? subscriptions.keepCohort(channel) : subscriptions.cohort(channel)
+    cohort?.released(others)
+    if (cohort?.comesLate) subscriptions.stopLingering(channel)
+  }
+
+  /** The server notified no client, and another one may hold the lock already: local waiters try for themselves. */
+  mayBeFree({ channel, lockIds }: Waited): void {
+    this.options.subscriptions.wake(channel)
+    for (const id of lockIds) this.queues.get(id)?.wake()
+  }
+
+  /** The waiters of this one queue look again. */
+  wake(lockId: string): void {
+    this.queues.get(lockId)?.wake()
+  }
+
+  /** How many callers wait. */
+  get waiting(): number {
+    let waiting = 0
+    for (const queue of this.queues.values()) waiting += queue.inspect().waiting
+    return waiting
+  }
+
+  /** @internal How many queues there are. */
+  stats(): { queues: number } {
+    return { queues: this.queues.size }
+  }
+
+  /** @internal How many wait for this lock, and whether the first of them sleeps until it is notified. */
+  inspect(lockId: string): { waiting: number; isAsleep: boolean } {
+    return this.queues.get(lockId)?.inspect() ?? { waiting: 0, isAsleep: false }
+  }
+
+  /**
+   * The thread holds this lock now, and keeps all others out: descendants of it that wait here, in any queue of it, are
+   * let in by its hold.
+   */
+  letBranchesIn({ lockId, lockIds }: Pick<WaitTarget, 'lockId' | 'lockIds'>, thread: LogicalThread): void {
+    for (const id of lockIds) this.queues.get(id)?.letBranchesIn(thread)
+    for (const queue of this.placed) if (queue.lock.lockIds.includes(lockId)) queue.letBranchesIn(thread)
+  }
+
+  close(error: unknown): void {
+    for (const queue of this.queues.values()) queue.close(error)
+  }
+
+  listen({ channel }: WaitTarget, wake: (message?: string) => void): () => void {
+    return this.options.subscriptions.listen(channel, { wake })
+  }
+
+  whenCaughtUp({ channel }: WaitTarget, callback: () => void): void {
+    this.options.subscriptions.whenCaughtUp(channel, callback)
+  }
+
+  isConfirmed({ channel }: WaitTarget): boolean {
+    return this.options.subscriptions.isConfirmed(channel)
+  }
+
+  cohort({ channel, policy }: WaitTarget): CohortPolicy {
+    return (policy.yields ? this.options.subscriptions.cohort(channel) : undefined) ?? NO_COHORT
+  }
+
+  watch(queue: WaitQueue): () => void {
+    return this.selfWait.watch(queue.lock, () => queue.waiters)
+  }
+
+  /** A branch waits for its siblings since `joined`; returns how to say that it no longer does. */
+  watchSelfWait(target: Pick<WaitTarget, 'key' | 'lockIds'>, joined: Moment): () => void {
+    return this.selfWait.watch(target, () => [{ joined }])
+  }
+
+  surelyHeldFor(target: WaitTarget): number {
+    const hold = this.options.leases.first(target)
+    if (!hold || !this.options.subscriptions.isQuietSince(target.channel, hold.granted)) return 0
+    return hold.remaining()
+  }
+
+  empty(queue: WaitQueue): void {
+    const { lockId } = queue.lock
+    if (!queue.isEmpty || this.queues.get(lockId) !== queue) return
+    this.queues.delete(lockId)
+    this.placed.delete(queue)
+  }
+}
+
+/** A single try past the waiters: where they have let enough others pass, it is not granted. */
+async function tryPast<Grant>(
+  passed: WaitQueue,
+  own: WaitQueue,
+  attempt: Attempt<Grant>,
+): Promise<GrantedReply<Grant> | undefined> {
+  if (letsNonePass(passed)) return undefined
+  const reply = await own.join(attempt).result
+  if (reply) countOvertaken(passed, undefined)
+  return reply
+}

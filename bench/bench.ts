@@ -1,8 +1,8 @@
 // npm run bench: this lock beside its peers, every one measured in turns in the same run.
 
 import { join } from 'node:path'
-import { liveLine } from '../test/endurance/live-line'
-import { optionsOrExit } from '../test/support/command-line'
+import { optionsOrExit } from '../test/kit/cli'
+import { liveLine } from '../test/kit/terminal/live-line'
 import { type BenchRun, runBench } from './driver/bench-run'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchOptions, parseOptions, USAGE } from './options'
@@ -10,7 +10,7 @@ import { tables } from './report/tables'
 import { judge } from './report/targets'
 import { assertWritable, readRun, UnusableFile, writeRun } from './result-file'
 
-const DOCS = join(__dirname, '../docs')
+const DOCS = join(__dirname, '../docs/evidence')
 
 /** Resolves with the exit code. */
 async function bench(options: BenchOptions): Promise<number> {
@@ -48,6 +48,8 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   const java = options.subjects.some(({ runsOn }) => runsOn === 'java') ? await javaWorker() : undefined
   const withJava = java !== undefined && !('missing' in java)
   if (java && !withJava) console.log(`Without Java: ${java.missing}`)
+  // The workers inherit it.
+  if (!options.fastPath) process.env.RLOCK_BENCH_FAST_PATH = 'off'
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { chosen, numberOption, wholeOption } from '../test/kit/cli'
 import { SCENARIOS } from './scenarios'
 import type { Scenario } from './scenarios/scenario'
 import { SUBJECTS, type Subject } from './subjects/catalogue'
@@ -12,6 +13,8 @@ export interface BenchOptions {
   readonly seconds: number
   /** Before each window, for the just-in-time compilers; that of Java takes longer. */
   readonly warmupSeconds: { readonly node: number; readonly java: number }
+  /** Whether rlock's scripts take the fast path (src/redis/fast-path). */
+  readonly fastPath: boolean
   /** Where to write all figures. */
   readonly json: string | undefined
   /** The file with the figures of a run from which tables and charts are to be made anew; nothing is measured. */
@@ -20,7 +23,7 @@ export interface BenchOptions {
   readonly check: boolean
 }
 
-export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--json FILE] [--check]
+export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--no-fast-path] [--json FILE] [--check]
        npm run bench -- --report FILE
 
 Measures this lock beside its peers: builds the package, installs the peers, starts a Redis server of its own,
@@ -33,9 +36,10 @@ and has every subject do every scenario, in turns, several times over.
                    ${SUBJECTS.map(({ name }) => name).join(', ')}
   --rounds N       so many rounds (5)
   --seconds N      the length of each measured window (2)
+  --no-fast-path   rlock leaves the making and writing of commands to ioredis: what the fast path is worth
   --json FILE      all figures, into that file
-  --report FILE    measures nothing: tables from such a file, the charts into docs/charts, and the figures into
-                   docs/performance.md
+  --report FILE    measures nothing: tables from such a file, the charts into docs/evidence/charts, and the figures into
+                   docs/evidence/performance.md
   --check          exit code 1 when a target was missed
 
 Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments and files of no use.`
@@ -50,6 +54,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
       subject: { type: 'string', multiple: true },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      'no-fast-path': { type: 'boolean', default: false },
       json: { type: 'string' },
       report: { type: 'string' },
       check: { type: 'boolean', default: false },
@@ -65,33 +70,12 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     quick,
     scenarios: chosen('scenario', SCENARIOS, values.scenario),
     subjects: chosen('subject', SUBJECTS, wanted),
-    rounds: number('rounds', values.rounds, quick ? 2 : 5, { least: 1, most: 1_000, whole: true }),
-    seconds: number('seconds', values.seconds, quick ? 0.5 : 2, { least: 0.1, most: 600, whole: false }),
+    rounds: wholeOption('rounds', values.rounds, quick ? 2 : 5, 1, 1_000),
+    seconds: numberOption('seconds', values.seconds, { least: 0.1, most: 600, otherwise: quick ? 0.5 : 2 }),
     warmupSeconds: quick ? { node: 0.4, java: 2 } : { node: 2, java: 10 },
+    fastPath: !values['no-fast-path'],
     json,
     report,
     check,
   }
-}
-
-function chosen<T extends { name: string }>(option: string, all: readonly T[], wanted?: readonly string[]) {
-  if (!wanted) return all
-  const names = all.map(({ name }) => name)
-  for (const name of wanted)
-    if (!names.includes(name))
-      throw new TypeError(`--${option} takes one of ${names.join(', ')}, got ${JSON.stringify(name)}`)
-  return all.filter(({ name }) => wanted.includes(name))
-}
-
-function number(
-  name: string,
-  given: string | undefined,
-  otherwise: number,
-  { least, most, whole }: { least: number; most: number; whole: boolean },
-): number {
-  if (given === undefined) return otherwise
-  const value = given.trim() === '' ? Number.NaN : Number(given)
-  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value
-  const kind = whole ? 'a whole number' : 'a number'
-  throw new RangeError(`--${name} takes ${kind} from ${least} to ${most}, got ${JSON.stringify(given)}`)
 }

@@ -5,7 +5,7 @@ import type { BenchRun } from './driver/bench-run'
 /** A file was named that is of no use: the arguments are at fault, not the run. */
 export class UnusableFile extends Error {}
 
-/** Told before anything is measured; what an earlier run left there stays until this one has figures. */
+/** Reported before anything is measured; what an earlier run left there stays until this one has figures. */
 export function assertWritable(file: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true })

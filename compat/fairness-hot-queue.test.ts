@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
-import { type Standalone, startStandalone } from '../test/servers'
-import { describeWithJava, type JavaPeer, startJavaPeer } from './java-peer'
+import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { type Standalone, startStandalone } from '../test/kit/servers/index'
 import { type HotQueueReport, meetAtHotQueue } from './support/hot-queue'
 
-/** What nobody may fall short of while a queue of Node flows hands a lock around among themselves. */
+/** What nobody may fall short of while a queue of Node callers hands a lock around among themselves. */
 const BOUND = {
   javaLongestWaitMs: 500,
   javaTurnsASecond: 5,
   nodeLongestWaitMs: 2_000,
 }
 
-const DURATION_MS = 5_000
+const DURATION_MS = 3_000
 const LEASE_MS = 30_000
 
 /**
@@ -21,9 +21,9 @@ const LEASE_MS = 30_000
 const HOLDS_MS = [0, 5]
 
 const MEETINGS = [
-  { processes: 1, flowsEach: 50, javaThreads: 1 },
-  { processes: 1, flowsEach: 50, javaThreads: 4 },
-  { processes: 2, flowsEach: 8, javaThreads: 1 },
+  { processes: 1, callersEach: 50, javaThreads: 1 },
+  { processes: 1, callersEach: 50, javaThreads: 4 },
+  { processes: 2, callersEach: 8, javaThreads: 1 },
 ]
 
 describeWithJava('Java beside a hot local queue of Node', () => {
@@ -63,8 +63,8 @@ describeWithJava('Java beside a hot local queue of Node', () => {
   }
 })
 
-function describeMeeting({ processes, flowsEach, javaThreads }: (typeof MEETINGS)[number]): string {
-  const node = `${processes} Node process${processes > 1 ? 'es' : ''} of ${flowsEach} flows`
+function describeMeeting({ processes, callersEach, javaThreads }: (typeof MEETINGS)[number]): string {
+  const node = `${processes} Node process${processes > 1 ? 'es' : ''} of ${callersEach} callers`
   return `${node}, ${javaThreads} Java thread${javaThreads > 1 ? 's' : ''}`
 }
 

@@ -1,11 +1,11 @@
-// Measures what docs/read-write-locks.md says of fairness, here and in Java: npx tsx compat/fairness.ts
+// Measures what docs/guides/read-write-locks.md says of fairness, here and in Java: npx tsx compat/fairness.ts
 //
 // 1. How long a writer waits under a steady stream of readers: four that overlap in turn, 20 ms each.
 // 2. How long waiting readers wait on after the writer has stepped down to reading.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redisson } from '../src/index'
-import { startStandalone } from '../test/servers'
-import { type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
+import { type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
+import { startStandalone } from '../test/kit/servers/index'
 
 const READERS = 4
 const HOLD_MS = 20

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Redis } from 'ioredis'
 import type { ShardedSubscriptionMode } from '../src/index'
-import { type ClusterSetup, sharedCluster, waitUntil, withClient } from '../test/servers'
-import { timed, uniqueName } from '../test/support/clients'
-import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
+import { timed, uniqueName } from '../test/kit/clients'
+import { describeWithJava, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
+import { type ClusterSetup, sharedCluster, waitUntil, withClient } from '../test/kit/servers/index'
 import { BOTH_WAYS, READ, type Sides, WRITE } from './support/lock-peer'
 import { NodePeer } from './support/node-peer'
 import { channelOf, readWriteChannelOf, warmUp, warmUpReadWrite } from './support/world'
@@ -15,7 +15,7 @@ const WOKEN_WITHIN_MS = 250
 type Channels = 'sharded' | 'plain'
 
 // Who hears whom. 3.27.2 is not here: it chooses by a probe whose answer depends on the node it asks, so no
-// setting of ours is sure to hear it (docs/parity.md).
+// setting of ours is sure to hear it (docs/reference/java-parity.md).
 describeWithJava('Java and Node in a cluster', () => {
   clusterTests(newest, 'AUTO', 'AUTO', 'sharded')
   clusterTests(newest, 'OFF', 'OFF', 'plain')

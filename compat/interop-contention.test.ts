@@ -1,16 +1,16 @@
 import { expect } from 'chai'
-import { runFlows } from '../test/contention/flows'
-import { uniqueName } from '../test/support/clients'
-import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
+import { uniqueName } from '../test/kit/clients'
+import { runCallers } from '../test/kit/contention/callers'
+import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { setUpWorld, type World } from './support/world'
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
 const LEASE_MS = 10_000
 const JAVA = { threads: 4, sections: 1_000 }
-const NODE = { flows: 4, sectionsEach: 250 }
+const NODE = { callers: 4, sectionsEach: 250 }
 
 describeWithJava(
-  'contention of Java threads and Node flows',
+  'contention of Java threads and Node callers',
   () => {
     for (const version of VERSIONS) {
       describe(`with Redisson ${version}`, () => {
@@ -22,12 +22,12 @@ describeWithJava(
 )
 
 function contentionTests(world: World): void {
-  it('loses no update, and nobody waits as long as a lease', async () => {
+  it('Callers of Node and Java lose no update, and none waits for a lease (guarantee 1)', async () => {
     const [name, counterKey] = [uniqueName(), uniqueName('counter')]
     const started = performance.now()
     const [java, node] = await Promise.all([
       world.Java.contend(name, { ...JAVA, counterKey }),
-      runFlows(world.Node.redisson.getLock(name), world.redis, counterKey, NODE),
+      runCallers(world.Node.redisson.getLock(name), world.redis, counterKey, NODE),
     ])
     const took = performance.now() - started
     expect(java.errors).to.deep.equal([])
@@ -45,7 +45,7 @@ function contentionTests(world: World): void {
     const [name, counterKey] = [uniqueName(), uniqueName('counter')]
     const lock = world.Node.redisson.getLock(name)
     let entered = 0
-    const flow = async () => {
+    const caller = async () => {
       for (let i = 0; i < 40; i++) {
         const hold = await lock.tryAcquire({ waitTime: 15, leaseTime: 5_000 })
         if (!hold) continue
@@ -63,7 +63,7 @@ function contentionTests(world: World): void {
         holdMs: [0, 4],
         counterKey,
       }),
-      ...Array.from({ length: 4 }, flow),
+      ...Array.from({ length: 4 }, caller),
     ])
     expect(java.errors).to.deep.equal([])
     expect(java.sections).to.equal(150)

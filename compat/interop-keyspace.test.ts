@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
+import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import type { Step } from './support/call-sequence'
 import { NAMES } from './support/names'
 import { expectSameAsJava, listening, MIXED } from './support/pairings'
@@ -65,7 +65,7 @@ const SEQUENCES: Record<string, readonly Step[]> = {
     ['a', 'isHeldByCurrentThread'],
     ['a', 'unlock'],
   ],
-  'handing over to one who waits': [
+  'handing off to one who waits': [
     ['a', 'lock', { leaseTime: 20_000 }],
     ['b', 'lock', { leaseTime: 10_000, starts: true }],
     ['a', 'getHoldCount'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
+import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { READ, WRITE } from './support/lock-peer'
 import { NAMES } from './support/names'
 import { expectSameAsJava, listening, MIXED } from './support/pairings'

@@ -1,7 +1,7 @@
+import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { readWriteDifferenceTests } from './interop/read-write-differences'
 import { stepDownTests } from './interop/read-write-step-down'
 import { readWriteWaitingTests } from './interop/read-write-waiting'
-import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
 import { setUpWorld } from './support/world'
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { rejection, timed, uniqueName } from '../test/support/clients'
-import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
+import { rejection, timed, uniqueName } from '../test/kit/clients'
+import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { BOTH_WAYS, READ, saysNotHeld, WRITE } from './support/lock-peer'
 import { channelOf, setUpWorld, untilAsleep, untilWaiting, type World } from './support/world'
 

@@ -1,7 +1,7 @@
+import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { differenceTests } from './interop/differences'
 import { holdingTests } from './interop/holding'
 import { waitingTests } from './interop/waiting'
-import { describeWithJava, REDISSON_VERSIONS } from './java-peer'
 import { setUpWorld } from './support/world'
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Redis from 'ioredis'
-import { type Standalone, startStandalone } from '../test/servers'
-import { waitUntil } from '../test/servers/wait-until'
-import { describeWithJava, type Evidence, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
+import {
+  describeWithJava,
+  type Evidence,
+  type JavaPeer,
+  REDISSON_VERSIONS,
+  startJavaPeer,
+} from '../test/kit/java'
+import { type Standalone, startStandalone } from '../test/kit/servers/index'
+import { waitUntil } from '../test/kit/servers/wait-until'
 
 type Entry = Record<string, string>
 

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import Redis from 'ioredis'
-import { startStandalone } from '../test/servers'
+import { describeWithJava, JavaError, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
+import { startStandalone } from '../test/kit/servers/index'
 import { failureOf } from './failure-of'
-import { describeWithJava, JavaError, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
 
 let server: Awaited<ReturnType<typeof startStandalone>>
 let redis: Redis
@@ -38,7 +38,7 @@ describeWithJava(
     })
 
     it('neither keeps its process alive nor outlives it', async () => {
-      const script = `require('./compat/java-peer').startJavaPeer({ redis: '${server.url}' }).then((peer) => {
+      const script = `require('./test/kit/java').startJavaPeer({ redis: '${server.url}' }).then((peer) => {
         console.log(peer.pid)
         peer.pause()
       })`

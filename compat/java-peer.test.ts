@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Redis from 'ioredis'
-import { startStandalone } from '../test/servers'
+import {
+  describeWithJava,
+  JavaError,
+  type JavaPeer,
+  REDISSON_VERSIONS,
+  startJavaPeer,
+} from '../test/kit/java'
+import { startStandalone } from '../test/kit/servers/index'
 import { failureOf } from './failure-of'
-import { describeWithJava, JavaError, type JavaPeer, REDISSON_VERSIONS, startJavaPeer } from './java-peer'
 
 let server: Awaited<ReturnType<typeof startStandalone>>
 let redis: Redis

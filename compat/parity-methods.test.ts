@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { RedissonLock } from '../src/locks/redisson-lock'
-import { sharedStandalone } from '../test/servers'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../test/support/clients'
+import { ReentrantLock } from '../src/reentrant/reentrant-lock'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../test/kit/clients'
 import {
   describeWithJava,
   type JavaMethod,
   type JavaPeer,
   REDISSON_VERSIONS,
   startJavaPeer,
-} from './java-peer'
+} from '../test/kit/java'
+import { sharedStandalone } from '../test/kit/servers/index'
 import { JAVA_METHODS, READ_WRITE_METHODS } from './support/java-methods'
 
 const VERSIONS = [REDISSON_VERSIONS.oldest, REDISSON_VERSIONS.newest]
@@ -20,7 +20,7 @@ const INTERFACES = [
   'java.util.concurrent.locks.Lock',
 ]
 const READ_WRITE_INTERFACES = ['org.redisson.api.RReadWriteLock', 'java.util.concurrent.locks.ReadWriteLock']
-const PARITY = readFileSync(join(__dirname, '..', 'docs', 'parity.md'), 'utf8')
+const PARITY = readFileSync(join(__dirname, '..', 'docs', 'reference', 'java-parity.md'), 'utf8')
 
 describeWithJava(
   "every method of Java's lock interfaces",
@@ -52,11 +52,11 @@ describe('the counterparts of the methods of Java', () => {
 
   it('are methods of the lock that getLock() gives', async () => {
     const lock = (await createRedisson()).getLock(uniqueName())
-    expect(lock).to.be.instanceOf(RedissonLock)
+    expect(lock).to.be.instanceOf(ReentrantLock)
     for (const [signature, counterpart] of Object.entries(JAVA_METHODS)) {
-      const name = signature.slice(0, signature.indexOf('(')) as keyof RedissonLock
-      if ('ours' in counterpart) expect(RedissonLock.prototype[counterpart.ours]).to.be.a('function')
-      else expect(RedissonLock.prototype[name], signature).to.equal(undefined)
+      const name = signature.slice(0, signature.indexOf('(')) as keyof ReentrantLock
+      if ('ours' in counterpart) expect(ReentrantLock.prototype[counterpart.ours]).to.be.a('function')
+      else expect(ReentrantLock.prototype[name], signature).to.equal(undefined)
     }
   })
 
@@ -83,14 +83,14 @@ describe('the counterparts of the methods of Java', () => {
   it('are methods of the read-write lock that getReadWriteLock() gives, and give the same side each time', async () => {
     const both = (await createRedisson()).getReadWriteLock(uniqueName())
     for (const side of Object.values(READ_WRITE_METHODS)) {
-      expect(both[side]()).to.be.instanceOf(RedissonLock)
+      expect(both[side]()).to.be.instanceOf(ReentrantLock)
       expect(both[side]()).to.equal(both[side]())
       expect(both[side]().getName()).to.equal(both.getName())
     }
     expect(both.readLock()).to.not.equal(both.writeLock())
   })
 
-  it('stand in docs/parity.md, and so do those without', () => {
+  it('stand in docs/reference/java-parity.md, and so do those without', () => {
     const all = [...Object.keys(JAVA_METHODS), ...Object.keys(READ_WRITE_METHODS)]
     const missing = all.filter((signature) => !PARITY.includes(`\`${signature}\``))
     expect(missing).to.deep.equal([])

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { FlowsReport } from '../test/read-write/flows'
-import { flowsSpec, LEASE_MS, LONG, runMixed } from '../test/read-write/mixed'
-import { startStandalone } from '../test/servers'
-import { closeAll, openRedis, uniqueName } from '../test/support/clients'
-import { killPrograms } from '../test/support/program'
-import { describeWithJava, type JavaPeer, startJavaPeer } from './java-peer'
+import { closeAll, openRedis, uniqueName } from '../test/kit/clients'
+import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { killPrograms } from '../test/kit/program'
+import type { CallersReport } from '../test/kit/read-write/callers'
+import { callersSpec, LEASE_MS, LONG, runMixed } from '../test/kit/read-write/mixed'
+import { startStandalone } from '../test/kit/servers/index'
 
 describeWithJava('a read-write lock among three Node processes and a Java one', () => {
   let server: Awaited<ReturnType<typeof startStandalone>>
@@ -24,8 +24,8 @@ describeWithJava('a read-write lock among three Node processes and a Java one', 
   })
 
   it('no writer ever has company, no read is torn, nobody waits a lease', async () => {
-    const spec = flowsSpec(uniqueName('mixed'), LONG ? 30_000 : 6_000)
-    const java = async (): Promise<FlowsReport[]> => {
+    const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 6_000)
+    const java = async (): Promise<CallersReport[]> => {
       const { durationMs, holdMs, counterKey, twinKey, logStream } = spec
       const common = { durationMs, holdMs, counterKey, twinKey, logStream }
       const [reads, writes] = await Promise.all([

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
-import { answerOf, type ModelClient, OurClient } from '../test/read-write/model/clients'
-import type { Answer, Side } from '../test/read-write/model/reference'
-import { actions, Run, seed, WATCHDOG, wipe } from '../test/read-write/model/run'
-import { startStandalone } from '../test/servers'
-import { closeAll, openRedis, uniqueName } from '../test/support/clients'
-import { describeWithJava, JavaError, type JavaPeer, startJavaPeer } from './java-peer'
+import { closeAll, openRedis, uniqueName } from '../test/kit/clients'
+import { describeWithJava, JavaError, type JavaPeer, startJavaPeer } from '../test/kit/java'
+import { answerOf, type ModelClient, OurClient } from '../test/kit/read-write-model/clients'
+import type { Answer, Side } from '../test/kit/read-write-model/reference'
+import { actions, Run, seed, WATCHDOG, wipe } from '../test/kit/read-write-model/run'
+import { startStandalone } from '../test/kit/servers/index'
 
 const SEQUENCES = Number(process.env.RLOCK_SEQUENCES ?? 100)
 

@@ -1,6 +1,6 @@
 // npm run demo: three Node processes and one Java process take the same lock, and Redis is asked how it went.
 import { randomUUID } from 'node:crypto'
-import { sharedStandalone, stopShared } from '../test/servers'
+import { sharedStandalone, stopShared } from '../test/kit/servers/index'
 import { Evidence } from './evidence'
 import { runJava, startJava } from './java-process'
 import { JAVA_PROCESS, NODE_PROCESSES, type RecordKeys } from './messages'
@@ -13,7 +13,7 @@ import type { FinalState } from './verdict'
 import { WorkerProcess } from './worker-process'
 
 /** Resolves with whether the run showed what it should. */
-async function demo({ seconds, flows, java: wantsJava, readWrite }: DemoOptions): Promise<boolean> {
+async function demo({ seconds, callers, java: wantsJava, readWrite }: DemoOptions): Promise<boolean> {
   const mode = readWrite ? readWriteMode : plainMode
   const { url } = await sharedStandalone()
   const name = `rlock-demo:${randomUUID().slice(0, 8)}`
@@ -37,7 +37,7 @@ async function demo({ seconds, flows, java: wantsJava, readWrite }: DemoOptions)
       : `Java: none, going on with Node only (${java})`,
   )
 
-  const routines = mode.node(flows, withJava)
+  const routines = mode.node(callers, withJava)
   const started = await Promise.all(
     NODE_PROCESSES.map((who) => WorkerProcess.start({ who, url, keys, routines })),
   )

@@ -40,7 +40,7 @@ export class Evidence {
     Node: { Node: 0, Java: 0 },
     Java: { Node: 0, Java: 0 },
   }
-  /** Turns that a thread or flow took right after its own. */
+  /** Turns that a thread or caller took right after its own. */
   keptTurns = 0
 
   readonly #keys: Keys

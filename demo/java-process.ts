@@ -1,4 +1,4 @@
-import { type JavaPeer, javaAvailability, startJavaPeer } from '../compat/java-peer'
+import { type JavaPeer, javaAvailability, startJavaPeer } from '../test/kit/java'
 import { JAVA_PROCESS, type RecordKeys, type Routine } from './messages'
 
 /** Starts the demo's Java process, a real Redisson; a string says why there can be none. */

@@ -21,10 +21,10 @@ export interface RecordKeys extends Keys {
 /** What the lock is taken for: a plain one as such, a read-write lock to read or to write. */
 export type Side = 'lock' | 'read' | 'write'
 
-/** What each of some flows of a Node process, or threads of a Java process, does over and over. */
+/** What each of some callers of a Node process, or threads of a Java process, does over and over. */
 export interface Routine {
   readonly side: Side
-  /** How many flows or threads do so. */
+  /** How many callers or threads do so. */
   readonly times: number
   /** How long a critical section lasts, at random between these. */
   readonly holdMs: readonly [min: number, max: number]

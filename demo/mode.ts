@@ -6,9 +6,9 @@ import type { FinalState } from './verdict'
 
 /** All that differs between the ways to run the demo. */
 export interface Mode {
-  /** What Java's threads do, and what each Node process does; `flows` is what was asked for. */
+  /** What Java's threads do, and what each Node process does; `callers` is what was asked for. */
   readonly java: readonly Routine[]
-  node(flows: number, withJava: boolean): readonly Routine[]
+  node(callers: number, withJava: boolean): readonly Routine[]
   /** The same for people. */
   readonly javaInWords: string
   nodeInWords(routines: readonly Routine[]): string

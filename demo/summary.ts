@@ -16,7 +16,7 @@ export function summary(
     ? '0 overlaps, and handoffs in all four directions'
     : '0 overlaps. No Java took part: this shows nothing about Node beside Java'
   return [
-    colors.bold('Handoffs from one thread or flow to another'),
+    colors.bold('Handoffs from one thread or caller to another'),
     row('', ...languages.map((to) => `to ${to}`)),
     ...languages.map((from) => row(`from ${from}`, ...languages.map((to) => handoffs[from][to]))),
     `  besides, ${keptTurns} times one took the lock again right after itself`,

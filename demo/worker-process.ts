@@ -1,11 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import { endWithThisProcess } from '../test/kit/servers/left-behind'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages'
-
-const living = new Set<ChildProcess>()
-process.on('exit', () => {
-  for (const child of living) child.kill('SIGKILL')
-})
 
 /** The demo's hold on one of its Node processes, which does not outlive it. */
 export class WorkerProcess {
@@ -21,14 +17,13 @@ export class WorkerProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     this.#child = child
-    living.add(child)
+    endWithThisProcess(child)
     child.stderr!.on('data', (data) => {
       this.#stderr += data
     })
     this.#exited = new Promise((resolve) => {
       child.once('error', (failure) => resolve(failure.message))
       child.once('close', (code, signal) => {
-        living.delete(child)
         resolve(`it ended (${signal ?? code})`)
       })
     })

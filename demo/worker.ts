@@ -19,15 +19,15 @@ async function main(): Promise<void> {
   tell({ ready: redisson.getId() })
   const deadline = performance.now() + (await startSignal()).runForMs
 
-  const flows = routines.flatMap((routine) => Array<Routine>(routine.times).fill(routine))
+  const callers = routines.flatMap((routine) => Array<Routine>(routine.times).fill(routine))
   await Promise.all(
-    flows.map(async (routine, i) => {
+    callers.map(async (routine, i) => {
       const lock = locks[routine.side]()
       while (performance.now() < deadline) {
         const asked = performance.now()
         await lock.withLock(({ threadId }) => {
           const waitMs = performance.now() - asked
-          return criticalSection(redis, keys, routine, { who, thread: `flow-${i + 1}`, threadId, waitMs })
+          return criticalSection(redis, keys, routine, { who, thread: `caller-${i + 1}`, threadId, waitMs })
         })
         await sleep(Math.random() * routine.pauseMs)
       }

@@ -1,8 +1,8 @@
-// npm run bench:capacity: what a team can plan with, measured, and docs/capacity.md filled in from it.
+// npm run bench:capacity: what a team can plan with, measured, and docs/evidence/capacity.md filled in from it.
 
 import { join } from 'node:path'
-import { liveLine } from '../../test/endurance/live-line'
-import { optionsOrExit } from '../../test/support/command-line'
+import { optionsOrExit } from '../../test/kit/cli'
+import { liveLine } from '../../test/kit/terminal/live-line'
 import { buildPackage, nodeWorker } from '../driver/programs'
 import { fillRegions } from '../report/regions'
 import { measureParts } from './measure'
@@ -12,7 +12,7 @@ import { tables } from './report/tables'
 import { type CapacityResults, readResults, writeResults } from './results'
 
 const RESULTS = join(__dirname, '../results/capacity.json')
-const PAGE = join(__dirname, '../../docs/capacity.md')
+const PAGE = join(__dirname, '../../docs/evidence/capacity.md')
 
 async function capacity(options: CapacityOptions): Promise<void> {
   const file = options.json ?? RESULTS

@@ -1,6 +1,6 @@
-// What docs/capacity.md lets a team reckon with, as functions: its tables set them against what was measured.
+// What docs/evidence/capacity.md lets a team reckon with, as functions: its tables set them against what was measured.
 
-import type { TurnBounds } from './parts/one-lock'
+import type { CohortBounds } from './parts/one-lock'
 
 /** Defaults of `Redisson.create`. */
 export const WATCHDOG_TIMEOUT_SECONDS = 30
@@ -20,28 +20,31 @@ export const SECONDS_BETWEEN_PINGS = 5
 
 export interface Contention {
   readonly processes: number
-  readonly flows: number
+  readonly callers: number
   /** From one section's beginning to the next one's. */
   readonly sectionMs: number
 }
 
-/** How many sections a process has before it lets the others have a turn. */
-export function sectionsPerTurn({ processes, flows, sectionMs }: Contention, bounds: TurnBounds): number {
-  if (flows === 1) return 1
-  const inTime = Math.max(1, Math.ceil(bounds.longestTurnMs / sectionMs))
-  return processes === 1 ? inTime : Math.min(inTime, bounds.mostHandOvers + 1)
+/** How many sections a process has before it lets the others have a cohort. */
+export function sectionsPerCohort(
+  { processes, callers, sectionMs }: Contention,
+  bounds: CohortBounds,
+): number {
+  if (callers === 1) return 1
+  const inTime = Math.max(1, Math.ceil(bounds.longestCohortMs / sectionMs))
+  return processes === 1 ? inTime : Math.min(inTime, bounds.mostHandoffs + 1)
 }
 
 /**
- * Commands a section, given how many sections a turn has. Each section is ended by one command, and each turn begun by one;
- * besides, of the other processes that wait, none (at least) or each (at most) has tried in vain within a turn.
+ * Commands a section, given how many sections a cohort has. Each section is ended by one command, and each cohort begun by one;
+ * besides, of the other processes that wait, none (at least) or each (at most) has tried in vain within a cohort.
  */
 export function commandsPerSection(
-  { processes, flows }: Pick<Contention, 'processes' | 'flows'>,
-  perTurn: number,
+  { processes, callers }: Pick<Contention, 'processes' | 'callers'>,
+  perCohort: number,
 ): { readonly least: number; readonly most: number } {
-  if (processes === 1 && flows === 1) return { least: COMMANDS_ALONE, most: COMMANDS_ALONE }
-  return { least: 1 + 1 / perTurn, most: 1 + processes / perTurn }
+  if (processes === 1 && callers === 1) return { least: COMMANDS_ALONE, most: COMMANDS_ALONE }
+  return { least: 1 + 1 / perCohort, most: 1 + processes / perCohort }
 }
 
 /** A second, by all processes together. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { chosen } from '../../test/kit/cli'
 import { PARTS, type PartToMeasure } from './parts'
 
 export interface CapacityOptions {
@@ -11,7 +12,7 @@ export const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--json 
        npm run bench:capacity -- --report
 
 Measures what a team can plan with: builds the package, starts a Redis server of its own, writes the figures to
-bench/results/capacity.json and into docs/capacity.md. All of it takes some five minutes.
+bench/results/capacity.json and into docs/evidence/capacity.md. All of it takes some five minutes.
 
   --part NAME  only this one, may be given several times; the others keep the figures they have:
                ${PARTS.map(({ name }) => name).join(', ')}
@@ -35,10 +36,5 @@ export function parseOptions(args: string[]): CapacityOptions | undefined {
   const { part: wanted, json, report } = values
   if (json === '') throw new TypeError('--json takes the name of a file')
   if (report && (wanted || json !== undefined)) throw new TypeError('--report goes with nothing else')
-  const names = PARTS.map(({ name }) => name)
-  for (const name of wanted ?? [])
-    if (!names.includes(name))
-      throw new TypeError(`--part takes one of ${names.join(', ')}, got ${JSON.stringify(name)}`)
-  const parts = wanted ? PARTS.filter(({ name }) => wanted.includes(name)) : PARTS
-  return { parts: report ? [] : parts, json }
+  return { parts: report ? [] : chosen('part', PARTS, wanted), json }
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Machine } from '../driver/machine'
 import type { FullServerRow } from './parts/full-server'
 import type { HeldRow } from './parts/held-locks'
-import type { OneLockRow, TurnBounds } from './parts/one-lock'
+import type { CohortBounds, OneLockRow } from './parts/one-lock'
 import type { OwnLocksRow } from './parts/own-locks'
 import type { WaitersRow } from './parts/waiters'
 
@@ -19,7 +19,7 @@ export interface Part<Row> {
 export interface CapacityResults {
   readonly ownLocks?: Part<OwnLocksRow>
   readonly fullServer?: Part<FullServerRow>
-  readonly oneLock?: Part<OneLockRow> & { readonly bounds: TurnBounds }
+  readonly oneLock?: Part<OneLockRow> & { readonly bounds: CohortBounds }
   readonly waiters?: Part<WaitersRow>
   readonly heldLocks?: Part<HeldRow>
   readonly million?: Part<HeldRow>

@@ -2,7 +2,7 @@ import type { Place } from '../driver/measuring'
 import { sum } from '../driver/server-counts'
 import type { Command } from '../driver/worker-process'
 import { SUBJECTS } from '../subjects/catalogue'
-import type { FlowsResult } from '../worker/protocol'
+import type { CallersResult } from '../worker/protocol'
 
 /** What a part measures with. */
 export interface Surroundings {
@@ -19,8 +19,8 @@ const WARM_UP = 1_000
 /** So many warm up in that time on a small machine. */
 const FEW_PROCESSES = 4
 
-/** For `runFlows`. */
-export function flowsMeasuring({ node }: Surroundings) {
+/** For `runCallers`. */
+export function callersMeasuring({ node }: Surroundings) {
   return {
     command: () => node,
     warmupMs: (_: unknown, processes = 1) => WARM_UP * Math.max(1, processes / FEW_PROCESSES),
@@ -29,7 +29,7 @@ export function flowsMeasuring({ node }: Surroundings) {
 }
 
 /** What all processes did together, a second. */
-export function ratesOf(results: readonly FlowsResult[]): { sections: number; clientCpu: number } {
+export function ratesOf(results: readonly CallersResult[]): { sections: number; clientCpu: number } {
   const perSecond = (values: readonly number[]) => sum(values) / (WINDOW / 1_000)
   return {
     sections: perSecond(results.map(({ sections }) => sections)),
@@ -38,7 +38,7 @@ export function ratesOf(results: readonly FlowsResult[]): { sections: number; cl
 }
 
 /** A part whose figures come from work that failed is worth nothing. */
-export function assertSound(results: readonly FlowsResult[]): void {
+export function assertSound(results: readonly CallersResult[]): void {
   const failed = results.find(({ errors }) => errors > 0)
   if (failed) throw new Error(`${failed.errors} calls failed: ${failed.errorMessages?.[0]}`)
   if (results.some(({ violations }) => violations > 0)) throw new Error('two were inside at once')

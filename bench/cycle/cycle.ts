@@ -1,25 +1,25 @@
-// npm run bench:cycle: where the time of one flow's cycle and of a hand-over goes, and docs/cycle.md filled in from it.
+// npm run bench:cycle: where the time of one caller's cycle and of a handoff goes, and docs/evidence/cycle.md filled in from it.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { liveLine } from '../../test/endurance/live-line'
-import { optionsOrExit } from '../../test/support/command-line'
+import { optionsOrExit } from '../../test/kit/cli'
+import { liveLine } from '../../test/kit/terminal/live-line'
 import { describeMachine, type Machine } from '../driver/machine'
 import { buildPackage, nodeWorker } from '../driver/programs'
 import { shown, table } from '../report/markdown'
 import { fillRegions } from '../report/regions'
-import { type HandOverRow, measureHandOvers } from './hand-overs'
+import { type HandoffRow, measureHandoffs } from './handoffs'
 import { type LayerRow, type LayerRows, measureLayers, ROUNDS, WINDOW_MS } from './layer-rows'
 
 const RESULTS = join(__dirname, '../results/cycle.json')
-const PAGE = join(__dirname, '../../docs/cycle.md')
+const PAGE = join(__dirname, '../../docs/evidence/cycle.md')
 
 const USAGE = `usage: npm run bench:cycle -- [--report]
 
-Measures where the time of one flow's cycle goes, from two calls that lock nothing to a whole lock, that of a
-hand-over within a process, and beside what a hand-over between two processes is to be measured: builds the package,
-starts Redis servers of its own, writes the figures to bench/results/cycle.json and into docs/cycle.md. Takes some
+Measures where the time of one caller's cycle goes, from two calls that lock nothing to a whole lock, that of a
+handoff within a process, and beside what a handoff between two processes is to be measured: builds the package,
+starts Redis servers of its own, writes the figures to bench/results/cycle.json and into docs/evidence/cycle.md. Takes some
 two minutes.
 
   --report  measures nothing: fills the page in anew
@@ -33,7 +33,7 @@ interface Results {
   readonly rounds: number
   readonly windowMs: number
   readonly layers: LayerRows
-  readonly handOvers: readonly HandOverRow[]
+  readonly handoffs: readonly HandoffRow[]
 }
 
 async function measure(): Promise<Results> {
@@ -43,9 +43,9 @@ async function measure(): Promise<Results> {
   const machine = describeMachine()
   try {
     const layers = await measureLayers(line.show)
-    const handOvers = await measureHandOvers(await nodeWorker(), line.show)
+    const handoffs = await measureHandoffs(await nodeWorker(), line.show)
     const date = new Date().toISOString()
-    return { date, machine, node: process.version, rounds: ROUNDS, windowMs: WINDOW_MS, layers, handOvers }
+    return { date, machine, node: process.version, rounds: ROUNDS, windowMs: WINDOW_MS, layers, handoffs }
   } finally {
     line.clear()
   }
@@ -64,12 +64,12 @@ const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
   },
   // The limit has two round trips to a section.
   'one-lock': ({ layers }) =>
-    layerTable(['one round trip:', 'µs a hand-over', 'of the limit'], layers.handOver, 2),
-  ways: ({ layers }) => layerTable(['one flow alone:', 'µs a cycle', 'of the first'], layers.ways),
-  'hand-over': ({ handOvers }) =>
+    layerTable(['one round trip:', 'µs a handoff', 'of the limit'], layers.handoff, 2),
+  ways: ({ layers }) => layerTable(['one caller alone:', 'µs a cycle', 'of the first'], layers.ways),
+  handoff: ({ handoffs }) =>
     table([
       ['from the release of one process to the other inside:', 'p50 ms', 'in PINGs', 'of the first'],
-      ...handOvers.map(({ title, p50Ms, roundTrips, ofLimit }) => [
+      ...handoffs.map(({ title, p50Ms, roundTrips, ofLimit }) => [
         title,
         shown(p50Ms, 2),
         shown(roundTrips, 1),

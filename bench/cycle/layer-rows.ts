@@ -1,4 +1,4 @@
-import { startStandalone } from '../../test/servers/standalone'
+import { startStandalone } from '../../test/kit/servers/standalone'
 import { type Spread, spreadOf } from '../driver/statistics'
 import { type Layer, openLayers } from './layers'
 
@@ -23,18 +23,18 @@ interface Window {
 /** Layer by layer, in turns. */
 export interface LayerRows {
   readonly cycle: readonly LayerRow[]
-  readonly handOver: readonly LayerRow[]
+  readonly handoff: readonly LayerRow[]
   readonly ways: readonly LayerRow[]
 }
 
 export async function measureLayers(onProgress: (text: string) => void): Promise<LayerRows> {
   const server = await startStandalone()
   try {
-    const { cycle, handOver, ways, close } = await openLayers(server.url)
+    const { cycle, handoff, ways, close } = await openLayers(server.url)
     try {
       return {
-        cycle: await rowsOf(cycle, (round) => onProgress(`one flow: ${round}`)),
-        handOver: await rowsOf(handOver, (round) => onProgress(`one lock: ${round}`)),
+        cycle: await rowsOf(cycle, (round) => onProgress(`one caller: ${round}`)),
+        handoff: await rowsOf(handoff, (round) => onProgress(`one lock: ${round}`)),
         ways: await rowsOf(ways, (round) => onProgress(`ways: ${round}`)),
       }
     } finally {

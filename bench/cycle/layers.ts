@@ -17,7 +17,7 @@ export interface Layers {
   /** Two round trips, one after the other. */
   readonly cycle: readonly Layer[]
   /** From one holder of a lock to the next in the same process: one round trip. */
-  readonly handOver: readonly Layer[]
+  readonly handoff: readonly Layer[]
   /** The ways to take a lock. To be run last: from the first logical thread on, Node follows every promise of the process. */
   readonly ways: readonly Layer[]
   close(): Promise<void>
@@ -41,24 +41,25 @@ function layer(title: string, once: () => Promise<unknown>): Layer {
 export async function openLayers(url: string): Promise<Layers> {
   const { Redis } = built('ioredis')
   const { Redisson } = built('./dist/index.js')
-  const { sendScript } = built('./dist/connection/quick-command.js')
+  const { sendRawScript } = built('./dist/redis/fast-path/raw-command.js')
   const { script } = built('./dist/scripts/script.js')
-  const { Acquisition } = built('./dist/locks/acquisition.js')
+  const { AcquireAttempt } = built('./dist/reentrant/acquire-attempt.js')
   const redis: Redis = new Redis(url)
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)
   // biome-ignore lint/suspicious/noExplicitAny: the insides are nobody's interface
-  const { protocol, context } = lock as any
+  const { scripts, context } = lock as any
+  const unread = (raw: unknown) => raw
   const nothing = String(await redis.script('LOAD', 'return 1'))
-  const [acquire, release, handOver] = [
-    script('lock/acquire'),
-    script('lock/release'),
-    script('lock/hand-over'),
+  const [acquire, release, handoff] = [
+    script('lock/acquire', unread),
+    script('lock/release', unread),
+    script('lock/handoff', unread),
   ]
-  for (const { source } of [acquire, release, handOver]) await redis.script('LOAD', source)
-  const owner = (id: number) => protocol.ownerField(id)
+  for (const { source } of [acquire, release, handoff]) await redis.script('LOAD', source)
+  const owner = (id: number) => scripts.ownerField(id)
   const send = (sha: string, args: readonly (string | number)[], name = NAME) =>
-    new Promise((resolve, reject) => sendScript(redis, 'evalsha', sha, [name], args, resolve, reject))
+    new Promise((resolve, reject) => sendRawScript(redis, 'evalsha', sha, [name], args, resolve, reject))
   // Beyond any that the client itself gives out here.
   let id = 1e12
 
@@ -74,20 +75,20 @@ export async function openLayers(url: string): Promise<Layers> {
     layer('… the scripts of the lock instead', async () => {
       const own = owner(++id)
       await send(acquire.sha, [own, LEASE])
-      await send(release.sha, [own, 0, 0, protocol.channel, 'publish', 0])
+      await send(release.sha, [own, 0, 0, scripts.channel, 'publish', 0])
     }),
     layer('… followed through retries, deadlines and silent connections', async () => {
       const own = owner(++id)
-      await protocol.acquire(own, LEASE).answer
-      await protocol.release(own, 0, 0, 0).answer
+      await scripts.acquire(own, LEASE).answer
+      await scripts.release(own, 0, 0, 0).answer
     }),
     layer('… through the queue of the process', async () => {
       const own = owner(++id)
-      await context.waiting.acquire(
-        protocol,
-        new Acquisition(context, protocol, own, undefined, LEASE, undefined, undefined),
+      await context.queues.acquire(
+        scripts,
+        new AcquireAttempt(context, scripts, own, undefined, LEASE, undefined, undefined, undefined),
       )
-      await protocol.release(own, 0, 0, 0).answer
+      await scripts.release(own, 0, 0, 0).answer
     }),
     layer('… and holds, levels, callers: `acquire()`, `hold.unlock()`', async () => {
       const hold = await lock.acquire()
@@ -98,11 +99,11 @@ export async function openLayers(url: string): Promise<Layers> {
   const [raw, hot] = ['cycle:raw', redisson.getLock('cycle:hot')]
   let holder = 1e13
   await redis.hset(raw, owner(holder), 1)
-  const handOvers = [
+  const handoffs = [
     layer('an EVALSHA of `return 1`, by ioredis', () => redis.evalsha(nothing, 1, NAME)),
-    layer('the script that hands over, sent in the way of this package', () => {
+    layer('the script that hands off, sent in the way of this package', () => {
       const giver = owner(holder)
-      return send(handOver.sha, [giver, owner(++holder), LEASE], raw)
+      return send(handoff.sha, [giver, owner(++holder), LEASE], raw)
     }),
     {
       title: `${CALLERS} callers of one lock: \`acquire()\`, \`hold.unlock()\``,
@@ -132,7 +133,7 @@ export async function openLayers(url: string): Promise<Layers> {
   ]
   return {
     cycle,
-    handOver: handOvers,
+    handoff: handoffs,
     ways,
     async close() {
       await redisson.shutdown()

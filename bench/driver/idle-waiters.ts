@@ -1,8 +1,8 @@
-import { waitUntil } from '../../test/servers/wait-until'
+import { waitUntil } from '../../test/kit/servers/wait-until'
 import type { Measured, Trouble } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import { epochNow } from '../worker/epoch'
-import type { FlowsWork, IdleWaitersResult, IdleWaitersWork } from '../worker/protocol'
+import type { CallersWork, IdleWaitersResult, IdleWaitersWork } from '../worker/protocol'
 import type { Measuring } from './measuring'
 import { sum } from './server-counts'
 import { together } from './together'
@@ -31,21 +31,21 @@ export async function measureIdleWaiters(
   await server.flushall()
   const command = measuring.command(subject)
   const common = { ...single.address, subject: subject.name, locks: [LOCK] }
-  const holding: FlowsWork = {
+  const holding: CallersWork = {
     ...common,
     scenario: 'throughput',
-    flows: 1,
+    callers: 1,
     holdMs: FOR_LONG,
     warmupMs: 0,
     measureMs: FOR_LONG,
   }
   const measureMs = Math.max(LEAST_QUIET, measuring.measureMs)
   const times = { warmupMs: SETTLING[subject.runsOn], measureMs }
-  const waiting: IdleWaitersWork | FlowsWork =
+  const waiting: IdleWaitersWork | CallersWork =
     subject.runsOn === 'node'
-      ? { ...common, ...times, scenario: 'idle-waiters', flows: waiters }
+      ? { ...common, ...times, scenario: 'idle-waiters', callers: waiters }
       : // Waits as well, and holds for long where it should not have waited; its heap is not looked at.
-        { ...common, ...times, scenario: 'throughput', flows: waiters, holdMs: FOR_LONG }
+        { ...common, ...times, scenario: 'throughput', callers: waiters, holdMs: FOR_LONG }
   const holder = new WorkerProcess(command)
   try {
     await holder.prepare(holding, 30_000)

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { info } from '../../test/servers/with-client'
+import { info } from '../../test/kit/servers/with-client'
 import type { Subject } from '../subjects/catalogue'
 import type { JavaVersions } from './programs'
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { startCluster, startStandalone } from '../../test/servers'
+import { startCluster, startStandalone } from '../../test/kit/servers/index'
 import type { Place } from './measuring'
 
 /** The servers of a run, started when they are first asked for; they keep nothing on disk. */

@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { javaAvailability } from '../../compat/driver/availability'
-import { javaBenchWorker } from '../../compat/driver/bench-worker'
-import { REDISSON_VERSIONS } from '../../compat/driver/versions'
+import { javaAvailability } from '../../test/kit/java/availability'
+import { javaBenchWorker } from '../../test/kit/java/bench-worker'
+import { REDISSON_VERSIONS } from '../../test/kit/java/versions'
 import type { Command } from './worker-process'
 
 const ROOT = join(__dirname, '../..')

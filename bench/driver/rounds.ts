@@ -1,4 +1,4 @@
-import { Random } from '../../test/chaos/plan/random'
+import { Random } from '../../test/kit/random'
 import type { Measured, Scenario } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { Measuring } from './measuring'

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { info } from '../../test/servers/with-client'
+import { info } from '../../test/kit/servers/with-client'
 
 /** How often the server ran each command, by lower-case name. */
 export type CommandCounts = ReadonlyMap<string, number>

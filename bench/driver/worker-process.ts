@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { endWithThisProcess } from '../../test/servers/left-behind'
+import { endWithThisProcess } from '../../test/kit/servers/left-behind'
 import type { FromWorker, Work } from '../worker/protocol'
 
 /** A program with its arguments, and what its environment has beside ours. */

@@ -9,7 +9,7 @@ export interface Theme {
   readonly trouble: string
   /** The colour of a bar or line, by what the subject is. */
   readonly bars: Readonly<Record<Subject['kind'], string>>
-  /** Where several lines must be told apart. */
+  /** Where several lines must be distinguished. */
   readonly lines: readonly string[]
 }
 

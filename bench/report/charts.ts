@@ -17,14 +17,14 @@ interface Chart {
 
 const CHARTS: Readonly<Record<string, Chart>> = {
   throughput: {
-    scenarios: ['one-flow', 'many-locks', 'one-process', 'four-processes'],
+    scenarios: ['one-caller', 'many-locks', 'one-process', 'four-processes'],
     draw: (run, theme) =>
       barPanels(
         'Sections a second, as a ratio of two trivial EVALSHA calls over the same client (dashed)',
         [
-          throughputPanel(run, 'one-flow', 'one flow alone'),
-          throughputPanel(run, 'many-locks', '64 flows, 64 locks'),
-          throughputPanel(run, 'one-process', '50 flows, one lock'),
+          throughputPanel(run, 'one-caller', 'one caller alone'),
+          throughputPanel(run, 'many-locks', '64 callers, 64 locks'),
+          throughputPanel(run, 'one-process', '50 callers, one lock'),
           throughputPanel(run, 'four-processes', '4 processes × 4, one lock'),
         ],
         theme,
@@ -37,25 +37,25 @@ const CHARTS: Readonly<Record<string, Chart>> = {
         'Who contends for one lock: the p99 wait, and what the least served gets of its fair share',
         [
           panel(run, 'one-process', 'waitP99Ms', {
-            title: '50 flows',
+            title: '50 callers',
             subtitle: 'p99 wait, ms',
             digits: 1,
             scale: 'log',
           }),
-          panel(run, 'one-process', 'leastFlowShare', {
-            title: '50 flows',
+          panel(run, 'one-process', 'leastCallerShare', {
+            title: '50 callers',
             subtitle: 'least share',
             digits: 2,
             scale: 'value',
           }),
           panel(run, 'four-processes', 'waitP99Ms', {
-            title: '4 × 4 flows',
+            title: '4 × 4 callers',
             subtitle: 'p99 wait, ms',
             digits: 1,
             scale: 'log',
           }),
-          panel(run, 'four-processes', 'leastFlowShare', {
-            title: '4 × 4 flows',
+          panel(run, 'four-processes', 'leastCallerShare', {
+            title: '4 × 4 callers',
             subtitle: 'least share',
             digits: 2,
             scale: 'value',
@@ -65,13 +65,13 @@ const CHARTS: Readonly<Record<string, Chart>> = {
       ),
   },
   waiting: {
-    scenarios: ['hand-over', 'idle-waiters'],
+    scenarios: ['handoff', 'idle-waiters'],
     draw: (run, theme) =>
       barPanels(
         'Waiting: until the next holder is inside, and what a thousand waiters cost while nothing happens',
         [
-          panel(run, 'hand-over', 'handOverP50Ms', {
-            title: 'hand-over to another process',
+          panel(run, 'handoff', 'handoffP50Ms', {
+            title: 'handoff to another process',
             subtitle: 'median, ms',
             digits: 2,
             scale: 'log',
@@ -112,7 +112,7 @@ function processesChart(title: string, what: string, figure: string): Chart {
       lineChart(
         {
           title,
-          subtitle: `${what}, processes of one flow on one lock`,
+          subtitle: `${what}, processes of one caller on one lock`,
           axis: { title: 'processes', places: PROCESS_COUNTS.map(String) },
           lines: contenders().map((subject) => ({
             title: subject.title,

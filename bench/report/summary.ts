@@ -27,7 +27,7 @@ export function summaryOf(run: BenchRun, scenario: string, subject: string): Sum
       ...figures,
       ofLimit: against('limit'),
       ofJava: against('java'),
-      ofJavaHandOver: against('java', 'handOverP50Ms'),
+      ofJavaHandoff: against('java', 'handoffP50Ms'),
     },
     troubles: troublesOf(measured),
   }

@@ -1,4 +1,4 @@
-import { type FlowsSetup, measureFlows } from '../driver/flows'
+import { type CallersSetup, measureCallers } from '../driver/callers'
 import { PEERS_AND_BASELINES } from '../subjects/catalogue'
 import type { Scenario } from './scenario'
 
@@ -6,23 +6,23 @@ const COLUMNS = ['sectionsPerSecond', 'ofLimit', 'waitP50Ms', 'waitP99Ms', 'clie
 
 const NONE = 'not measured: the bench connects it to a single server only'
 
-export const clusterOneFlow = scenario(
-  'cluster-one-flow',
-  'One flow alone, in a cluster of three primaries',
+export const clusterOneCaller = scenario(
+  'cluster-one-caller',
+  'One caller alone, in a cluster of three primaries',
   {
     processes: 1,
-    flows: 1,
+    callers: 1,
     locks: 1,
   },
 )
 
 export const clusterManyLocks = scenario(
   'cluster-many-locks',
-  '64 flows on 64 locks, one process, in a cluster of three primaries',
-  { processes: 1, flows: 64, locks: 64 },
+  '64 callers on 64 locks, one process, in a cluster of three primaries',
+  { processes: 1, callers: 64, locks: 64 },
 )
 
-function scenario(name: string, title: string, setup: FlowsSetup): Scenario {
+function scenario(name: string, title: string, setup: CallersSetup): Scenario {
   return {
     name,
     title,
@@ -32,6 +32,7 @@ function scenario(name: string, title: string, setup: FlowsSetup): Scenario {
     absent: Object.fromEntries(
       PEERS_AND_BASELINES.filter((name) => name !== 'java').map((name) => [name, NONE]),
     ),
-    measure: async (subject, measuring) => measureFlows(subject, setup, await measuring.cluster(), measuring),
+    measure: async (subject, measuring) =>
+      measureCallers(subject, setup, await measuring.cluster(), measuring),
   }
 }

@@ -1,22 +1,24 @@
-import { clusterManyLocks, clusterOneFlow } from './cluster'
-import { handOver } from './hand-over'
+import { clusterManyLocks, clusterOneCaller } from './cluster'
+import { farProcess } from './far-process'
+import { handoff } from './handoff'
 import { heldLocks } from './held-locks'
 import { idleWaiters } from './idle-waiters'
 import { readWrite } from './read-write'
 import type { Scenario } from './scenario'
 import { sixteenProcesses } from './sixteen-processes'
-import { fourProcesses, manyLocks, oneFlow, oneProcess } from './throughput'
+import { fourProcesses, manyLocks, oneCaller, oneProcess } from './throughput'
 
 export const SCENARIOS: readonly Scenario[] = [
-  oneFlow,
+  oneCaller,
   manyLocks,
   oneProcess,
   fourProcesses,
-  handOver,
+  handoff,
   idleWaiters,
   sixteenProcesses,
+  farProcess,
   readWrite,
   heldLocks,
-  clusterOneFlow,
+  clusterOneCaller,
   clusterManyLocks,
 ]

@@ -23,7 +23,7 @@ export function openRedlock(redlockOn: (client: Redis) => Redlock): OpenSubject 
     const redlock = redlockOn(client)
     return {
       exclusive: true,
-      flow(lockName) {
+      caller(lockName) {
         let lock: Lock
         return {
           async acquire() {

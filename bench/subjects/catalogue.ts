@@ -57,7 +57,7 @@ export const SUBJECTS: readonly Subject[] = [
     runsOn: 'node',
     package: 'node-redisson',
     renewsEveryMs: 10_000,
-    notes: ['`lock()` and `unlock()` of a lock object for each flow; all defaults'],
+    notes: ['`lock()` and `unlock()` of a lock object for each caller; all defaults'],
     // Each release deletes two keys: the lock by its script, and plainly a key by which it knows a repeated call.
     alsoSent: { del: 0.5 },
   },
@@ -68,7 +68,7 @@ export const SUBJECTS: readonly Subject[] = [
     runsOn: 'node',
     package: 'redis-semaphore',
     renewsEveryMs: 8_000,
-    notes: ['`Mutex`, one for each flow; all defaults: looks every 10 ms, gives up after 10 s'],
+    notes: ['`Mutex`, one for each caller; all defaults: looks every 10 ms, gives up after 10 s'],
     alsoSent: { set: 1 },
     longestPollMs: 10,
   },

@@ -11,11 +11,11 @@ export const open: OpenSubject = async (at) => {
   const acquire = await loadScript(client, hashAcquire)
   const release = await loadScript(client, hashRelease)
   const clientId = randomUUID()
-  let flows = 0
+  let callers = 0
   return {
     exclusive: true,
-    flow(lockName) {
-      const owner = `${clientId}:${++flows}`
+    caller(lockName) {
+      const owner = `${clientId}:${++callers}`
       return {
         acquire: () => poll(async () => (await client.evalsha(acquire, 1, lockName, owner, LEASE)) === null),
         async release() {

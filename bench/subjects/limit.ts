@@ -11,7 +11,7 @@ export const open: OpenSubject = async (at) => {
   const hash = await loadScript(client, trivial)
   return {
     exclusive: false,
-    flow(lockName) {
+    caller(lockName) {
       const call = async () => {
         await client.evalsha(hash, 1, lockName)
       }

@@ -8,7 +8,7 @@ const CHANNEL = 'bench:turns'
 
 /**
  * Two processes that tell each other whose turn it is: a script call that publishes, and one that does nothing when the
- * message has come. It locks nothing; no lock that tells its waiters can hand over faster by the same client.
+ * message has come. It locks nothing; no lock that tells its waiters can hand off faster by the same client.
  */
 export const open: OpenSubject = async (at) => {
   const [client, subscriber] = [connect(at), connect(at)]
@@ -26,7 +26,7 @@ export const open: OpenSubject = async (at) => {
   const awaitTurn = async (name: string) => {
     if (!begun) {
       begun = true
-      // The first of the two need not be told.
+      // The first of the two need not be notified.
       if ((await client.incr(name)) === 1) return
     }
     if (turns === 0)
@@ -37,7 +37,7 @@ export const open: OpenSubject = async (at) => {
   }
   return {
     exclusive: false,
-    flow: (name) => ({
+    caller: (name) => ({
       async acquire() {
         await awaitTurn(name)
         await client.evalsha(nothing, 1, name)

@@ -1,21 +1,30 @@
-import { type LockHold, Redisson, type RLock } from 'rlock'
-import type { Flow, OpenSubject } from './subject'
+import { type LockHold, Redisson, type RedissonOptions, type RLock } from 'rlock'
+import type { Caller, OpenSubject } from './subject'
 
-/** `acquire()` and `hold.unlock()`: what the README recommends where flows share a lock. */
+/** `acquire()` and `hold.unlock()`: what the README recommends where callers share a lock. */
 export const open: OpenSubject = async (at) => {
   const redis = 'redis' in at ? at.redis : { nodes: [...at.cluster] }
-  const redisson = await Redisson.create({ redis })
+  const redisson = await create({ redis })
   return {
     exclusive: true,
-    flow: (lockName) => flowOf(redisson.getLock(lockName)),
-    readWriteFlow(lockName) {
+    caller: (lockName) => callerOf(redisson.getLock(lockName)),
+    readWriteCaller(lockName) {
       const lock = redisson.getReadWriteLock(lockName)
-      return { read: flowOf(lock.readLock()), write: flowOf(lock.writeLock()) }
+      return { read: callerOf(lock.readLock()), write: callerOf(lock.writeLock()) }
     },
   }
 }
 
-function flowOf(lock: RLock): Flow {
+/** The switch of the fast path is none of the public options. */
+async function create(options: RedissonOptions): Promise<Redisson> {
+  if (process.env.RLOCK_BENCH_FAST_PATH !== 'off') return await Redisson.create(options)
+  const { createWith } = Redisson as unknown as {
+    createWith(options: RedissonOptions, internals: { fastPath: boolean }): Promise<Redisson>
+  }
+  return await createWith.call(Redisson, options, { fastPath: false })
+}
+
+function callerOf(lock: RLock): Caller {
   let hold: LockHold
   return {
     async acquire() {

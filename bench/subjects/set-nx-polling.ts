@@ -10,7 +10,7 @@ export const open: OpenSubject = async (at) => {
   const hash = await loadScript(client, deleteIfEqual)
   return {
     exclusive: true,
-    flow(lockName) {
+    caller(lockName) {
       let token: string
       return {
         acquire() {

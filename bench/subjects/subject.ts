@@ -1,18 +1,18 @@
 import type { Address } from '../worker/protocol'
 
 /** One of those that use a lock in turns: what would be a thread in Java. */
-export interface Flow {
+export interface Caller {
   acquire(): Promise<void>
   release(): Promise<void>
 }
 
 /** A lock client as one process has it. */
 export interface SubjectClient {
-  /** Whether two flows of one lock exclude each other; not so for the limit, which locks nothing. */
+  /** Whether two callers of one lock exclude each other; not so for the limit, which locks nothing. */
   readonly exclusive: boolean
-  flow(lockName: string): Flow
+  caller(lockName: string): Caller
   /** Where the subject has read-write locks. */
-  readWriteFlow?(lockName: string): { readonly read: Flow; readonly write: Flow }
+  readWriteCaller?(lockName: string): { readonly read: Caller; readonly write: Caller }
 }
 
 export type OpenSubject = (at: Address) => Promise<SubjectClient>

@@ -23,7 +23,7 @@ export function prepareHeldLocks(client: SubjectClient, work: HeldLocksWork) {
     const beganTaking = performance.now()
     for (let taken = 0; taken < work.locks.length; ) {
       const until = Math.min(taken + AT_A_TIME, dueBy(performance.now() - beganTaking, work))
-      await Promise.all(work.locks.slice(taken, until).map((name) => client.flow(name).acquire()))
+      await Promise.all(work.locks.slice(taken, until).map((name) => client.caller(name).acquire()))
       if (until === taken) await sleep(1)
       taken = until
     }

@@ -10,9 +10,9 @@ export function prepareIdleWaiters(client: SubjectClient, work: IdleWaitersWork)
     const before = heapAfterCollecting()
     let ended = 0
     const errorMessages: string[] = []
-    for (let index = 0; index < work.flows; index++)
+    for (let index = 0; index < work.callers; index++)
       client
-        .flow(work.locks[index % work.locks.length]!)
+        .caller(work.locks[index % work.locks.length]!)
         .acquire()
         .catch((error) => {
           if (errorMessages.length < 3) errorMessages.push(String(error))

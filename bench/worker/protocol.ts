@@ -10,7 +10,7 @@
  * The worker's own log and error messages go to stderr. A worker that cannot do the work says why there and
  * ends with a code other than 0.
  */
-export type Work = FlowsWork | HandOverWork | IdleWaitersWork | HeldLocksWork
+export type Work = CallersWork | HandoffWork | IdleWaitersWork | HeldLocksWork
 
 /** `redis://host:port`: of one server, or of nodes of a cluster. */
 export type Address = { readonly redis: string } | { readonly cluster: readonly string[] }
@@ -23,27 +23,27 @@ export type AnyWork = Address & {
 }
 
 /**
- * From `start` on, each flow acquires and releases its lock as fast as it can, first for the warm-up and then
+ * From `start` on, each caller acquires and releases its lock as fast as it can, first for the warm-up and then
  * for the measured window. At the end of the window the worker looks at no further section and reports.
  */
-export type FlowsWork = AnyWork & {
-  readonly flows: number
+export type CallersWork = AnyWork & {
+  readonly callers: number
   /** How long each section lasts; 0: nothing is awaited within it. */
   readonly holdMs: number
 } & (
     | { readonly scenario: 'throughput' }
     /**
-     * The locks are read-write locks. Turn t of flow i reads where (t + i) % (readers + writers) < readers, and
+     * The locks are read-write locks. Turn t of caller i reads where (t + i) % (readers + writers) < readers, and
      * else writes; turns are counted from 0.
      */
     | { readonly scenario: 'read-write'; readonly readers: number; readonly writers: number }
   )
 
-export interface FlowsResult {
+export interface CallersResult {
   /** Acquisitions that ended within the window. */
   readonly sections: number
-  /** The same for each flow. Flow i uses `locks[i % locks.length]`. */
-  readonly perFlow: readonly number[]
+  /** The same for each caller. Caller i uses `locks[i % locks.length]`. */
+  readonly perCaller: readonly number[]
   /**
    * How long each of those acquisitions took, in whole microseconds, in any order. An acquisition that still
    * waits when the window ends is in it with the time it has waited so far: a lock that starves somebody must
@@ -68,8 +68,8 @@ export interface FlowsResult {
  * Two processes take turns at the first of the locks: acquire, hold for `holdMs`, release, stay away for half of
  * `holdMs`. So each asks while the other holds. The taker begins by staying away.
  */
-export type HandOverWork = AnyWork & {
-  readonly scenario: 'hand-over'
+export type HandoffWork = AnyWork & {
+  readonly scenario: 'handoff'
   readonly role: 'holder' | 'taker'
   readonly holdMs: number
   /**
@@ -80,7 +80,7 @@ export type HandOverWork = AnyWork & {
 }
 
 /** In ms since the epoch with a fraction; of the turns that began within the window. */
-export interface HandOverResult {
+export interface HandoffResult {
   /** Just before each release was called. */
   readonly unlocks: readonly number[]
   /** Just after each acquisition. */
@@ -88,10 +88,10 @@ export interface HandOverResult {
 }
 
 /**
- * The locks are held by somebody else. Within the warm-up so many flows begin to wait, flow i for
+ * The locks are held by somebody else. Within the warm-up so many callers begin to wait, caller i for
  * `locks[i % locks.length]`; in the window nothing happens.
  */
-export type IdleWaitersWork = AnyWork & { readonly scenario: 'idle-waiters'; readonly flows: number }
+export type IdleWaitersWork = AnyWork & { readonly scenario: 'idle-waiters'; readonly callers: number }
 
 export interface IdleWaitersResult {
   /** By how much the heap grew with them, after collecting garbage. */
@@ -119,9 +119,9 @@ export interface HeldLocksResult {
 }
 
 export interface Results {
-  readonly throughput: FlowsResult
-  readonly 'read-write': FlowsResult
-  readonly 'hand-over': HandOverResult
+  readonly throughput: CallersResult
+  readonly 'read-write': CallersResult
+  readonly handoff: HandoffResult
   readonly 'idle-waiters': IdleWaitersResult
   readonly 'held-locks': HeldLocksResult
 }

@@ -2,8 +2,8 @@
 
 import { createInterface } from 'node:readline'
 import type { SubjectClient } from '../subjects/subject'
-import { prepareFlows } from './flows'
-import { prepareHandOver } from './hand-over'
+import { prepareCallers } from './callers'
+import { prepareHandoff } from './handoff'
 import { prepareHeldLocks } from './held-locks'
 import { prepareIdleWaiters } from './idle-waiters'
 import { openSubject } from './open-subject'
@@ -14,9 +14,9 @@ function prepare(client: SubjectClient, work: Work): (start: number) => Promise<
   switch (work.scenario) {
     case 'throughput':
     case 'read-write':
-      return prepareFlows(client, work)
-    case 'hand-over':
-      return prepareHandOver(client, work)
+      return prepareCallers(client, work)
+    case 'handoff':
+      return prepareHandoff(client, work)
     case 'idle-waiters':
       return prepareIdleWaiters(client, work)
     case 'held-locks':

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { rejection, uniqueName } from '../../test/support/clients'
-import { REDISSON_VERSIONS } from '../java-peer'
+import { rejection, uniqueName } from '../../test/kit/clients'
+import { REDISSON_VERSIONS } from '../../test/kit/java'
 import type { LockThread, Side } from '../support/lock-peer'
 import type { World } from '../support/world'
 
 const WATCHDOG_MS = 30_000
 
-/** Where ours differs from Java on purpose. docs/parity.md lists them; here each is pinned from both sides. */
+/** Where ours differs from Java on purpose. docs/reference/java-parity.md lists them; here each is pinned from both sides. */
 export function differenceTests(world: World): void {
   const thread = (side: Side): LockThread => world[side].thread(uniqueName('thread'))
   const ttl = (name: string) => world.redis.pttl(name)

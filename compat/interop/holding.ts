@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { waitUntil } from '../../test/servers'
-import { rejection, uniqueName } from '../../test/support/clients'
+import { rejection, uniqueName } from '../../test/kit/clients'
+import { waitUntil } from '../../test/kit/servers/index'
 import { BOTH_WAYS, saysNotHeld } from '../support/lock-peer'
 import type { World } from '../support/world'
 

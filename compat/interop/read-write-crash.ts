@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { timed, uniqueName } from '../../test/support/clients'
-import { REDISSON_VERSIONS, startJavaPeer } from '../java-peer'
+import { timed, uniqueName } from '../../test/kit/clients'
+import { REDISSON_VERSIONS, startJavaPeer } from '../../test/kit/java'
 import { type LockThread, READ, type Side, WRITE } from '../support/lock-peer'
 import { startNodeHolder } from '../support/node-holder'
 import { untilAsleep, type World } from '../support/world'
@@ -37,7 +37,7 @@ class Doomed {
 export function crashTests(world: World, watchdogMs: number): void {
   const dead = { Java: new Doomed('Java'), Node: new Doomed('Node') }
   const living = (side: Side): LockThread => world[side].thread('living reader')
-  const clocks = (name: string) => world.redis.keys(`{${name}}:*:rwlock_timeout:1`)
+  const readTimeouts = (name: string) => world.redis.keys(`{${name}}:*:rwlock_timeout:1`)
   const waitingOn = (name: string) => untilAsleep(world.redis, name)
 
   // Both die at once, and one wait is enough for all.
@@ -58,11 +58,11 @@ export function crashTests(world: World, watchdogMs: number): void {
   for (const reader of ['Java', 'Node'] as const) {
     for (const zombie of ['Java', 'Node'] as const) {
       const title = `a dead reader of ${zombie} beside a living one of ${reader}`
-      // Up to 4.3.1 a Java reader renews the clocks of all clients.
+      // Up to 4.3.1 a Java reader renews the read timeout keys of all clients.
       if (reader === 'Java' && world.version === REDISSON_VERSIONS.oldest)
         it(`${title} is kept alive by it, and keeps writers out for a lease more`, async () => {
           const name = dead[zombie].zombie[reader]
-          expect(await clocks(name)).to.have.length(2)
+          expect(await readTimeouts(name)).to.have.length(2)
           await living(reader).unlock(name, READ)
           expect(await world.Java.thread('w').tryLock(name, WRITE)).to.equal(false)
           const took = await timed(() => world.Node.thread('w').lock(name, WRITE))
@@ -72,9 +72,9 @@ export function crashTests(world: World, watchdogMs: number): void {
       else
         it(`${title} goes with it, and writers enter at once`, async () => {
           const name = dead[zombie].zombie[reader]
-          // Its field is there still, its clock is not.
+          // Its field is there still, its read timeout key is not.
           expect(await world.redis.hlen(name)).to.equal(3)
-          expect(await clocks(name)).to.have.length(1)
+          expect(await readTimeouts(name)).to.have.length(1)
           // One writer alone: of two, the other may ask just when the first releases, and Java then misses that.
           const writer = world[zombie].thread('w')
           const acquired = writer.lock(name, WRITE)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { rejection, timed, uniqueName } from '../../test/support/clients'
-import { REDISSON_VERSIONS } from '../java-peer'
+import { rejection, timed, uniqueName } from '../../test/kit/clients'
+import { REDISSON_VERSIONS } from '../../test/kit/java'
 import { PublishedMessages } from '../support/keyspace'
 import { type LockThread, READ, type Side, saysNotHeld, WRITE } from '../support/lock-peer'
 import { readWriteChannelOf, type World } from '../support/world'
@@ -8,11 +8,11 @@ import { readWriteChannelOf, type World } from '../support/world'
 const LONG = 20_000
 const BOTH = ['Java', 'Node'] as const
 
-/** Where a read-write lock of ours differs from Java's. docs/parity.md lists them; here each is pinned from both sides. */
+/** Where a read-write lock of ours differs from Java's. docs/reference/java-parity.md lists them; here each is pinned from both sides. */
 export function readWriteDifferenceTests(world: World): void {
   const thread = (side: Side): LockThread => world[side].thread(uniqueName('thread'))
   const ttl = (name: string) => world.redis.pttl(name)
-  const clocks = (name: string) => world.redis.keys(`{${name}}:*:rwlock_timeout:*`)
+  const readTimeouts = (name: string) => world.redis.keys(`{${name}}:*:rwlock_timeout:*`)
 
   it('a reader that waits to write waits for itself in Java, and is refused at once in Node', async () => {
     const name = uniqueName()
@@ -85,7 +85,7 @@ export function readWriteDifferenceTests(world: World): void {
     }
   })
 
-  it('a forced release of readers leaves their clocks to the TTL in Java and deletes them in Node', async () => {
+  it('a forced release of readers leaves their read timeout keys to the TTL in Java and deletes them in Node', async () => {
     for (const [forcer, left] of [
       ['Java', 3],
       ['Node', 0],
@@ -96,7 +96,7 @@ export function readWriteDifferenceTests(world: World): void {
       await node.lock(name, { ...READ, leaseTime: 1_000 })
       await node.lock(name, { ...READ, leaseTime: 1_000 })
       expect(await thread(forcer).forceUnlock(name, READ)).to.equal(true)
-      expect(await clocks(name), forcer).to.have.length(left)
+      expect(await readTimeouts(name), forcer).to.have.length(left)
       // Nobody is kept out by them.
       for (const side of BOTH) {
         const writer = thread(side)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { uniqueName } from '../../test/support/clients'
-import { REDISSON_VERSIONS } from '../java-peer'
+import { uniqueName } from '../../test/kit/clients'
+import { REDISSON_VERSIONS } from '../../test/kit/java'
 import { type LockThread, READ, type Side, WRITE } from '../support/lock-peer'
 import type { World } from '../support/world'
 
@@ -29,7 +29,7 @@ class Hold {
     return this.world.redis.exists(this.name)
   }
 
-  async clocks(): Promise<number[]> {
+  async readTimeouts(): Promise<number[]> {
     const keys = await this.world.redis.keys(`{${this.name}}:*:rwlock_timeout:*`)
     return await Promise.all(keys.map((key) => this.world.redis.pttl(key)))
   }
@@ -80,13 +80,13 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
   /** Within the last third and a bit. */
   const expectRenewed = (ttl: number) => expect(ttl).to.be.within(watchdogMs / 2 - 100, watchdogMs)
 
-  it('renews readers with the clock of each level', async () => {
+  it('renews readers with the read timeout key of each level', async () => {
     for (const hold of holds.readsTwice) {
       const { looking, thread, name } = hold
       expectRenewed(await looking.remainTimeToLive(name, READ))
-      const clocks = await hold.clocks()
-      expect(clocks).to.have.length(2)
-      clocks.forEach(expectRenewed)
+      const readTimeouts = await hold.readTimeouts()
+      expect(readTimeouts).to.have.length(2)
+      readTimeouts.forEach(expectRenewed)
       expect(await looking.tryLock(name, WRITE)).to.equal(false)
       await thread.unlock(name, READ)
       await thread.unlock(name, READ)
@@ -99,9 +99,9 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
       const { side, looking, thread, name } = hold
       expectRenewed(await looking.remainTimeToLive(name, WRITE))
       // The oldest renews the key alone: once it steps down, any reader's release throws it out.
-      const clocks = await hold.clocks()
-      expect(clocks).to.have.length(side === 'Java' && isOldest ? 0 : 1)
-      clocks.forEach(expectRenewed)
+      const readTimeouts = await hold.readTimeouts()
+      expect(readTimeouts).to.have.length(side === 'Java' && isOldest ? 0 : 1)
+      readTimeouts.forEach(expectRenewed)
       expect(await looking.tryLock(name, WRITE)).to.equal(false)
       expect(await looking.tryLock(name, READ)).to.equal(false)
       await thread.unlock(name, READ)

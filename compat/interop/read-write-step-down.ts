@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { timed, uniqueName } from '../../test/support/clients'
+import { timed, uniqueName } from '../../test/kit/clients'
 import { READ, type Side, WRITE } from '../support/lock-peer'
 import { untilAsleep, type World } from '../support/world'
 
@@ -80,7 +80,7 @@ export function stepDownTests(world: World): void {
   })
 }
 
-/** For docs/parity.md. */
+/** For docs/reference/java-parity.md. */
 function report(by: Side, waiting: string, took: number): void {
   console.log(`        step-down by ${by}: readers of ${waiting} entered after ${Math.round(took)} ms`)
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { timed, uniqueName } from '../../test/support/clients'
+import { timed, uniqueName } from '../../test/kit/clients'
 import { BOTH_WAYS, READ, WRITE } from '../support/lock-peer'
 import { untilAsleep, type World } from '../support/world'
 

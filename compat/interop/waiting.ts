@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { timed, uniqueName } from '../../test/support/clients'
+import { timed, uniqueName } from '../../test/kit/clients'
 import { BOTH_WAYS } from '../support/lock-peer'
 import { channelOf, untilWaiting, type World } from '../support/world'
 
@@ -12,7 +12,7 @@ const LEASE_MS = 30_000
 export function waitingTests(world: World): void {
   for (const [holder, waiter] of BOTH_WAYS) {
     describe(`${waiter} waits for ${holder}`, () => {
-      it('and is woken by unlock(), again and again', async () => {
+      it(`${waiter} waiting for ${holder} is woken by unlock(), again and again`, async () => {
         const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         for (let round = 0; round < 3; round++) {
@@ -26,7 +26,7 @@ export function waitingTests(world: World): void {
         }
       })
 
-      it('in tryLock() with a wait, whatever the lease of the hold', async () => {
+      it(`${waiter} waiting for ${holder} in tryLock() with a wait is woken, whatever the lease of the hold`, async () => {
         const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         await holding.lock(name, { leaseTime: LEASE_MS })
@@ -37,7 +37,7 @@ export function waitingTests(world: World): void {
         await waiting.unlock(name)
       })
 
-      it('only as long as it said', async () => {
+      it(`${waiter} waiting for ${holder} waits only as long as its wait time (A7)`, async () => {
         const name = uniqueName()
         await world[holder].thread('a').lock(name)
         const took = await timed(async () => {
@@ -48,7 +48,7 @@ export function waitingTests(world: World): void {
         expect(await world.redis.exists(name)).to.equal(0)
       })
 
-      it('and is not woken by a partial unlock()', async () => {
+      it(`${waiter} waiting for ${holder} is not woken by a partial unlock()`, async () => {
         const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         await holding.lock(name)
@@ -65,7 +65,7 @@ export function waitingTests(world: World): void {
         await waiting.unlock(name)
       })
 
-      it('and is woken by a forced release, whoever forces', async () => {
+      it(`${waiter} waiting for ${holder} is woken by a forced release, from either side`, async () => {
         for (const forcer of [world.Java, world.Node]) {
           const name = uniqueName()
           await world[holder].thread('a').lock(name)
@@ -81,7 +81,7 @@ export function waitingTests(world: World): void {
         }
       })
 
-      it('and enters when the lease runs out, not before and not much later', async () => {
+      it(`${waiter} waiting for ${holder} acquires when the lease ends, not before and not much later (A6)`, async () => {
         const name = uniqueName()
         const [holding, waiting] = [world[holder].thread('a'), world[waiter].thread('b')]
         await holding.lock(name, { leaseTime: 700 })
@@ -102,7 +102,7 @@ export function waitingTests(world: World): void {
       await thread.unlock(name)
     })
     await untilWaiting(world.redis, channelOf(name), 2)
-    // Six handovers, each of which may take what one may.
+    // Six handoffs, each of which may take what one may.
     const took = await timed(() => Promise.all([world.Java.thread('a').unlock(name), ...passing]))
     expect(took).to.be.below(6 * WOKEN_WITHIN_MS)
     expect(await world.redis.exists(name)).to.equal(0)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dumpKeyspace, isReadClock, type KeyDump, type PublishedMessages } from './keyspace'
+import { dumpKeyspace, isReadTimeoutKey, type KeyDump, type PublishedMessages } from './keyspace'
 import { type LockThread, type Side, type Sides, saysNotHeld, type WaitOptions } from './lock-peer'
 import type { World } from './world'
 
@@ -13,10 +13,10 @@ interface StepOptions extends WaitOptions {
   starts?: boolean
   /** Waits for what was started before: a dump in between would depend on who is faster. */
   ends?: boolean
-  /** A message that only ours publishes here, and must; docs/parity.md says why. */
+  /** A message that only ours publishes here, and must; docs/reference/java-parity.md says why. */
   onlyNodeTells?: string
-  /** A forced release: Java leaves the clocks of those it ended to their time to live, ours deletes them. */
-  onlyJavaLeavesClocks?: boolean
+  /** A forced release: Java leaves the read timeout keys of those it ended to their time to live, ours deletes them. */
+  onlyJavaLeavesReadTimeouts?: boolean
 }
 
 type Who = 'a' | 'b'
@@ -52,11 +52,11 @@ export async function perform(
     const published = await messages.take()
     if (step[0] !== 'sleep' && casting[step[0]] === 'Node')
       takeWhatOnlyNodeTells(published, options.onlyNodeTells)
-    if (options.onlyJavaLeavesClocks) await deleteClocks(world)
+    if (options.onlyJavaLeavesReadTimeouts) await deleteClocks(world)
     records.push({
       step: [...step.filter((part) => typeof part !== 'object'), options.type].join(' '),
       answer,
-      keys: options.onlyJavaLeavesClocks ? keys.filter((each) => !isReadClock(each)) : keys,
+      keys: options.onlyJavaLeavesReadTimeouts ? keys.filter((each) => !isReadTimeoutKey(each)) : keys,
       published,
     })
   }
@@ -115,8 +115,8 @@ function takeWhatOnlyNodeTells(published: [channel: string, message: string][], 
   published.splice(at, 1)
 }
 
-/** The next steps shall find what they would find had those clocks been deleted. */
+/** The next steps shall find what they would find had those read timeout keys been deleted. */
 async function deleteClocks(world: World): Promise<void> {
-  const clocks = await world.redis.keys('*:rwlock_timeout:*')
-  if (clocks.length > 0) await world.redis.del(clocks)
+  const readTimeouts = await world.redis.keys('*:rwlock_timeout:*')
+  if (readTimeouts.length > 0) await world.redis.del(readTimeouts)
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import type { FlowsReport } from '../../test/contention/flows'
-import { startFlowsProcess } from '../../test/contention/flows-process'
-import { uniqueName } from '../../test/support/clients'
-import type { ContentionReport, JavaPeer } from '../java-peer'
+import { uniqueName } from '../../test/kit/clients'
+import type { CallersReport } from '../../test/kit/contention/callers'
+import { startCallersProcess } from '../../test/kit/contention/callers-process'
+import type { ContentionReport, JavaPeer } from '../../test/kit/java'
 
 /** The queue is hot before Java comes, and stays so until Java has gone. */
 const HOT_BEFORE_MS = 500
@@ -12,7 +12,7 @@ const HOT_AFTER_MS = 500
 export interface HotQueue {
   readonly url: string
   readonly processes: number
-  readonly flowsEach: number
+  readonly callersEach: number
   readonly javaThreads: number
   /** How long each section lasts, beyond the two commands that count it. */
   readonly holdMs: number
@@ -22,7 +22,7 @@ export interface HotQueue {
 
 export interface HotQueueReport {
   readonly java: ContentionReport
-  readonly node: readonly FlowsReport[]
+  readonly node: readonly CallersReport[]
   /** Sections of all that left no trace in the counter they all raise: somebody else was inside. */
   readonly lostUpdates: number
 }
@@ -33,10 +33,10 @@ export interface HotQueueReport {
  */
 export async function meetAtHotQueue(redis: Redis, peer: JavaPeer, queue: HotQueue): Promise<HotQueueReport> {
   const [lock, counterKey] = [uniqueName('hot'), uniqueName('counter')]
-  const { url, flowsEach: flows, javaThreads: threads, holdMs, lockWatchdogTimeout } = queue
+  const { url, callersEach: callers, javaThreads: threads, holdMs, lockWatchdogTimeout } = queue
   const durationMs = HOT_BEFORE_MS + queue.durationMs + HOT_AFTER_MS
-  const order = { url, lock, counterKey, flows, durationMs, holdMs, lockWatchdogTimeout }
-  const processes = Array.from({ length: queue.processes }, () => startFlowsProcess(order))
+  const order = { url, lock, counterKey, callers, durationMs, holdMs, lockWatchdogTimeout }
+  const processes = Array.from({ length: queue.processes }, () => startCallersProcess(order))
   try {
     await Promise.all(processes.map(({ ready }) => ready))
     const running = Promise.all(processes.map((each) => each.run()))

@@ -15,8 +15,8 @@ export interface KeyDump {
  */
 const UNLOCK_LATCH = /^redisson_unlock_latch:/
 
-/** The clock of a level of a read hold. */
-const READ_CLOCK = /<owner>:rwlock_timeout:\d+$/
+/** The read timeout key of a level of a read hold. */
+const READ_TIMEOUT_KEY = /<owner>:rwlock_timeout:\d+$/
 
 /** Everything in the database but Java's unlock latches, as it looks whoever wrote it: owners have no ids. */
 export async function dumpKeyspace(redis: Redis, sides: Sides): Promise<KeyDump[]> {
@@ -33,8 +33,8 @@ export async function dumpKeyspace(redis: Redis, sides: Sides): Promise<KeyDump[
   )
 }
 
-export function isReadClock({ key }: KeyDump): boolean {
-  return READ_CLOCK.test(key)
+export function isReadTimeoutKey({ key }: KeyDump): boolean {
+  return READ_TIMEOUT_KEY.test(key)
 }
 
 /**
@@ -46,7 +46,7 @@ function withoutIds<T>(value: T, { Java, Node }: Sides): T {
   return JSON.parse(JSON.stringify(value).replace(ids, '<owner>')) as T
 }
 
-/** By their text: what ids decided the order of must not be told apart by it. */
+/** By their text: what ids decided the order of must not be distinguished by it. */
 function inOrder<T>(items: readonly T[]): T[] {
   const text = (item: T) => JSON.stringify(item)
   return [...items].sort((a, b) => (text(a) < text(b) ? -1 : 1))

@@ -1,4 +1,4 @@
-import type { JavaError } from '../java-peer'
+import type { JavaError } from '../../test/kit/java'
 
 /** What one thread does with locks, on either side. Its calls run one after the other. */
 export interface LockThread {
@@ -14,8 +14,8 @@ export interface LockThread {
 }
 
 export interface ObjectChoice {
-  /** A plain lock unless said otherwise, else that side of the read-write lock of this name. */
-  type?: 'lock' | 'read' | 'write' | undefined
+  /** A plain lock unless said otherwise, else a fair one, or that side of the read-write lock of this name. */
+  type?: 'lock' | 'fair' | 'non-reentrant-fair' | 'read' | 'write' | undefined
   /** Java keeps the last lease on the lock object; another tag gets another object. Node has nothing to separate. */
   object?: string | undefined
 }
@@ -51,6 +51,9 @@ export const BOTH_WAYS: readonly (readonly [holder: Side, comer: Side])[] = [
 /** The sides of a read-write lock, as options of a call. */
 export const READ = { type: 'read' } as const
 export const WRITE = { type: 'write' } as const
+
+/** A fair lock, as an option of a call. */
+export const FAIR = { type: 'fair' } as const
 
 /** "You do not hold this lock", in the words of either side. */
 export function saysNotHeld(error: unknown): boolean {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { RedissonOptions } from '../../src/index'
+import { endWithThisProcess } from '../../test/kit/servers/left-behind'
 import type { ObjectChoice } from './lock-peer'
 
 /** What the child is asked to do: hold these locks and do nothing else until it is killed. */
@@ -26,6 +27,7 @@ export async function startNodeHolder(order: HolderOrder): Promise<NodeHolder> {
     execArgv: ['--import', 'tsx'],
     env: { ...process.env, HOLDER_ORDER: JSON.stringify(order) },
   })
+  endWithThisProcess(child)
   const exited = once(child, 'exit')
   const messages = (async function* () {
     for (;;) yield ((await once(child, 'message')) as [{ clientId?: string; lost?: string }])[0]

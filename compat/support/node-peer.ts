@@ -87,6 +87,8 @@ export class NodeThread implements LockThread {
 
   private lockOf(name: string, { type = 'lock' }: ObjectChoice): RLock {
     if (type === 'lock') return this.redisson.getLock(name)
+    if (type === 'fair') return this.redisson.getFairLock(name)
+    if (type === 'non-reentrant-fair') return this.redisson.getNonReentrantFairLock(name)
     const both = this.redisson.getReadWriteLock(name)
     return type === 'read' ? both.readLock() : both.writeLock()
   }

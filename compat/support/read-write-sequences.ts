@@ -44,7 +44,7 @@ export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {
     ['a', 'unlock', R],
     ['b', 'unlock', R],
   ],
-  'a reader gives the level back that it took last, with its lease': [
+  'a reader releases the level that it took last, with its lease': [
     ['a', 'lock', { ...R, leaseTime: 10_000 }],
     ['a', 'lock', { ...R, leaseTime: LONG }],
     ['a', 'unlock', R],
@@ -129,7 +129,7 @@ export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {
     ['b', 'tryLock', R],
     ['a', 'unlock', W],
   ],
-  'a writer reads twice and writes twice, and gives all back crosswise': [
+  'a writer reads twice and writes twice, and releases all crosswise': [
     ['a', 'lock', { ...W, leaseTime: LONG }],
     ['a', 'lock', { ...R, leaseTime: LONG }],
     ['a', 'lock', { ...R, leaseTime: LONG }],
@@ -149,7 +149,7 @@ export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {
     ['b', 'lock', { ...R, leaseTime: LONG }],
     ['a', 'lock', { ...R, leaseTime: LONG }],
     ['b', 'forceUnlock', W],
-    ['b', 'forceUnlock', { ...R, onlyJavaLeavesClocks: true }],
+    ['b', 'forceUnlock', { ...R, onlyJavaLeavesReadTimeouts: true }],
     ...asks('a'),
     ['a', 'lock', { ...W, leaseTime: LONG }],
     ['a', 'lock', { ...W, leaseTime: LONG }],
@@ -161,7 +161,7 @@ export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {
   'a forced release of a writer ends what it reads': [
     ['a', 'lock', { ...W, leaseTime: LONG }],
     ['a', 'lock', { ...R, leaseTime: LONG }],
-    ['b', 'forceUnlock', { ...W, onlyJavaLeavesClocks: true }],
+    ['b', 'forceUnlock', { ...W, onlyJavaLeavesReadTimeouts: true }],
     ...asks('a'),
   ],
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import { type Standalone, startStandalone, waitUntil } from '../../test/servers'
-import { type JavaPeer, type RedissonSettings, startJavaPeer } from '../java-peer'
+import { type JavaPeer, type RedissonSettings, startJavaPeer } from '../../test/kit/java'
+import { type Standalone, startStandalone, waitUntil } from '../../test/kit/servers/index'
 import { READ, type Sides, WRITE } from './lock-peer'
 import { NodePeer } from './node-peer'
 

@@ -1,16 +1,14 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { NobodysErrors } from '../support/observing'
-import { SentScripts } from '../support/sent-scripts'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors } from '../kit/observing'
+import { SentScripts } from '../kit/sent-scripts'
 
-describe('an acquisition with a signal', () => {
+describe('An acquisition with a signal', () => {
   let redis: Redis
   let name: string
   const nobodys = new NobodysErrors()
-  const proxies: TcpProxy[] = []
 
   beforeEach(async () => {
     nobodys.watch()
@@ -18,7 +16,6 @@ describe('an acquisition with a signal', () => {
     name = uniqueName('aborted')
   })
   afterEach(async () => {
-    for (const proxy of proxies.splice(0)) await proxy.stop()
     await closeAll()
     await nobodys.expectNone()
   })
@@ -36,7 +33,7 @@ describe('an acquisition with a signal', () => {
     ]
   }
 
-  it('that has aborted already rejects with its reason, whatever that is, and sends nothing', async () => {
+  it('An acquisition with a signal that has aborted already rejects with its reason, whatever that is, and sends nothing', async () => {
     const sent = new SentScripts()
     const redisson = await createRedisson({}, { transport: sent.transport })
     for (const reason of [new Error('enough'), 'a string', 0, null]) {
@@ -49,7 +46,7 @@ describe('an acquisition with a signal', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('rejects with the reason while waiting, and the lock is not held once its holder is gone', async () => {
+  it('An acquisition with a signal rejects with the reason while waiting, and the lock is not held once its holder is gone', async () => {
     const redisson = await createRedisson()
     const held = await (await createRedisson()).getLock(name).acquire()
     const controller = new AbortController()
@@ -64,50 +61,7 @@ describe('an acquisition with a signal', () => {
     await redisson.getLock(name).forceUnlock()
   })
 
-  it('atlas A8: cancelled in the middle of its request means not held and not renewed', async () => {
-    const proxy = await startProxy(await sharedStandalone())
-    proxies.push(proxy)
-    const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 20_000 })
-    // From here on the server knows the script; else what is stalled would be its NOSCRIPT.
-    await redisson.getLock(uniqueName('aborted')).lock(1_000)
-    const controller = new AbortController()
-    proxy.stallReplies()
-    const rejected = rejection(redisson.getLock(name).lock({ signal: controller.signal }))
-    await waitUntil('the server has acquired it', async () => (await redis.exists(name)) === 1)
-    controller.abort(new Error('enough'))
-    expect((await rejected).message).to.equal('enough')
-    proxy.resume()
-    // Well before its lease is over: by giving it back.
-    await waitUntil('it is given back', async () => (await redis.exists(name)) === 0, 10_000)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(await redis.exists(name)).to.equal(0)
-  })
-
-  it('atlas A8: a re-entry cancelled in the middle leaves the count as it was', async () => {
-    const proxy = await startProxy(await sharedStandalone())
-    proxies.push(proxy)
-    const redisson = await createRedisson({ redis: proxy.url })
-    const lock = redisson.getLock(name)
-    await redisson.run(async () => {
-      await lock.lock()
-      // From here on the server knows the script; else what is stalled would be its NOSCRIPT.
-      await lock.lock()
-      await lock.unlock()
-      const controller = new AbortController()
-      proxy.stallReplies()
-      const rejected = rejection(lock.lock({ signal: controller.signal }))
-      await waitUntil('the server has counted it', async () =>
-        Object.values(await redis.hgetall(name)).includes('2'),
-      )
-      controller.abort(new Error('enough'))
-      expect((await rejected).message).to.equal('enough')
-      proxy.resume()
-      await lock.unlock()
-    })
-    expect(await redis.exists(name)).to.equal(0)
-  })
-
-  it('that aborts after it was acquired changes nothing', async () => {
+  it('An acquisition with a signal that aborts after it was acquired changes nothing', async () => {
     const redisson = await createRedisson()
     const controller = new AbortController()
     const hold = await redisson.getLock(name).acquire({ signal: controller.signal })

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { NobodysErrors } from '../support/observing'
-import { SentScripts } from '../support/sent-scripts'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors } from '../kit/observing'
+import { SentScripts } from '../kit/sent-scripts'
 
-describe('arguments of the wrong kind', () => {
+describe('Arguments of the wrong kind', () => {
   let redisson: Redisson
   let name: string
   const sent = new SentScripts()
@@ -31,7 +31,7 @@ describe('arguments of the wrong kind', () => {
     expect(await (await openRedis()).exists(name)).to.equal(0)
   }
 
-  it('unknown options are refused, and named, by every call with options', async () => {
+  it('Unknown options are refused, and named, by every call with options', async () => {
     const lock = redisson.getLock(name)
     const odd = { leaseTimeout: 5 } as object
     await expectTypeErrors(
@@ -49,9 +49,7 @@ describe('arguments of the wrong kind', () => {
     await expectTypeErrors([
       () => lock.lock({ waitTime: 5 } as object),
       () => lock.acquire({ waitTime: 5 } as object),
-      () => lock.withLock(() => {}, { threadId: 5 } as object),
-      () => lock.withLock(() => {}, { waitTime: 5 } as object),
-      () => lock.unlock({ signal: AbortSignal.abort() } as object),
+      () => lock.unlock({ leaseTime: 5 } as object),
     ])
   })
 
@@ -80,7 +78,7 @@ describe('arguments of the wrong kind', () => {
       ])
     })
 
-  it('a number is no options object where only options are taken', async () => {
+  it('A number is no options object where only options are taken', async () => {
     const lock = redisson.getLock(name)
     await expectTypeErrors([
       () => lock.acquire(5 as never),
@@ -90,7 +88,7 @@ describe('arguments of the wrong kind', () => {
     ])
   })
 
-  it('a unit must be a TimeUnit, and must belong to a number', async () => {
+  it('A unit must be a TimeUnit, and must belong to a number', async () => {
     const lock = redisson.getLock(name) as unknown as Record<
       'lock' | 'tryLock',
       (...args: unknown[]) => Promise<unknown>

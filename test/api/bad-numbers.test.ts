@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { NobodysErrors } from '../support/observing'
-import { SentScripts } from '../support/sent-scripts'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors } from '../kit/observing'
+import { SentScripts } from '../kit/sent-scripts'
 
 const BEYOND = 2 ** 53
 
-describe('leases, waits and thread ids that make no sense', () => {
+describe('Leases, waits and thread ids that make no sense', () => {
   let redisson: Redisson
   let name: string
   const sent = new SentScripts()
@@ -56,11 +56,11 @@ describe('leases, waits and thread ids that make no sense', () => {
   }
 
   for (const lease of [0, -0, -2, -0.5, -BEYOND, Number.NaN, Infinity, -Infinity, BEYOND, Number.MAX_VALUE])
-    it(`a lease of ${Object.is(lease, -0) ? '-0' : lease} is a RangeError in every acquiring call`, async () => {
+    it(`A lease of ${Object.is(lease, -0) ? '-0' : lease} is a RangeError in every acquiring call`, async () => {
       await expectRefused(RangeError, withLease(lease))
     })
 
-  it('a lease that is too long only in its unit is one too', async () => {
+  it('A lease that is too long only in its unit is a RangeError', async () => {
     const lock = redisson.getLock(name)
     await expectRefused(RangeError, [
       () => lock.lock(2 ** 51, TimeUnit.SECONDS),
@@ -70,7 +70,7 @@ describe('leases, waits and thread ids that make no sense', () => {
   })
 
   for (const wait of [Number.NaN, Infinity, -Infinity, BEYOND, Number.MAX_VALUE])
-    it(`a wait of ${wait} is a RangeError in every call that takes one`, async () => {
+    it(`A wait of ${wait} is a RangeError in every call that takes one`, async () => {
       const lock = redisson.getLock(name)
       await expectRefused(RangeError, [
         () => lock.tryLock(wait),
@@ -105,7 +105,7 @@ describe('leases, waits and thread ids that make no sense', () => {
     })
 
   for (const id of [0, -1, 1.5, Number.NaN, Infinity, BEYOND])
-    it(`a threadId of ${id} is a RangeError`, async () => {
+    it(`A threadId of ${id} is a RangeError`, async () => {
       const lock = redisson.getLock(name)
       await expectRefused(RangeError, [
         () => lock.lock({ threadId: id }),

@@ -1,19 +1,10 @@
 import { expect } from 'chai'
-import {
-  IllegalMonitorStateError,
-  LockLostError,
-  LockNotReplicatedError,
-  type Redisson,
-  RedissonError,
-  RedissonShutdownError,
-  RedisUnavailableError,
-  WrongTypeError,
-} from '../../src/index'
-import { sharedStandalone, startProxy } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { wireThreadId } from '../support/observing'
+import { LockLostError, type Redisson, RedissonShutdownError, RedisUnavailableError } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { wireThreadId } from '../kit/observing'
+import { sharedStandalone, startProxy } from '../kit/servers/index'
 
-describe('errors', () => {
+describe('Errors', () => {
   let redisson: Redisson
   let name: string
 
@@ -23,33 +14,7 @@ describe('errors', () => {
   })
   afterEach(closeAll)
 
-  it('are classes with stable codes and names, and all of one family', () => {
-    const codes = [
-      new IllegalMonitorStateError('m'),
-      new LockLostError('m', 'lock', 5),
-      new RedissonShutdownError('m'),
-      new LockNotReplicatedError('m'),
-      new RedisUnavailableError('m'),
-      new WrongTypeError('m'),
-    ].map((error) => {
-      expect(error).to.be.instanceOf(RedissonError).and.instanceOf(Error)
-      expect(error.message).to.equal('m')
-      return [error.name, error.code]
-    })
-    expect(codes).to.deep.equal([
-      ['IllegalMonitorStateError', 'ILLEGAL_MONITOR_STATE'],
-      ['LockLostError', 'LOCK_LOST'],
-      ['RedissonShutdownError', 'REDISSON_SHUTDOWN'],
-      ['LockNotReplicatedError', 'LOCK_NOT_REPLICATED'],
-      ['RedisUnavailableError', 'REDIS_UNAVAILABLE'],
-      ['WrongTypeError', 'WRONG_TYPE'],
-    ])
-    expect(new LockLostError('m', 'lock', 5)).to.be.instanceOf(IllegalMonitorStateError)
-    expect(new LockLostError('m', 'lock', 5)).to.include({ lockName: 'lock', threadId: 5 })
-    expect(new WrongTypeError('m', { cause: 'why' }).cause).to.equal('why')
-  })
-
-  it('of a loss name the lock, the client, the thread id on the wire and the way out', async () => {
+  it('Errors of a loss name the lock, the client, the thread id on the wire and the way out', async () => {
     const redis = await openRedis()
     const hold = await redisson.getLock(name).acquire()
     const threadId = await wireThreadId(redis, name)
@@ -61,7 +26,7 @@ describe('errors', () => {
       expect(error.message).to.include(part)
   })
 
-  it('of a lock not held name the lock, the client and who called', async () => {
+  it('Errors of a lock not held name the lock, the client and who called', async () => {
     const lock = redisson.getLock(name)
     for (const [call, who] of [
       [() => lock.unlock(), /outside any redisson\.run/],
@@ -81,7 +46,7 @@ describe('errors', () => {
     await hold.unlock()
   })
 
-  it('after shutdown are RedissonShutdownErrors from every call, naming the client', async () => {
+  it('Errors after shutdown are RedissonShutdownErrors from every call, naming the client', async () => {
     const lock = redisson.getLock(name)
     const hold = await lock.acquire()
     await redisson.shutdown({ timeout: 0 })
@@ -108,7 +73,7 @@ describe('errors', () => {
     await (await openRedis()).del(name)
   })
 
-  it('of a server that is gone are RedisUnavailableErrors naming the lock', async () => {
+  it('Errors of a server that is gone are RedisUnavailableErrors naming the lock', async () => {
     const proxy = await startProxy(await sharedStandalone())
     try {
       const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })

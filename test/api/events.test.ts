@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { LockLostEvent, Redisson, RenewalFailedEvent } from '../../src/index'
-import { sharedStandalone, startProxy, waitUntil } from '../servers'
-import { closeAll, createRedisson, rejection, uniqueName } from '../support/clients'
-import { NobodysErrors } from '../support/observing'
+import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors } from '../kit/observing'
+import { sharedStandalone, startProxy, waitUntil } from '../kit/servers/index'
 
-describe("the client's events", () => {
+describe("The client's events", () => {
   let redisson: Redisson
   let name: string
   const nobodys = new NobodysErrors()
@@ -33,7 +33,7 @@ describe("the client's events", () => {
     await rejection(lock.unlock())
   }
 
-  it('tell every listener until it is removed', async () => {
+  it('Events of a client reach every listener until it is removed', async () => {
     const seen: string[] = []
     const first = ({ lockName }: LockLostEvent) => seen.push(`first ${lockName}`)
     const second = ({ lockName }: LockLostEvent) => seen.push(`second ${lockName}`)
@@ -44,7 +44,7 @@ describe("the client's events", () => {
     expect(seen).to.deep.equal([`first ${name}`, `second ${name}`, `second ${name}`])
   })
 
-  it('of a listener that throws, or rejects, are told as errors, and harm neither locks nor other listeners', async () => {
+  it('A client listener that throws or rejects is reported as an error, and harms neither locks nor other listeners', async () => {
     const errors: Error[] = []
     let later = 0
     redisson.on('lockLost', () => {
@@ -59,7 +59,7 @@ describe("the client's events", () => {
     })
     redisson.on('error', (error) => errors.push(error))
     await loseOne()
-    await waitUntil('both are told', () => errors.length === 2)
+    await waitUntil('both are reported', () => errors.length === 2)
     expect(errors.map(({ cause }) => (cause as Error).message)).to.deep.equal(['thrown', 'rejected'])
     for (const { message } of errors) expect(message).to.include('lockLost')
     expect(later).to.equal(1)
@@ -68,7 +68,7 @@ describe("the client's events", () => {
     expect(later).to.equal(2)
   })
 
-  it('without an error listener, end as a process warning, also when it is the error listener that throws', async () => {
+  it('Errors of a client without an error listener end as a process warning, also when the error listener itself throws', async () => {
     redisson.on('lockLost', () => {
       throw new Error('nobody listens')
     })
@@ -87,7 +87,7 @@ describe("the client's events", () => {
     expect(warnings[2]!.message).to.include('not even an Error')
   })
 
-  it('are harmless when a listener removes itself, or another', async () => {
+  it('A client listener may remove itself or another one', async () => {
     const seen: string[] = []
     const last = () => seen.push('last')
     const once = () => {
@@ -100,7 +100,7 @@ describe("the client's events", () => {
     expect(seen).to.deep.equal(['once', 'last', 'last'])
   })
 
-  it('lockLost and renewalFailed: which lock, which hold, and why', async () => {
+  it('The events lockLost and renewalFailed say which lock, which hold, and why (B11)', async () => {
     const proxy = await startProxy(await sharedStandalone())
     try {
       const brief = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 4_500 })

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { IllegalMonitorStateError, type Redisson, WrongTypeError } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { NobodysErrors } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors } from '../kit/observing'
+import { waitUntil } from '../kit/servers/index'
 
 const FOREIGN: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
   ['a string', (redis, key) => redis.set(key, 'theirs')],
@@ -16,7 +16,7 @@ const FOREIGN: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
   ["somebody's write lock", (redis, key) => redis.hset(key, 'mode', 'write', 'java:1:write', 1)],
 ]
 
-describe('a key that holds no plain lock', () => {
+describe('A key that holds no plain lock', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -38,7 +38,7 @@ describe('a key that holds no plain lock', () => {
   const contents = async () => [await redis.dumpBuffer(name), (await redis.pttl(name)) > 0]
 
   for (const [title, make] of FOREIGN) {
-    it(`${title}: WrongTypeError from whatever looks at it, and left as it is`, async () => {
+    it(`A key that holds no lock (${title}) is a WrongTypeError to every call that reads it, and stays as it is`, async () => {
       await make(redis, name)
       const before = await contents()
       const lock = redisson.getLock(name)
@@ -65,7 +65,7 @@ describe('a key that holds no plain lock', () => {
       expect(await contents()).to.deep.equal(before)
     })
 
-    it(`${title}: whoever holds nothing is told so without a look`, async () => {
+    it(`A key that holds no lock (${title}): unlock() without a hold rejects and sends nothing`, async () => {
       await make(redis, name)
       const before = await contents()
       const lock = redisson.getLock(name)
@@ -76,7 +76,7 @@ describe('a key that holds no plain lock', () => {
       expect(await contents()).to.deep.equal(before)
     })
 
-    it(`${title}, put in place of a lock that is held here, is neither renewed, counted nor deleted`, async () => {
+    it(`A key that holds no lock (${title}), put in place of a lock that is held here, is neither renewed, counted nor deleted`, async () => {
       const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
       const lock = brief.getLock(name)
       const lost = new Promise<unknown>((resolve) => brief.on('lockLost', resolve))
@@ -92,7 +92,7 @@ describe('a key that holds no plain lock', () => {
       })
     })
 
-    it(`${title}, met by a release or a re-entry before any renewal, is left as it is`, async () => {
+    it(`A key that holds no lock (${title}), met by a release or a re-entry before any renewal, is left as it is`, async () => {
       const lock = redisson.getLock(name)
       await redisson.run(async () => {
         await lock.lock()
@@ -108,7 +108,7 @@ describe('a key that holds no plain lock', () => {
     })
   }
 
-  it('does not spoil the renewal of the others in its batch', async () => {
+  it('A key that holds no lock does not spoil the renewal of the others in its batch', async () => {
     const brief = await createRedisson({ lockWatchdogTimeout: 1_500 })
     const good = await brief.getLock(uniqueName('foreign')).acquire()
     const bad = await brief.getLock(name).acquire()
@@ -119,7 +119,7 @@ describe('a key that holds no plain lock', () => {
     await good.unlock()
   })
 
-  it('does not stand in the way once it is gone', async () => {
+  it('A key that holds no lock does not stand in the way once it is gone', async () => {
     const lock = redisson.getLock(name)
     await redis.set(name, 'theirs')
     await redisson.run(async () => {

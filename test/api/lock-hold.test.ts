@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { IllegalMonitorStateError, type LockHold, LockLostError, type Redisson } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { blockEventLoop, wireThreadId } from '../support/observing'
-import { SentScripts } from '../support/sent-scripts'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { blockEventLoop, wireThreadId } from '../kit/observing'
+import { SentScripts } from '../kit/sent-scripts'
+import { waitUntil } from '../kit/servers/index'
 
-describe('a LockHold', () => {
+describe('A LockHold', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -19,7 +19,7 @@ describe('a LockHold', () => {
   })
   afterEach(closeAll)
 
-  it('says which lock, which thread id on the wire, and that it holds', async () => {
+  it('A LockHold says which lock, which thread id on the wire, and that it holds', async () => {
     const hold = await redisson.getLock(name).acquire()
     expect(hold.lockName).to.equal(name)
     expect(hold.threadId).to.equal(await wireThreadId(redis, name))
@@ -33,7 +33,7 @@ describe('a LockHold', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('is given by tryAcquire, or undefined', async () => {
+  it('A LockHold is given by tryAcquire, or undefined', async () => {
     const lock = redisson.getLock(name)
     const hold = await lock.tryAcquire()
     expect(hold?.isHeld).to.equal(true)
@@ -44,7 +44,7 @@ describe('a LockHold', () => {
     await later!.unlock()
   })
 
-  it('is a one-shot token: a second unlock() throws and frees no successor', async () => {
+  it('A LockHold is a one-shot token: a second unlock() rejects and releases no successor', async () => {
     const lock = redisson.getLock(name)
     const hold = await lock.acquire()
     await hold.unlock()
@@ -57,14 +57,14 @@ describe('a LockHold', () => {
     await successor.unlock()
   })
 
-  it('is one-shot also for two calls at once', async () => {
+  it('A LockHold is one-shot also for two calls at once', async () => {
     const hold = await redisson.getLock(name).acquire()
     const [first, second] = await Promise.allSettled([hold.unlock(), hold.unlock()])
     expect(first.status).to.equal('fulfilled')
     expect(second).to.have.property('reason').instanceOf(IllegalMonitorStateError)
   })
 
-  it('is valid from any scope', async () => {
+  it('A LockHold is valid from any scope', async () => {
     const inThread = await redisson.run(() => redisson.getLock(name).acquire())
     await inThread.unlock()
     const outside = await redisson.getLock(name).acquire()
@@ -74,7 +74,7 @@ describe('a LockHold', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('disposes by unlocking, once, and not at all after unlock()', async () => {
+  it('A LockHold disposes by unlocking, once, and not at all after unlock()', async () => {
     const lock = redisson.getLock(name)
     const hold = await lock.acquire()
     await hold[Symbol.asyncDispose]()
@@ -91,7 +91,7 @@ describe('a LockHold', () => {
     await successor.unlock()
   })
 
-  it('works with `await using`, whether the block is left by its end or by an error', async () => {
+  it('A LockHold works with `await using`, whether the block is left by its end or by an error', async () => {
     const lock = redisson.getLock(name)
     {
       await using hold = await lock.acquire()
@@ -110,13 +110,13 @@ describe('a LockHold', () => {
     }
   })
 
-  it('tells when disposing finds it lost', async () => {
+  it('Disposing of a lost LockHold rejects', async () => {
     const hold = await redisson.getLock(name).acquire()
     await redis.del(name)
     expect(await rejection(hold[Symbol.asyncDispose]())).to.be.instanceOf(LockLostError)
   })
 
-  it('compares clocks when read: a lease that ran out while the event loop was blocked', async () => {
+  it('isHeld compares times when it is read: a lease that ended while the event loop was blocked is over', async () => {
     const hold = await redisson.getLock(name).acquire({ leaseTime: 60 })
     blockEventLoop(80)
     // No timer had a chance to fire.
@@ -128,7 +128,7 @@ describe('a LockHold', () => {
     expect(sent.names).to.deep.equal([])
   })
 
-  it('aborts its signal by itself when the lease runs out, which is no lockLost event', async () => {
+  it('A LockHold aborts its signal by itself when the lease runs out, which is no lockLost event', async () => {
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))
     const { signal } = await redisson.getLock(name).acquire({ leaseTime: 60 })
@@ -138,7 +138,7 @@ describe('a LockHold', () => {
     expect(lost).to.deep.equal([])
   })
 
-  it('releases exactly its own level of a hold with several', async () => {
+  it('A LockHold releases exactly its own level of a hold with several', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       const holds: LockHold[] = []

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type Redisson, TimeUnit } from '../../src/index'
-import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../support/clients'
-import { ownerOf } from '../support/observing'
+import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import { ownerOf } from '../kit/observing'
 
 describe('lock() and tryLock(), every way of calling them', () => {
   let redisson: Redisson
@@ -32,7 +32,7 @@ describe('lock() and tryLock(), every way of calling them', () => {
       .and.at.least(asked - 8_000)
   }
 
-  it('lock(lease), in ms or a unit', async () => {
+  it('lock(lease) takes ms or a unit', async () => {
     const lock = redisson.getLock(name)
     expectLease(await leaseOf(() => lock.lock()), 30_000)
     expectLease(await leaseOf(() => lock.lock(-1)), 30_000)
@@ -47,7 +47,7 @@ describe('lock() and tryLock(), every way of calling them', () => {
     expectLease(await leaseOf(() => lock.lock(60_000, TimeUnit.MILLISECONDS)), 60_000)
   })
 
-  it('lock({ leaseTime, threadId, signal })', async () => {
+  it('lock() takes { leaseTime, threadId, signal }', async () => {
     const lock = redisson.getLock(name)
     const { signal } = new AbortController()
     expectLease(await leaseOf(() => lock.lock({})), 30_000)
@@ -56,7 +56,7 @@ describe('lock() and tryLock(), every way of calling them', () => {
     expectLease(await leaseOf(() => lock.lock({ leaseTime: 50_000, threadId: 4, signal })), 50_000)
   })
 
-  it('tryLock with a wait and a lease, one unit for both', async () => {
+  it('tryLock() takes a wait and a lease, with one unit for both', async () => {
     const lock = redisson.getLock(name)
     expectLease(await leaseOf(() => lock.tryLock()), 30_000)
     expectLease(await leaseOf(() => lock.tryLock(50)), 30_000)
@@ -69,7 +69,7 @@ describe('lock() and tryLock(), every way of calling them', () => {
     expectLease(await leaseOf(() => lock.tryLock({ waitTime: 5, leaseTime: 60_000, threadId: 4 })), 60_000)
   })
 
-  it('acquire, tryAcquire and withLock take the same lease', async () => {
+  it('acquire(), tryAcquire() and withLock() take the same lease', async () => {
     const lock = redisson.getLock(name)
     expectLease(await leaseOf(() => lock.acquire()), 30_000)
     expectLease(await leaseOf(() => lock.acquire({ leaseTime: 50_000 })), 50_000)
@@ -78,7 +78,7 @@ describe('lock() and tryLock(), every way of calling them', () => {
     expectLease(await lock.withLock(() => redis.pttl(name)), 30_000)
   })
 
-  it('fractions of a ms are rounded up, so that a tiny lease is one', async () => {
+  it('Fractions of a ms are rounded up, so that a tiny lease is one', async () => {
     const lock = redisson.getLock(name)
     // 4999.2 would be refused by Redis, were it sent as it is.
     expectLease(await leaseOf(() => lock.lock(4_999.2)), 5_000)
@@ -89,7 +89,7 @@ describe('lock() and tryLock(), every way of calling them', () => {
     expectLease(await lock.withLock(() => redis.pttl(name), { leaseTime: 4_999.2 }), 5_000)
   })
 
-  it('waits as long as the unit says, and one try for nothing or less', async () => {
+  it('tryLock() waits as long as the unit says, and tries once for nothing or less', async () => {
     const other = await createRedisson()
     await other.getLock(name).lock()
     const lock = redisson.getLock(name)

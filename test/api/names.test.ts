@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { NobodysErrors, ownerOf } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors, ownerOf } from '../kit/observing'
+import { waitUntil } from '../kit/servers/index'
 
 /** Braces in a name are its own, else we add them, as Redisson does. */
 const channelOf = (key: string) =>
   key.includes('{') ? `redisson_lock__channel:${key}` : `redisson_lock__channel:{${key}}`
 
-describe('names of locks', () => {
+describe('Names of locks', () => {
   let redisson: Redisson
   let redis: Redis
   const nobodys = new NobodysErrors()
@@ -61,19 +61,19 @@ describe('names of locks', () => {
     ['10 kB of emoji', (unique: string) => unique + '🔒'.repeat(2_560)],
     ['what JavaScript keeps in every object', (unique: string) => `__proto__${unique}`],
   ] as const)
-    it(`may be ${title}`, async () => {
+    it(`Names of locks may be ${title}`, async () => {
       const name = make(uniqueName('names'))
       await expectUsable(redisson, name, name)
     })
 
-  it('leave no channel behind', async () => {
+  it('Names of locks leave no channel behind', async () => {
     const names = [uniqueName('names'), `{${uniqueName('names')}}x`, `${uniqueName('names')}a}b`]
     await Promise.all(names.map((name) => expectUsable(redisson, name, name)))
     for (const name of names)
       await waitUntil('the channel is left', async () => (await subscribers(channelOf(name))) === 0)
   })
 
-  it('may be those of properties that every object has', async () => {
+  it('Names of locks may be those of properties that every object has', async () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       const hold = await redisson.getLock(name).acquire({ leaseTime: 20_000 })
       expect(await redisson.getLock(name).tryLock()).to.equal(false)
@@ -81,14 +81,14 @@ describe('names of locks', () => {
     }
   })
 
-  it('are told apart, however alike', async () => {
+  it('Names of locks are distinguished, however alike', async () => {
     const unique = uniqueName('names')
     const names = [unique, `${unique} `, unique.toUpperCase(), `{${unique}}`, `${unique}\0`]
     const holds = await Promise.all(names.map((name) => redisson.getLock(name).acquire()))
     for (const hold of holds) await hold.unlock()
   })
 
-  it('atlas C11: are mapped once, for keys and channels alike, and shown unmapped', async () => {
+  it('A name mapper maps each name once, for keys and channels alike, and the API shows the unmapped name (C11)', async () => {
     const asked: string[] = []
     const mapped = await createRedisson({
       nameMapper: {
@@ -105,7 +105,7 @@ describe('names of locks', () => {
     expect(new Set(asked)).to.deep.equal(new Set([name]))
   })
 
-  it('atlas C11: with a mapper, a client and one without meet in the mapped name', async () => {
+  it('A client with a name mapper and one without exclude each other by the mapped name (C11)', async () => {
     const name = uniqueName('names')
     const mapped = await createRedisson({ nameMapper: { map: (each) => `${each}:mapped`, unmap: String } })
     const hold = await redisson.getLock(`${name}:mapped`).acquire()
@@ -118,7 +118,7 @@ describe('names of locks', () => {
     await woken.unlock()
   })
 
-  it('that map to one key are one lock, also for the counts of a thread', async () => {
+  it('Names of locks that map to one key are one lock, also for the counts of a thread', async () => {
     const key = uniqueName('names')
     const mapped = await createRedisson({ nameMapper: { map: () => key } })
     await mapped.run(async () => {
@@ -131,7 +131,7 @@ describe('names of locks', () => {
     expect(await redis.exists(key)).to.equal(0)
   })
 
-  it('must be mapped to names: a mapper that fails or gives none is an error of getLock', async () => {
+  it('Names of locks must be mapped to names: a mapper that fails or gives none is an error of getLock', async () => {
     for (const map of [() => '', () => undefined, () => 5] as never[]) {
       const client = await createRedisson({ nameMapper: { map } })
       expect(() => client.getLock('x')).to.throw(TypeError, /nameMapper/)

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import { Redisson, RedisUnavailableError } from '../../src/index'
-import { type Standalone, startStandalone, waitUntil, withClient } from '../servers'
-import { closeAll, createRedisson, rejection, uniqueName } from '../support/clients'
+import { RedisRefusedError, Redisson } from '../../src/index'
+import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { type Standalone, startStandalone, waitUntil, withClient } from '../kit/servers/index'
 
 const PASSWORD = 's3cret/p:ss word'
 const WRONG = 'wr0ng-p@ssword'
@@ -24,7 +24,7 @@ function expectNoSecret(text: string, what: string) {
     expect(text.includes(secret), `${what} shows a password`).to.equal(false)
 }
 
-describe('atlas D7: a password or URL appears in no error, event, warning or log', () => {
+describe('A password or URL appears in no error, event, warning or log (D7)', () => {
   let server: Standalone
   let printed: string[]
   const originals = { out: process.stdout.write, err: process.stderr.write }
@@ -56,24 +56,24 @@ describe('atlas D7: a password or URL appears in no error, event, warning or log
   const url = (password: string, port = server.port) =>
     `redis://:${encodeURIComponent(password)}@${server.host}:${port}`
 
-  it('not when it is wrong, in whatever form it is given', async () => {
+  it('A wrong password is shown nowhere, in whatever form it is given (D7)', async () => {
     const { host, port } = server
     for (const redis of [url(WRONG), { host, port, password: WRONG }, `${url(WRONG)}/3`]) {
       const error = await rejection(Redisson.create({ redis }))
-      expect(error).to.be.instanceOf(RedisUnavailableError)
+      expect(error).to.be.instanceOf(RedisRefusedError)
       expect(error.message).to.include(`${host}:${port}`)
       expectNoSecret(shown(error), 'the error')
     }
   })
 
-  it('not when nobody listens, or the URL makes no sense', async () => {
+  it('A password is shown nowhere when no server listens, or the URL makes no sense (D7)', async () => {
     for (const redis of [url(WRONG, 1), `redis//:${WRONG}@host`, `http://:${WRONG}@host`, `${WRONG}`]) {
       const error = await rejection(Redisson.create({ redis }))
       expectNoSecret(shown(error), 'the error')
     }
   })
 
-  it('not when it is revoked while we are connected', async () => {
+  it('A password that is revoked while the client is connected is shown nowhere (D7)', async () => {
     const redisson = await createRedisson({ redis: url(PASSWORD) }, { unavailableAfter: 500 })
     const events: unknown[] = []
     for (const event of ['error', 'lockLost', 'renewalFailed'] as const)
@@ -86,7 +86,7 @@ describe('atlas D7: a password or URL appears in no error, event, warning or log
       await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     })
     try {
-      await waitUntil('an error is told', () => events.length > 0)
+      await waitUntil('an error is reported', () => events.length > 0)
       const errors = [await rejection(lock.unlock()), await rejection(lock.tryLock())]
       expectNoSecret(shown([...events, ...errors]), 'an event or error')
     } finally {
@@ -97,7 +97,7 @@ describe('atlas D7: a password or URL appears in no error, event, warning or log
     }
   })
 
-  it('not when our objects themselves are logged', async () => {
+  it('A password is shown nowhere when objects of the client are logged (D7)', async () => {
     const redisson = await createRedisson({ redis: url(PASSWORD) })
     const lock = redisson.getLock(uniqueName('secrets'))
     const hold = await lock.acquire()

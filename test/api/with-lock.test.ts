@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { wireThreadId } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { wireThreadId } from '../kit/observing'
+import { waitUntil } from '../kit/servers/index'
 
-describe('withLock', () => {
+describe('withLock()', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -17,7 +17,7 @@ describe('withLock', () => {
   })
   afterEach(closeAll)
 
-  it('resolves with what the function gives, having released', async () => {
+  it('withLock() resolves with what the function gives, having released', async () => {
     const lock = redisson.getLock(name)
     const result = await lock.withLock(async (hold) => {
       expect(hold.lockName).to.equal(name)
@@ -30,7 +30,7 @@ describe('withLock', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it("rejects with the function's own error, having released", async () => {
+  it("withLock() rejects with the function's own error, having released", async () => {
     const failure = new Error('failed inside')
     const lock = redisson.getLock(name)
     expect(await rejection(lock.withLock(() => Promise.reject(failure)))).to.equal(failure)
@@ -41,7 +41,7 @@ describe('withLock', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('waits for the function even when the hold is lost, and its error goes before the loss', async () => {
+  it('withLock() waits for the function even when the hold is lost, and its error goes before the loss', async () => {
     const failure = new Error('failed inside')
     let finished = false
     const rejected = redisson.getLock(name).withLock(async () => {
@@ -54,7 +54,7 @@ describe('withLock', () => {
     expect(finished).to.equal(true)
   })
 
-  it('rejects with LockLostError carrying the result when the hold was lost meanwhile', async () => {
+  it('withLock() rejects with LockLostError carrying the result when the hold was lost meanwhile', async () => {
     const lost = (await rejection(
       redisson.getLock(name).withLock(async () => {
         await redis.del(name)
@@ -66,7 +66,7 @@ describe('withLock', () => {
     expect(lost.lockName).to.equal(name)
   })
 
-  it('does the same when its lease ran out: the signal told meanwhile', async () => {
+  it('withLock() rejects with LockLostError when its lease ended, and its signal has aborted', async () => {
     const lost = (await rejection(
       redisson.getLock(name).withLock(
         async ({ signal }) => {
@@ -80,7 +80,7 @@ describe('withLock', () => {
     expect(lost.result).to.equal(7)
   })
 
-  it('leaves it alone when the function itself released the hold', async () => {
+  it('withLock() releases nothing when its function has released the hold', async () => {
     const result = await redisson.getLock(name).withLock(async (hold) => {
       await hold.unlock()
       expect(await redis.exists(name)).to.equal(0)
@@ -89,7 +89,7 @@ describe('withLock', () => {
     expect(result).to.equal('early')
   })
 
-  it('does not call the function when its signal aborts before the lock is free', async () => {
+  it('withLock() does not call the function when its signal aborts before the lock is free', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
     const controller = new AbortController()
@@ -107,7 +107,7 @@ describe('withLock', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('passes an abort that comes once it is inside: the function decides', async () => {
+  it('withLock() passes an abort that comes once it is inside: the function decides', async () => {
     const controller = new AbortController()
     const result = await redisson.getLock(name).withLock(
       () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { ownerOf, wireThreadId } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ownerOf, wireThreadId } from '../kit/observing'
 
-describe('an explicit threadId', () => {
+describe('An explicit threadId', () => {
   let redisson: Redisson
   let name: string
 
@@ -13,7 +13,7 @@ describe('an explicit threadId', () => {
   })
   afterEach(closeAll)
 
-  it('re-enters through every acquiring call and every object of the name', async () => {
+  it('An explicit threadId re-enters through every acquiring call and every object of the name', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })
@@ -26,7 +26,7 @@ describe('an explicit threadId', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('excludes other ids, and code without one', async () => {
+  it('An explicit threadId excludes other ids, and code without one', async () => {
     const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })
     expect(await lock.tryLock({ threadId: 8 })).to.equal(false)
@@ -36,7 +36,7 @@ describe('an explicit threadId', () => {
     await lock.unlock({ threadId: 7 })
   })
 
-  it('goes before the logical thread', async () => {
+  it('An explicit threadId goes before the logical thread', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock({ threadId: 7 })
@@ -51,7 +51,7 @@ describe('an explicit threadId', () => {
     await lock.unlock({ threadId: 7 })
   })
 
-  it('is local to its client', async () => {
+  it('An explicit threadId is local to its client', async () => {
     const other = await createRedisson()
     await redisson.getLock(name).lock({ threadId: 7 })
     expect(await other.getLock(name).tryLock({ threadId: 7 })).to.equal(false)
@@ -61,7 +61,7 @@ describe('an explicit threadId', () => {
     expect(await other.getLock(name).isHeldByThread(7)).to.equal(false)
   })
 
-  it('never reaches the wire, so it cannot meet an id of ours', async () => {
+  it('An explicit threadId never reaches the wire, so it cannot meet an id of ours', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })
@@ -78,7 +78,7 @@ describe('an explicit threadId', () => {
     await lock.unlock({ threadId: next })
   })
 
-  it('counts a lock by itself', async () => {
+  it('An explicit threadId counts a lock by itself', async () => {
     const other = redisson.getLock(uniqueName('explicit'))
     await redisson.getLock(name).lock({ threadId: 7 })
     expect(await other.isHeldByThread(7)).to.equal(false)

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
-import { JumpingClock } from '../support/jumping-clock'
-import { latch, tapped } from '../support/tapped-transport'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { JumpingClock } from '../kit/jumping-clock'
+import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { latch, tapped } from '../kit/tapped-transport'
 
 describe('what is given up half-way', () => {
   let proxy: TcpProxy | undefined
@@ -13,12 +13,11 @@ describe('what is given up half-way', () => {
     proxy = undefined
   })
 
-  it('atlas A8: an acquisition aborted while it waits its turn behind an unlock() takes nothing', async () => {
+  it('An acquisition that is aborted while it is queued behind an unlock() acquires nothing (A8)', async () => {
     const released = latch()
-    const transport = tapped(async (sent) => {
-      if (sent.name === 'lock/release') await released.opened
-      return await sent.pass()
-    })
+    const transport = tapped((sent) =>
+      sent.name === 'lock/release' ? released.opened.then(sent.pass) : sent.pass(),
+    )
     const redisson = await createRedisson({}, { transport })
     const redis = await openRedis()
     const lock = redisson.getLock(uniqueName())
@@ -35,12 +34,13 @@ describe('what is given up half-way', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
-  it('atlas A8: a re-entry aborted and applied all the same keeps the key no longer than the hold', async () => {
+  it('A re-entry that was aborted and applied keeps the key no longer than the hold (A8)', async () => {
     const applied = latch()
-    const transport = tapped(async (sent) => {
-      const answer = await sent.pass()
-      if (sent.name === 'lock/reenter') await applied.opened
-      return answer
+    const transport = tapped((sent) => {
+      const answer = sent.pass()
+      return sent.name === 'lock/reenter'
+        ? Promise.all([answer, applied.opened]).then(([value]) => value)
+        : answer
     })
     const redisson = await createRedisson({}, { transport })
     const redis = await openRedis()
@@ -57,7 +57,7 @@ describe('what is given up half-way', () => {
     })
   })
 
-  it('atlas B2: a partial unlock() that could not be told leaves no watchdog on an explicit lease', async () => {
+  it('A partial unlock() that did not reach the server leaves no renewal of an explicit lease (B2)', async () => {
     proxy = await startProxy(await sharedStandalone())
     const redisson = await createRedisson(
       { redis: proxy.url, lockWatchdogTimeout: 3_000 },
@@ -75,7 +75,7 @@ describe('what is given up half-way', () => {
     })
   })
 
-  it('atlas B9: an unlock() that could not be told is made up for, though the wall clock is set past the lease', async () => {
+  it('An unlock() that did not reach the server is retried, though the wall clock is set past the lease (B9)', async () => {
     const clock = new JumpingClock()
     const transport = tapped((sent) => {
       if (sent.name !== 'lock/release' || clock.jumped > 0) return sent.pass()
@@ -89,7 +89,7 @@ describe('what is given up half-way', () => {
     await waitUntil('it is released', async () => (await redis.exists(hold.lockName)) === 0)
   })
 
-  it('atlas A7: a re-entry keeps to its wait while the server is silent', async () => {
+  it('A re-entry ends with its wait while the server is silent (A7)', async () => {
     proxy = await startProxy(await sharedStandalone())
     const redisson = await createRedisson({ redis: proxy.url })
     const lock = redisson.getLock(uniqueName())
@@ -103,7 +103,7 @@ describe('what is given up half-way', () => {
     })
   })
 
-  it('guarantee 9: an acquisition granted as shutdown() begins is released or given back', async () => {
+  it('An acquisition that is granted as shutdown() begins is released (guarantee 9)', async () => {
     const redis = await openRedis()
     for (let turns = 0; turns < 40; turns++) {
       let granted = () => {}

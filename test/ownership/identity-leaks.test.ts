@@ -2,12 +2,12 @@ import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
-import { deferred } from '../support/observing'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { deferred } from '../kit/observing'
 
 // A thread's identity that leaks is two requests inside one lock: each of these code paths outlives the
 // call that set it up, and must not carry the caller's identity to whoever comes next.
-describe('a logical thread does not leak', () => {
+describe('A logical thread does not leak', () => {
   let redisson: Redisson
   let name: string
 
@@ -17,7 +17,7 @@ describe('a logical thread does not leak', () => {
   })
   afterEach(closeAll)
 
-  it('to the code after it, nor to the one who awaited it', async () => {
+  it('A logical thread does not leak to the code after it, nor to the one who awaited it', async () => {
     const lock = redisson.getLock(name)
     const running = redisson.run(() => lock.lock())
     expect(await lock.tryLock()).to.equal(false)
@@ -26,7 +26,7 @@ describe('a logical thread does not leak', () => {
     expect(await lock.getHoldCount()).to.equal(0)
   })
 
-  it('to later messages on a socket whose handler opened it', async () => {
+  it('A logical thread does not leak to later messages on a socket whose handler opened it', async () => {
     const lock = redisson.getLock(name)
     const answers: boolean[] = []
     const never = deferred()
@@ -55,7 +55,7 @@ describe('a logical thread does not leak', () => {
     await lock.unlock()
   })
 
-  it('to the next turn of an interval whose callback opened it', async () => {
+  it('A logical thread does not leak to the next turn of an interval whose callback opened it', async () => {
     const lock = redisson.getLock(name)
     const done = deferred()
     const never = deferred()
@@ -80,7 +80,7 @@ describe('a logical thread does not leak', () => {
     expect(answers.slice(0, 3)).to.deep.equal([true, false, false])
   })
 
-  it('through an emitter to the listeners of another thread', async () => {
+  it('A logical thread does not leak through an emitter to the listeners of another thread', async () => {
     const lock = redisson.getLock(name)
     const emitter = new EventEmitter()
     const seen: Promise<number>[] = []
@@ -95,7 +95,7 @@ describe('a logical thread does not leak', () => {
     expect(await Promise.all(seen)).to.deep.equal([0, 0])
   })
 
-  it('to listeners of the client, whoever added them and whoever made the event happen', async () => {
+  it('A logical thread does not leak to listeners of the client, added by any caller, for events that any caller caused', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('leak'))
     const counts = deferred<number>()
@@ -109,7 +109,7 @@ describe('a logical thread does not leak', () => {
     })
   })
 
-  it('to listeners of a signal of ours that aborts', async () => {
+  it('A logical thread does not leak to listeners of a signal of ours that aborts', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('leak'))
     const counts = deferred<number>()
@@ -122,7 +122,7 @@ describe('a logical thread does not leak', () => {
     })
   })
 
-  it('to whoever waits behind it: a waiter wakes as itself', async () => {
+  it('A logical thread does not leak to the waiters behind it: a waiter wakes as itself', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
@@ -139,7 +139,7 @@ describe('a logical thread does not leak', () => {
     })
   })
 
-  it('into the renewals and sockets of a client created within it', async () => {
+  it('A logical thread does not leak into the renewals and sockets of a client created within it', async () => {
     const redis = await openRedis()
     const held = redisson.getLock(name)
     const never = deferred()

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { deferred, ownerOf, stillPending } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { deferred, ownerOf, stillPending } from '../kit/observing'
 
-describe('a logical thread (redisson.run)', () => {
+describe('A logical thread (redisson.run)', () => {
   let redisson: Redisson
   let name: string
 
@@ -13,7 +13,7 @@ describe('a logical thread (redisson.run)', () => {
   })
   afterEach(closeAll)
 
-  it('re-enters a lock through any object of that name and keeps one count for all of them', async () => {
+  it('A logical thread re-enters a lock through any object of that name and keeps one count for all of them', async () => {
     const redis = await openRedis()
     const objects = [redisson.getLock(name), redisson.getLock(name), redisson.getLock(name)]
     await redisson.run(async () => {
@@ -31,7 +31,7 @@ describe('a logical thread (redisson.run)', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('is itself however deep its code goes', async () => {
+  it('A logical thread is itself however deep its code goes', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
@@ -44,7 +44,7 @@ describe('a logical thread (redisson.run)', () => {
     })
   })
 
-  it('excludes another thread and code outside any', async () => {
+  it('A logical thread excludes another thread and code outside any', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(() => lock.lock())
     expect(await redisson.run(() => lock.tryLock())).to.equal(false)
@@ -53,7 +53,7 @@ describe('a logical thread (redisson.run)', () => {
     expect(await rejection(redisson.run(() => lock.unlock()))).to.be.instanceOf(IllegalMonitorStateError)
   })
 
-  it('is another one in a nested run, which neither re-enters nor releases what the outer holds', async () => {
+  it('A logical thread is another one in a nested run, which neither re-enters nor releases what the outer holds', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
@@ -69,7 +69,7 @@ describe('a logical thread (redisson.run)', () => {
     })
   })
 
-  it('waits for the outer thread in a nested run until that one releases', async () => {
+  it('A logical thread waits for the outer thread in a nested run until that one releases', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()
@@ -84,7 +84,7 @@ describe('a logical thread (redisson.run)', () => {
     })
   })
 
-  it('ends when its function resolves: what a timer does afterwards is unscoped', async () => {
+  it('A logical thread ends when its function resolves: what a timer does afterwards is unscoped', async () => {
     const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<void>
@@ -99,7 +99,7 @@ describe('a logical thread (redisson.run)', () => {
     await left
   })
 
-  it('ends when its function rejects, too', async () => {
+  it('A logical thread ends when its function rejects, too', async () => {
     const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<boolean>
@@ -115,7 +115,7 @@ describe('a logical thread (redisson.run)', () => {
     expect(await left).to.equal(false)
   })
 
-  it('may still be unlocked by what it left behind', async () => {
+  it('A logical thread may still be unlocked by what it left behind', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     const go = deferred()
@@ -133,7 +133,7 @@ describe('a logical thread (redisson.run)', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('that has ended prefers its own hold to an unscoped one of the same object', async () => {
+  it('A logical thread that has ended prefers its own hold to an unscoped one of the same object', async () => {
     const other = uniqueName('run')
     const go = deferred()
     let left!: Promise<void>
@@ -155,7 +155,7 @@ describe('a logical thread (redisson.run)', () => {
     expect(await unscoped.isLocked()).to.equal(false)
   })
 
-  it('passes on what its function returns, synchronous or not', async () => {
+  it('A logical thread passes on what its function returns, synchronous or not', async () => {
     expect(await redisson.run(() => 5)).to.equal(5)
     expect(await redisson.run(async () => 'later')).to.equal('later')
     const thrown = await rejection(
@@ -166,7 +166,7 @@ describe('a logical thread (redisson.run)', () => {
     expect(thrown).to.be.instanceOf(RangeError)
   })
 
-  it('is a different owner to every client', async () => {
+  it('A logical thread is a different owner to every client', async () => {
     const other = await createRedisson()
     await redisson.run(async () => {
       await redisson.getLock(name).lock()

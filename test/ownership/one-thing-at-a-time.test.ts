@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { blockEventLoop, ownerOf, stillPending } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { blockEventLoop, ownerOf, stillPending } from '../kit/observing'
 
-describe('one caller does one thing at a time on one lock', () => {
+describe('One caller does one thing at a time on one lock', () => {
   let redisson: Redisson
   let name: string
 
@@ -13,7 +13,7 @@ describe('one caller does one thing at a time on one lock', () => {
   })
   afterEach(closeAll)
 
-  it('rejects a second acquisition at once, in a thread and under a threadId, and says what to do', async () => {
+  it('A second acquisition of a caller rejects at once, in a thread and under a threadId, and says what to do', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
     const lock = redisson.getLock(name)
@@ -42,7 +42,7 @@ describe('one caller does one thing at a time on one lock', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
-  it('rejects a second re-entry too, and counts only the first', async () => {
+  it('A second re-entry of a caller rejects too, and only the first counts', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -56,7 +56,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('rejects it also right after the lease of the former hold ran out unnoticed', async () => {
+  it('A second acquisition rejects also right after the lease of the former hold ended unnoticed', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock(50)
@@ -70,7 +70,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('allows other locks, other threads and branches of their own meanwhile', async () => {
+  it('A caller with a request in flight does not hinder other locks, other threads and branches of their own', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
     const lock = redisson.getLock(name)
@@ -86,7 +86,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('is free again after an acquisition that failed, timed out or was aborted', async () => {
+  it('A caller can acquire again after an acquisition that failed, timed out or was aborted', async () => {
     const other = await createRedisson()
     const held = await other.getLock(name).acquire()
     const lock = redisson.getLock(name)
@@ -103,7 +103,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('makes a second unlock() wait its turn', async () => {
+  it('A second unlock() of a caller waits for the first', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -118,7 +118,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('makes an unlock() wait for the acquisition under way', async () => {
+  it('An unlock() waits for an acquisition of its caller in flight', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -131,7 +131,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('makes an acquisition wait for the unlock() under way', async () => {
+  it('An acquisition waits for an unlock() of its caller in flight', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -143,7 +143,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('releases a level for each of many unlock() calls made at once', async () => {
+  it('Many unlock() calls of a caller at once release a level each', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -153,7 +153,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('acquires anew where the unlock() calls before it, still under way, release the last level', async () => {
+  it('An acquisition after unlock() calls in flight that release the last level is a new hold', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -168,7 +168,7 @@ describe('one caller does one thing at a time on one lock', () => {
     })
   })
 
-  it('takes calls in the order in which they are made: a released level is the older one', async () => {
+  it('Calls of a caller run in the order in which they are made', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {

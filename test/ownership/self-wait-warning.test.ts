@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { waitUntil } from '../kit/servers/index'
 
-describe('the RLOCK_SELF_WAIT warning', () => {
+describe('The RLOCK_SELF_WAIT warning', () => {
   let redisson: Redisson
   let name: string
   let warnings: (Error & { code?: string })[]
@@ -22,7 +22,7 @@ describe('the RLOCK_SELF_WAIT warning', () => {
     await closeAll()
   })
 
-  it('comes once, after 5 s, when a hold of this client keeps a local caller waiting', async () => {
+  it('The RLOCK_SELF_WAIT warning comes once, after 5 s, when a hold of this client keeps a local caller waiting', async () => {
     const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()
@@ -34,13 +34,13 @@ describe('the RLOCK_SELF_WAIT warning', () => {
     expect(warnings).to.have.length(1)
     const { message } = warnings[0]!
     for (const word of ['redisson.run()', 'withLock()', 'threadId']) expect(message).to.include(word)
-    // Its story has been told.
+    // Its story has been reported.
     expect(await lock.tryLock(300)).to.equal(false)
     expect(warnings).to.have.length(1)
     await lock.unlock()
   })
 
-  it('does not come for callers who each waited briefly for a lock that is held long', async () => {
+  it('The RLOCK_SELF_WAIT warning does not come for callers who each waited briefly for a lock that is held long', async () => {
     const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()
@@ -52,7 +52,7 @@ describe('the RLOCK_SELF_WAIT warning', () => {
     await lock.unlock()
   })
 
-  it('does not come for one who waits for another client', async () => {
+  it('The RLOCK_SELF_WAIT warning does not come for one who waits for another client', async () => {
     const other = await createRedisson()
     const hold = await other.getLock(name).acquire()
     expect(await redisson.getLock(name).tryLock(5_600)).to.equal(false)

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { ownerOf } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ownerOf } from '../kit/observing'
 
 // Whoever got a LockHold, or runs within withLock, relies on that level to the end: a stray unlock() in a
 // helper must not release it early. Its token alone does.
-describe('bare unlock() never releases the level of a token', () => {
+describe('Bare unlock() and the levels of LockHolds', () => {
   let redisson: Redisson
   let name: string
 
@@ -21,7 +21,7 @@ describe('bare unlock() never releases the level of a token', () => {
     expect(error.message).to.match(/LockHold or withLock\(\)/)
   }
 
-  it('neither of a LockHold in a thread', async () => {
+  it('Bare unlock() does not release the level of a LockHold in a thread', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       const hold = await lock.acquire()
@@ -32,7 +32,7 @@ describe('bare unlock() never releases the level of a token', () => {
     })
   })
 
-  it('nor of one under a threadId', async () => {
+  it('Bare unlock() does not release the level of a LockHold under a threadId', async () => {
     const lock = redisson.getLock(name)
     const hold = await lock.acquire({ threadId: 5 })
     await expectRefused(lock.unlock({ threadId: 5 }))
@@ -40,7 +40,7 @@ describe('bare unlock() never releases the level of a token', () => {
     await hold.unlock()
   })
 
-  it('nor of one outside any scope', async () => {
+  it('Bare unlock() does not release a LockHold outside any scope', async () => {
     const lock = redisson.getLock(name)
     const hold = (await lock.tryAcquire())!
     await expectRefused(lock.unlock())
@@ -48,7 +48,7 @@ describe('bare unlock() never releases the level of a token', () => {
     await hold.unlock()
   })
 
-  it('nor of withLock, within it or beside it', async () => {
+  it('Bare unlock() does not release the level of withLock(), inside or outside its function', async () => {
     const lock = redisson.getLock(name)
     await lock.withLock(async (hold) => {
       await expectRefused(lock.unlock())
@@ -58,7 +58,7 @@ describe('bare unlock() never releases the level of a token', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
-  it('but the bare level beside it, whichever of the two is the inner one', async () => {
+  it('Bare unlock() releases the bare level next to a LockHold, whichever of the two is the inner one', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -77,7 +77,7 @@ describe('bare unlock() never releases the level of a token', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('nor the other way round: a token never releases a bare level', async () => {
+  it('A LockHold never releases a bare level', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {

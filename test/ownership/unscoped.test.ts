@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { ownerOf, stillPending } from '../support/observing'
-import { SentScripts } from '../support/sent-scripts'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ownerOf, stillPending } from '../kit/observing'
+import { SentScripts } from '../kit/sent-scripts'
+import { waitUntil } from '../kit/servers/index'
 
-describe('code outside any scope', () => {
+describe('Code outside any scope', () => {
   let redisson: Redisson
   let name: string
   const sent = new SentScripts()
@@ -20,7 +20,7 @@ describe('code outside any scope', () => {
     ['one object', false],
     ['two objects', true],
   ] as const)
-    it(`excludes itself through ${title}: every acquisition is an owner of its own`, async () => {
+    it(`Code outside any scope excludes itself through ${title}: every acquisition is an owner of its own`, async () => {
       const lock = redisson.getLock(name)
       const again = second ? redisson.getLock(name) : lock
       await lock.lock()
@@ -34,14 +34,14 @@ describe('code outside any scope', () => {
       await again.unlock()
     })
 
-  it('lets in one of many requests that share an object', async () => {
+  it('Code outside any scope lets in one of many requests that share an object', async () => {
     const lock = redisson.getLock(name)
     const answers = await Promise.all(Array.from({ length: 20 }, () => lock.tryLock()))
     expect(answers.filter((acquired) => acquired)).to.have.length(1)
     await lock.unlock()
   })
 
-  it('counts the hold that unlock() would release, and answers nothing for other objects', async () => {
+  it('Code outside any scope counts the hold that unlock() would release, and answers nothing for other objects', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(name)
     expect(await lock.getHoldCount()).to.equal(0)
@@ -54,7 +54,7 @@ describe('code outside any scope', () => {
     expect(await lock.isHeldByCurrentThread()).to.equal(false)
   })
 
-  it('cannot unlock through another object, and is told where the lock is', async () => {
+  it('Code outside any scope cannot unlock through another object, and the error says where the lock is held', async () => {
     const redis = await openRedis()
     await redisson.getLock(name).lock()
     sent.names.length = 0
@@ -66,7 +66,7 @@ describe('code outside any scope', () => {
     expect(await redis.exists(name)).to.equal(1)
   })
 
-  it('cannot unlock what nobody here holds, and hears no such hint', async () => {
+  it('Code outside any scope cannot unlock what this client does not hold, and the error has no such hint', async () => {
     const other = await createRedisson()
     await other.getLock(name).lock()
     const error = await rejection(redisson.getLock(name).unlock())
@@ -76,7 +76,7 @@ describe('code outside any scope', () => {
     expect(await redisson.getLock(name).isLocked()).to.equal(true)
   })
 
-  it('atlas C3: settles an expired hold first, so that its late finisher frees no successor', async () => {
+  it('Bare unlock() settles an expired hold first, so that a late finisher does not release its successor (C3)', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await lock.lock(60)
@@ -95,24 +95,7 @@ describe('code outside any scope', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('atlas C3: settles a hold lost by force first, however many came after it', async () => {
-    const lock = redisson.getLock(name)
-    await lock.lock()
-    await lock.forceUnlock()
-    await lock.lock()
-    await lock.forceUnlock()
-    await lock.lock()
-    sent.names.length = 0
-    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
-    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
-    expect(sent.names).to.deep.equal([])
-    await lock.unlock()
-    const error = await rejection(lock.unlock())
-    expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
-    expect(await lock.isLocked()).to.equal(false)
-  })
-
-  it('atlas C3: a hold that expired is not released though another client holds the lock now', async () => {
+  it('Bare unlock() of an expired hold leaves the hold of another client alone (C3)', async () => {
     const redis = await openRedis()
     const other = await createRedisson()
     const lock = redisson.getLock(name)
@@ -124,7 +107,7 @@ describe('code outside any scope', () => {
     await other.getLock(name).forceUnlock()
   })
 
-  it('learns of a loss that only the server knew, and leaves the new holder alone', async () => {
+  it('Code outside any scope learns of a loss that only the server knew, and leaves the new holder alone', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await lock.lock()
@@ -136,7 +119,7 @@ describe('code outside any scope', () => {
     await redis.del(name)
   })
 
-  it('remembers that holds were lost, not every one of them, and forgets none', async () => {
+  it('Code outside any scope remembers that holds were lost, not every one of them, and forgets none', async () => {
     const lock = redisson.getLock(name)
     for (let round = 0; round < 105; round++) {
       await lock.lock()
@@ -152,7 +135,7 @@ describe('code outside any scope', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
-  it('keeps its holds apart from those of a scope on the same object', async () => {
+  it('Code outside any scope keeps its holds apart from those of a scope on the same object', async () => {
     const lock = redisson.getLock(name)
     await lock.lock()
     await redisson.run(async () => {

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
-import { sharedStandalone } from '../servers'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
-import { ownerOf, wireThreadId } from '../support/observing'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { ownerOf, wireThreadId } from '../kit/observing'
+import { sharedStandalone } from '../kit/servers/index'
 
 type Package = typeof import('../../src/index')
 
@@ -20,7 +20,7 @@ function loadAnotherCopy(): Package {
   return copy
 }
 
-describe('thread ids on the wire', () => {
+describe('Thread ids on the wire', () => {
   let redisson: Redisson
   let name: string
 
@@ -30,7 +30,7 @@ describe('thread ids on the wire', () => {
   })
   afterEach(closeAll)
 
-  it('are new with every hold and never used again, whoever acquires', async () => {
+  it('Thread ids on the wire are new with every hold and never used again, for every kind of caller', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     const seen: number[] = []
@@ -63,7 +63,7 @@ describe('thread ids on the wire', () => {
     for (const id of seen) expect(id).to.satisfy((each: number) => Number.isSafeInteger(each) && each > 0)
   })
 
-  it('stay the same from the first acquire to the last release', async () => {
+  it('Thread ids on the wire stay the same from the first acquire to the last release', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
@@ -80,7 +80,7 @@ describe('thread ids on the wire', () => {
     })
   })
 
-  it('are one count for all clients and all copies of the package in a process', async () => {
+  it('Thread ids on the wire are one count for all clients and all copies of the package in a process', async () => {
     const redis = await openRedis()
     const another = loadAnotherCopy()
     expect(another.Redisson).to.not.equal(Redisson)
@@ -102,7 +102,7 @@ describe('thread ids on the wire', () => {
     }
   })
 
-  it('and logical threads are shared by the copies of the package', async () => {
+  it('Thread ids and logical threads are shared by the copies of the package', async () => {
     const another = loadAnotherCopy()
     const theirs = await another.Redisson.create({ redis: (await sharedStandalone()).url })
     try {

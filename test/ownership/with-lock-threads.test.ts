@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { deferred, ownerOf } from '../support/observing'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { deferred, ownerOf } from '../kit/observing'
 
-describe('the thread that withLock opens', () => {
+describe('The thread that withLock() opens', () => {
   let redisson: Redisson
   let name: string
 
@@ -13,7 +13,7 @@ describe('the thread that withLock opens', () => {
   })
   afterEach(closeAll)
 
-  it('re-enters its own hold, outside and inside a run, by every call and object', async () => {
+  it('The thread that withLock() opens re-enters its own hold, outside and inside a run, by every call and object', async () => {
     const redis = await openRedis()
     const nested = () =>
       redisson.getLock(name).withLock(async () => {
@@ -35,7 +35,7 @@ describe('the thread that withLock opens', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('re-enters what its ancestors hold', async () => {
+  it('The thread that withLock() opens re-enters what its ancestors hold', async () => {
     const lock = redisson.getLock(name)
     const between = redisson.getLock(uniqueName('with-lock'))
     await redisson.run(async () => {
@@ -53,7 +53,7 @@ describe('the thread that withLock opens', () => {
     })
   })
 
-  it('excludes its siblings, who wait, inside one run as outside', async () => {
+  it('The thread that withLock() opens excludes its siblings, who wait, inside one run as outside', async () => {
     const lock = redisson.getLock(name)
     let inside = 0
     const work = () =>
@@ -68,7 +68,7 @@ describe('the thread that withLock opens', () => {
     expect(await redisson.run(three)).to.deep.equal(['done', 'done', 'done'])
   })
 
-  it('holds what it takes apart from its parent, who waits for it', async () => {
+  it('The thread that withLock() opens holds what it takes apart from its parent, who waits for it', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('with-lock'))
     await redisson.run(async () => {
@@ -80,7 +80,7 @@ describe('the thread that withLock opens', () => {
     })
   })
 
-  it('is not the parent of code beside it', async () => {
+  it('The thread that withLock() opens is not the parent of code beside it', async () => {
     const lock = redisson.getLock(name)
     const entered = deferred()
     const leave = deferred()
@@ -95,7 +95,7 @@ describe('the thread that withLock opens', () => {
     await inside
   })
 
-  it('ends with its function: what that leaves behind no longer re-enters', async () => {
+  it('The thread that withLock() opens ends with its function: what that leaves behind no longer re-enters', async () => {
     const lock = redisson.getLock(name)
     const outer = redisson.getLock(uniqueName('with-lock'))
     const go = deferred()
@@ -117,7 +117,7 @@ describe('the thread that withLock opens', () => {
     })
   })
 
-  it('outlives its parent without what that never released', async () => {
+  it('The thread that withLock() opens outlives its parent without what that never released', async () => {
     const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<unknown[]>
@@ -132,7 +132,7 @@ describe('the thread that withLock opens', () => {
     expect(await left).to.deep.equal([false, 'ILLEGAL_MONITOR_STATE'])
   })
 
-  it('opened by code that a finished thread left behind has no ancestors', async () => {
+  it('A thread that is opened by withLock() in code that a finished thread left behind has no ancestors', async () => {
     const lock = redisson.getLock(name)
     const go = deferred()
     let left!: Promise<boolean>

@@ -1,24 +1,42 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
-import { sharedStandalone } from '../servers'
-import { uniqueName } from '../support/clients'
+import { uniqueName } from '../kit/clients'
+import { sharedStandalone } from '../kit/servers/index'
+import { esmBundleSuite } from './esm-bundle'
 import { InstalledPackage, repository, runTool } from './installed-package'
 
 const PUBLIC = [
+  'FencingTokenError',
   'IllegalMonitorStateError',
   'LockLostError',
   'LockNotReplicatedError',
+  'LockQuorumError',
+  'LockTimeoutError',
+  'PermitNotHeldError',
   'RedissonError',
   'RedissonShutdownError',
+  'RedisRefusedError',
   'RedisUnavailableError',
   'TimeUnit',
   'Redisson',
   'WrongTypeError',
+  'constantBackOff',
+  'exponentialBackOff',
 ].sort()
 
-describe('the installed package', function () {
+describe('The installed package', function () {
   this.timeout(180_000)
 
   let installed: InstalledPackage
@@ -30,14 +48,14 @@ describe('the installed package', function () {
   })
   after(() => installed?.remove())
 
-  it('carries what users need and nothing else', () => {
+  it('The installed package carries what users need and nothing else', () => {
     const top = readdirSync(installed.directory)
     expect(top).to.include.members(['LICENSE', 'dist', 'lua', 'package.json'])
     expect(top).not.to.include.members(['src', 'test', 'node_modules', 'compat'])
   })
 
   // From here on there are no lua files: whatever runs below must bring its scripts along.
-  it('works without its lua files', async () => {
+  it('The installed package works without its lua files', async () => {
     rmSync(join(installed.directory, 'lua'), { recursive: true })
     const script = `
       const { Redisson } = require('rlock')
@@ -49,7 +67,7 @@ describe('the installed package', function () {
     expect(await installed.run('no-lua.cjs', script)).to.equal('inside')
   })
 
-  it('shares everything between import and require', async () => {
+  it('The installed package shares everything between import and require', async () => {
     const script = `
       import { createRequire } from 'node:module'
       import * as esm from 'rlock'
@@ -88,7 +106,7 @@ describe('the installed package', function () {
     })
   })
 
-  it('shares threads and their ids with a second copy of itself', async () => {
+  it('The installed package shares threads and their ids with a second copy of itself', async () => {
     const copy = join(installed.project, 'plugin/node_modules/rlock')
     cpSync(installed.directory, copy, { recursive: true })
     const script = `
@@ -124,7 +142,71 @@ describe('the installed package', function () {
     })
   })
 
-  it('lets nobody reach its internals', async () => {
+  it('The installed package reads a Redisson configuration where the package yaml is there, and needs none otherwise', async () => {
+    const script = `
+      require('rlock')
+      try { require('rlock/redisson-config') } catch (error) { console.log(JSON.stringify(error.message)) }`
+    expect(await installed.run('no-yaml.cjs', script)).to.contain("'yaml'")
+    const yaml = join(installed.project, 'node_modules/yaml')
+    symlinkSync(join(repository, 'node_modules/yaml'), yaml, 'dir')
+    try {
+      const reading = `
+        import { createRequire } from 'node:module'
+        import * as esm from 'rlock/redisson-config'
+        const cjs = createRequire(import.meta.url)('rlock/redisson-config')
+        const text = 'singleServerConfig: { address: "redis://h:6379" }'
+        console.log(JSON.stringify({
+          exported: Object.keys(esm),
+          same: esm.fromRedissonConfig === cjs.fromRedissonConfig,
+          options: esm.fromRedissonConfig(text).options,
+        }))`
+      expect(await installed.run('yaml.mjs', reading)).to.deep.equal({
+        exported: ['fromRedissonConfig'],
+        same: true,
+        options: { redis: { host: 'h', port: 6379 } },
+      })
+    } finally {
+      unlinkSync(yaml)
+    }
+  })
+
+  it('The installed package has a module for Nest where Nest is there, and needs none otherwise', async () => {
+    const script = `
+      require('rlock')
+      const loaded = Object.keys(require.cache).filter((file) => /nestjs|reflect-metadata|yaml/.test(file))
+      try { require('rlock/nestjs') } catch (error) { console.log(JSON.stringify([loaded, error.message])) }`
+    const [loaded, message] = (await installed.run('no-nest.cjs', script)) as [string[], string]
+    expect(loaded).to.deep.equal([])
+    expect(message).to.match(/'(@nestjs\/common|reflect-metadata)'/)
+    const needed = ['@nestjs', 'reflect-metadata', 'rxjs']
+    const links = needed.map((name) => join(installed.project, 'node_modules', name))
+    for (const [at, name] of needed.entries())
+      symlinkSync(join(repository, 'node_modules', name), links[at]!, 'dir')
+    try {
+      const starting = `
+        import { createRequire } from 'node:module'
+        import * as esm from 'rlock/nestjs'
+        import { Redisson } from 'rlock'
+        const require = createRequire(import.meta.url)
+        const cjs = require('rlock/nestjs')
+        const { NestFactory } = require('@nestjs/core')
+        const redis = ${JSON.stringify(url)}
+        const app = await NestFactory.createApplicationContext(esm.RedissonModule.forRoot({ redis }), { logger: false })
+        const result = await app.get(Redisson).getLock(${JSON.stringify(uniqueName())}).withLock(() => 'inside')
+        await app.close()
+        console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.WithLock === cjs.WithLock, result }))`
+      expect(await installed.run('nest.mjs', starting)).to.deep.equal({
+        exported: ['InjectRedisson', 'RedissonModule', 'RunOnce', 'WithLock', 'getRedissonToken'],
+        same: true,
+        result: 'inside',
+      })
+      await compileNestConsumer(installed.project)
+    } finally {
+      for (const link of links) unlinkSync(link)
+    }
+  })
+
+  it('The internals of the installed package cannot be imported', async () => {
     const script = `
       import { createRequire } from 'node:module'
       const require = createRequire(import.meta.url)
@@ -138,7 +220,7 @@ describe('the installed package', function () {
     expect(await installed.run('internals.mjs', script)).to.deep.equal(['ERR_PACKAGE_PATH_NOT_EXPORTED'])
   })
 
-  it('can be bundled into one file that needs nothing beside it', async () => {
+  it('The installed package can be bundled into one file that needs nothing beside it', async () => {
     const entry = join(installed.project, 'app.mjs')
     writeFileSync(
       entry,
@@ -173,10 +255,31 @@ describe('the installed package', function () {
     }
   })
 
-  it('compiles for strict TypeScript consumers, as ES module and as CommonJS', async () => {
+  it('The installed package names what the in-memory server needs, and loads it no earlier', async () => {
+    const script = `
+      import { createRequire } from 'node:module'
+      import { Redisson } from 'rlock'
+      import { inMemoryRedis } from 'rlock/testing'
+      const require = createRequire(import.meta.url)
+      const same = require('rlock/testing').inMemoryRedis === inMemoryRedis
+      const error = await Redisson.create({ redis: inMemoryRedis() }).catch((error) => error)
+      console.log(JSON.stringify([same, error.message]))`
+    const [same, message] = (await installed.run('testing.mjs', script)) as [boolean, string]
+    expect(same).to.equal(true)
+    expect(message).to.contain('npm install --save-dev wasmoon-lua5.1')
+  })
+
+  it('The installed package compiles for strict TypeScript consumers, as ES module and as CommonJS', async () => {
     const source = `
-      import { type LockHold, LockLostError, type RLock, Redisson, type RedissonOptions, TimeUnit } from 'rlock'
+      import { type LockHold, LockLostError, type RLock, Redisson, type RedissonOptions, type ShutdownOptions, TimeUnit } from 'rlock'
+      import { type FromRedissonConfig, fromRedissonConfig } from 'rlock/redisson-config'
+      const carried: FromRedissonConfig = fromRedissonConfig('threads: 16')
+      export const lost: string[] = carried.notCarriedOver.map(({ name }) => name)
+      import { type InMemoryRedis, inMemoryRedis } from 'rlock/testing'
+      export const inMemory: InMemoryRedis = inMemoryRedis({ now: () => 0 })
+      export const tested: RedissonOptions = { redis: inMemory }
       const options: RedissonOptions = { redis: { host: 'localhost', db: 1 }, lockWatchdogTimeout: 30_000 }
+      export const ending: ShutdownOptions = { timeout: undefined }
       export async function work(signal: AbortSignal): Promise<number> {
         await using redisson: Redisson = await Redisson.create(options)
         redisson.on('lockLost', ({ lockName, reason }) => console.log(lockName, reason satisfies string))
@@ -196,6 +299,17 @@ describe('the installed package', function () {
     const { project } = installed
     writeFileSync(join(project, 'consumer.mts'), source)
     writeFileSync(join(project, 'consumer.cts'), source)
+    cpSync(installed.directory, join(project, 'plugin/node_modules/rlock'), { recursive: true })
+    const plugin = `
+      import { TimeUnit } from 'rlock'
+      export const SECONDS = TimeUnit.SECONDS`
+    writeFileSync(join(project, 'plugin/units.mts'), plugin)
+    const twoCopies = `
+      import { type RLock, TimeUnit } from 'rlock'
+      import { SECONDS } from './plugin/units.mjs'
+      export const taken = (lock: RLock): Promise<boolean> => lock.tryLock(1, SECONDS)
+      export const either: TimeUnit[] = [TimeUnit.DAYS, SECONDS]`
+    writeFileSync(join(project, 'two-copies.mts'), twoCopies)
     const compilerOptions = {
       module: 'nodenext',
       target: 'es2022',
@@ -208,24 +322,82 @@ describe('the installed package', function () {
       types: ['node'],
       typeRoots: [join(repository, 'node_modules/@types')],
     }
-    const files = ['consumer.mts', 'consumer.cts']
+    const files = ['consumer.mts', 'consumer.cts', 'two-copies.mts']
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
     await runTool('tsc', ['-p', '.'], project)
   })
 
-  it('is found faultless by publint', async () => {
+  it('The installed package is found faultless by publint', async () => {
     const report = await runTool('publint', ['run', '--strict', installed.tarball], installed.project)
     expect(report).to.contain('All good!')
   })
 
-  it('is found faultless by arethetypeswrong', async () => {
+  it('The installed package is found faultless by arethetypeswrong', async () => {
     const report = await runTool('attw', ['--no-color', '--no-emoji', installed.tarball], installed.project)
     expect(report).to.contain('No problems found')
   })
 })
 
-describe('the lock file', () => {
-  it('names no registry, so that everybody installs from their own', () => {
+/** As applications of Nest are compiled. */
+async function compileNestConsumer(project: string): Promise<void> {
+  const source = `
+    import { Injectable, Module } from '@nestjs/common'
+    import type { Redisson } from 'rlock'
+    import { InjectRedisson, RedissonModule, RunOnce, WithLock } from 'rlock/nestjs'
+
+    interface Order { id: string }
+
+    @Injectable()
+    export class Orders {
+      constructor(@InjectRedisson('audit') readonly redisson: Redisson) {}
+
+      @WithLock((order: Order) => order.id, { waitTime: 500, client: 'audit' })
+      async pay(order: Order, amount: number): Promise<number> { return amount }
+
+      // @ts-expect-error the arguments of the method are others
+      @WithLock((order: Order) => order.id)
+      async ship(id: string): Promise<void> {}
+
+      // @ts-expect-error under a lock every method is a promise
+      @WithLock(() => 'order')
+      count(): number { return 1 }
+
+      @RunOnce('report', { atLeast: 50_000 })
+      async report(): Promise<void> {}
+    }
+
+    @Module({
+      imports: [
+        RedissonModule.forRoot({ redis: 'redis://h', shutdownTimeout: 5_000 }),
+        RedissonModule.forRootAsync({ name: 'audit', inject: ['URL'], useFactory: (redis: string) => ({ redis }) }),
+        // @ts-expect-error nothing says where Redis is
+        RedissonModule.forRoot({ name: 'other' }),
+      ],
+      providers: [Orders],
+    })
+    export class App {}`
+  writeFileSync(join(project, 'nest-consumer.cts'), source)
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    strict: true,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    // Nest's own declarations name packages that an application need not have.
+    skipLibCheck: true,
+    noEmit: true,
+    types: ['node'],
+    typeRoots: [join(repository, 'node_modules/@types')],
+  }
+  const config = { compilerOptions, files: ['nest-consumer.cts'] }
+  writeFileSync(join(project, 'tsconfig.nest.json'), JSON.stringify(config))
+  await runTool('tsc', ['-p', 'tsconfig.nest.json'], project)
+}
+
+esmBundleSuite()
+
+describe('The lock file', () => {
+  it('The lock file of npm names no registry, so that every user installs from their own', () => {
     const { packages } = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'))
     const pinned = Object.entries<{ resolved?: string }>(packages).filter(([, { resolved }]) => resolved)
     expect(pinned).to.deep.equal([])

@@ -1,6 +1,6 @@
 import type { Redisson } from '../../src/index'
-import { sharedCluster } from '../servers'
-import { createRedisson } from '../support/clients'
+import { createRedisson } from '../kit/clients'
+import { sharedCluster } from '../kit/servers/index'
 
 /** A client on the shared cluster. */
 export async function inCluster(): Promise<Redisson> {

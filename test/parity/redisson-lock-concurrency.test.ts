@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { Redisson } from '../../src/index'
-import { sharedCluster, waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { inCluster } from './in-cluster'
 
 /** Redisson's own tests of RLock with many threads, clients or nodes; see redisson-lock.test.ts. */
@@ -14,7 +14,7 @@ describe("Redisson's tests of many on a lock", () => {
     const redisson = await createRedisson()
     const prefix = uniqueName('lock')
     let left = 1_000
-    const flow = async () => {
+    const caller = async () => {
       while (left-- > 0) {
         const lock = redisson.getLock(`${prefix}-${Math.floor(Math.random() * 5)}`)
         await redisson.run(async () => {
@@ -24,7 +24,7 @@ describe("Redisson's tests of many on a lock", () => {
         })
       }
     }
-    await Promise.all(Array.from({ length: 32 }, flow))
+    await Promise.all(Array.from({ length: 32 }, caller))
     const redis = await openRedis()
     const channels = () => redis.pubsub('CHANNELS', `*${prefix}*`)
     await waitUntil('nothing is subscribed', async () => (await channels()).length === 0, 3_000)
@@ -88,7 +88,7 @@ describe("Redisson's tests of many on a lock", () => {
     const lock = redisson.getLock(uniqueName())
     let held = 0
     let kept = 0
-    const flow = () =>
+    const caller = () =>
       redisson.run(async () => {
         for (let i = 0; i < 300; i++) {
           if (!(await lock.tryLock())) continue
@@ -100,7 +100,7 @@ describe("Redisson's tests of many on a lock", () => {
         }
       })
     // Those who are waited for keep trying meanwhile, and run out of tries; so some come later.
-    for (let wave = 0; wave < 4; wave++) await Promise.all(Array.from({ length: 16 }, flow))
+    for (let wave = 0; wave < 4; wave++) await Promise.all(Array.from({ length: 16 }, caller))
     expect(kept).to.be.greaterThan(0)
     expect(await lock.isLocked()).to.equal(false)
   })

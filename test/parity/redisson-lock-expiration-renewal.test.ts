@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson, type RLock } from '../../src/index'
-import { type Standalone, startStandalone } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection } from '../support/clients'
+import { closeAll, createRedisson, openRedis, rejection } from '../kit/clients'
+import { type Standalone, startStandalone } from '../kit/servers/index'
 
 const WATCHDOG_MS = 500
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TimeUnit } from '../../src/index'
-import { startStandalone, waitUntil } from '../servers'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { startStandalone, waitUntil } from '../kit/servers/index'
 
 /**
  * Redisson's own tests of RLock, asked of ours: one here for each there, by its name. Java's threads are
  * `redisson.run` scopes. Times are shorter where they only have to be longer than something.
- * What has no counterpart, and the tests of many clients, are listed in docs/parity.md.
+ * What has no counterpart, and the tests of many clients, are listed in compat/redisson-tests.md.
  */
 describe("Redisson's tests of one lock", () => {
   afterEach(closeAll)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 
 /** Redisson's own tests of RReadWriteLock with many threads or clients; each reads or writes by chance, and none beside a writer. */
 describe("Redisson's tests of many on a read-write lock", () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { waitUntil } from '../kit/servers/index'
 
 /** Redisson's own tests of RReadWriteLock that wait for leases; times are a tenth and less of theirs. */
 describe("Redisson's tests of a read-write lock's leases", () => {
@@ -179,7 +179,7 @@ async function afterTheDead(name: string, dead: number): Promise<void> {
   await living.run(async () => {
     await both.readLock().lock()
     await sleep(700)
-    // Only clocks say who lives: the fields of the dead stay as long as somebody reads.
+    // Only read timeout keys say who lives: the fields of the dead stay as long as somebody reads.
     expect(await redis.hlen(name)).to.equal(1 + dead + 1)
     expect(await redis.keys(`{${name}}:*`)).to.have.length(1)
     await both.readLock().unlock()

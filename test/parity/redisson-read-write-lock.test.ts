@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { RLock } from '../../src/index'
-import { closeAll, createRedisson, rejection, timed, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { inCluster } from './in-cluster'
 
 /**

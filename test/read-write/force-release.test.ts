@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { expectNothingLeft, ForeignSide, messagesOf, shape } from './looking'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectNothingLeft, ForeignSide, messagesOf, shape } from '../kit/read-write/state'
 
 /** Frees a side whoever holds it, and leaves nothing of it behind. */
-describe('read-write lock: force release', () => {
+describe('Forced release of a read-write lock', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -26,13 +26,13 @@ describe('read-write lock: force release', () => {
   const unread = (threadId: number) => rw.readLock().unlock({ threadId })
   const unwrite = (threadId: number) => rw.writeLock().unlock({ threadId })
   /** Messages are ordered with our own commands on the server, but arrive by another connection. */
-  const told = async () => {
+  const reported = async () => {
     await redis.publish(`redisson_rwlock:{${name}}`, 'end')
     while (!messages.includes('end')) await new Promise((resolve) => setImmediate(resolve))
     return messages.splice(0).filter((each) => each !== 'end')
   }
 
-  it('of a free lock, or of the side that is not locked: false, nothing changed', async () => {
+  it('A forced release of a free lock, or of the side that is not locked, answers false and changes nothing', async () => {
     expect(await rw.readLock().forceUnlock()).to.equal(false)
     expect(await rw.writeLock().forceUnlock()).to.equal(false)
     await read(1)
@@ -44,17 +44,17 @@ describe('read-write lock: force release', () => {
     expect((await shape(redis, name)).writers).to.deep.equal([1])
   })
 
-  it('of readers, ours and others: hash and clocks go, 0 is told', async () => {
+  it('A forced release of readers deletes the key and their read timeout keys, and publishes 0', async () => {
     await read(1)
     await read(1)
     await read(2)
     await new ForeignSide(redis, name).read(7, 30_000, 30_000)
     expect(await rw.readLock().forceUnlock()).to.equal(true)
     await expectNothingLeft(redis, name)
-    expect(await told()).to.deep.equal(['0'])
+    expect(await reported()).to.deep.equal(['0'])
   })
 
-  it('of a writer: what its client read beside it is lost too, and told so at once', async () => {
+  it('A forced release of a writer ends the read holds of its client too, and reports them at once', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       const reading = await rw.readLock().acquire()
@@ -65,16 +65,16 @@ describe('read-write lock: force release', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('of a writer: hash and the clocks of what it reads go, 1 is told', async () => {
+  it('A forced release of a writer deletes the key and the read timeout keys of its own read holds, and publishes 1', async () => {
     await write(1)
     await read(1)
     await read(1)
     expect(await rw.writeLock().forceUnlock()).to.equal(true)
     await expectNothingLeft(redis, name)
-    expect(await told()).to.deep.equal(['1'])
+    expect(await reported()).to.deep.equal(['1'])
   })
 
-  it('of what a writer reads: its read holds end, its write hold stays', async () => {
+  it('A forced release of what a writer reads: its read holds end, its write hold stays', async () => {
     await write(1)
     await read(1)
     expect(await rw.readLock().forceUnlock()).to.equal(true)
@@ -82,7 +82,7 @@ describe('read-write lock: force release', () => {
       mode: 'write',
       readers: [],
       writers: [1],
-      clocks: 0,
+      readTimeouts: 0,
     })
     expect((await rejection(unread(1))).name).to.equal('LockLostError')
     await unwrite(1)

@@ -1,9 +1,9 @@
-import { startStandalone } from '../servers'
-import { closeAll, openRedis, uniqueName } from '../support/clients'
-import { killPrograms } from '../support/program'
-import { flowsSpec, LONG, runMixed } from './mixed'
+import { closeAll, openRedis, uniqueName } from '../kit/clients'
+import { killPrograms } from '../kit/program'
+import { callersSpec, LONG, runMixed } from '../kit/read-write/mixed'
+import { startStandalone } from '../kit/servers/index'
 
-describe('read-write lock: several processes', () => {
+describe('A read-write lock of several processes', () => {
   let server: Awaited<ReturnType<typeof startStandalone>>
   before(async () => {
     server = await startStandalone()
@@ -14,8 +14,8 @@ describe('read-write lock: several processes', () => {
     await closeAll()
   })
 
-  it('no writer ever has company, no read is torn, nobody waits a lease', async () => {
-    const spec = flowsSpec(uniqueName('mixed'), LONG ? 30_000 : 4_000)
+  it('No writer overlaps another caller, no read is torn, and no caller waits for a lease (guarantee 1)', async () => {
+    const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 4_000)
     const said = await runMixed(server.url, await openRedis(server.url), 3, spec, async () => [])
     console.log(`        ${said}`)
   })

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { startStandalone } from '../servers'
-import { closeAll, openRedis, uniqueName } from '../support/clients'
-import { OurClient } from './model/clients'
-import { type Action, actions, Run, seed, WATCHDOG, wipe } from './model/run'
-import { VirtualClock } from './model/virtual-clock'
+import { closeAll, openRedis, uniqueName } from '../kit/clients'
+import { OurClient } from '../kit/read-write-model/clients'
+import { type Action, actions, Run, seed, WATCHDOG, wipe } from '../kit/read-write-model/run'
+import { startStandalone } from '../kit/servers/index'
+import { VirtualClock } from '../kit/virtual-clock'
 
 const SEQUENCES = Number(process.env.RLOCK_SEQUENCES ?? 2_000)
 const LANES = 4
@@ -15,7 +15,7 @@ const AGE = `
   end`
 
 /** Random sequences over three clients of two callers each, against a model that knows nothing of Redis. */
-describe('read-write lock: against a model', () => {
+describe('A read-write lock against its model', () => {
   let server: Awaited<ReturnType<typeof startStandalone>>
   before(async () => {
     server = await startStandalone()
@@ -23,7 +23,7 @@ describe('read-write lock: against a model', () => {
   after(() => server.stop())
   afterEach(closeAll)
 
-  it(`does the same in ${SEQUENCES} random sequences`, async function () {
+  it(`A read-write lock and its model do the same in ${SEQUENCES} random sequences`, async function () {
     this.timeout(600_000)
     const first = seed()
     // All lanes end before the server does, also when one of them has found something.
@@ -45,7 +45,9 @@ describe('read-write lock: against a model', () => {
 })
 
 function withSeed(error: Error, first: number): Error {
-  return new Error(`again with RLOCK_SEED=${first}: ${error.message}`, { cause: error })
+  // fast-check keeps apart what went wrong in the shrunk sequence.
+  const { message = '' } = (error.cause ?? {}) as Partial<Error>
+  return new Error(`again with RLOCK_SEED=${first}: ${error.message}\n${message}`, { cause: error })
 }
 
 /** Three clients that go through one sequence after the other. */

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { LockHold, Redisson, RReadWriteLock } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../support/clients'
-import { expectNothingLeft, ForeignSide, listeners, shape } from './looking'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { expectNothingLeft, ForeignSide, listeners, shape } from '../kit/read-write/state'
+import { waitUntil } from '../kit/servers/index'
 
 /** Readers and writers of one process, and of several, that wait for each other. */
-describe('read-write lock: readers and writers queued together', () => {
+describe('Readers and writers that are queued together', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -25,7 +25,20 @@ describe('read-write lock: readers and writers queued together', () => {
   const listening = (connections = 1) =>
     waitUntil('the waiters listen', async () => (await listeners(redis, name)) === connections)
 
-  it('all queued readers enter when one may, without any of them leaving first', async () => {
+  for (const side of ['read', 'write'] as const)
+    it(`A waiter of either side that leaves does not silence those of the ${side} side (A3)`, async () => {
+      await foreign.write(1, 60_000)
+      const staying = (side === 'read' ? rw.readLock() : rw.writeLock()).lock({ threadId: 1 })
+      await listening()
+      expect(await rw.readLock().tryLock({ threadId: 2, waitTime: 50 })).to.equal(false)
+      expect(await rw.writeLock().tryLock({ threadId: 3, waitTime: 50 })).to.equal(false)
+      const released = performance.now()
+      await foreign.free(side === 'read' ? '1' : '0')
+      await staying
+      expect(performance.now() - released).to.be.below(4_000)
+    })
+
+  it('All queued readers enter when one may, without one of them leaving first (guarantee 3)', async () => {
     await foreign.write(1, 60_000)
     const other = await createRedisson()
     const queued = [
@@ -40,7 +53,7 @@ describe('read-write lock: readers and writers queued together', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('local writers are served first come, first served', async () => {
+  it('Local writers are served first come, first served (guarantee 3)', async () => {
     await foreign.write(1, 60_000)
     const order: number[] = []
     const done = Array.from({ length: 10 }, (_, i) =>
@@ -55,7 +68,7 @@ describe('read-write lock: readers and writers queued together', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('everybody gets in, readers together, writers alone', async () => {
+  it('All queued callers enter, readers together and writers alone', async () => {
     const other = (await createRedisson()).getReadWriteLock(name)
     let reading = 0
     let writing = 0
@@ -84,7 +97,7 @@ describe('read-write lock: readers and writers queued together', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('a writer that waits in vain keeps no reader out', async () => {
+  it('A writer whose wait ends without a grant keeps no reader out', async () => {
     const reader = await rw.readLock().acquire()
     const writer = rw.writeLock().tryLock(400)
     await listening()
@@ -96,7 +109,7 @@ describe('read-write lock: readers and writers queued together', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('the last reader lets one writer of each process try, and the next one after that', async () => {
+  it('The last reader lets one writer of each process try, and the next one after that', async () => {
     const other = (await createRedisson()).getReadWriteLock(name)
     const reader = await rw.readLock().acquire()
     const inside: LockHold[] = []
@@ -114,7 +127,7 @@ describe('read-write lock: readers and writers queued together', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('a writer that leaves lets readers and writers of its own process in', async () => {
+  it('A writer that leaves lets readers and writers of its own process in', async () => {
     const writer = await rw.writeLock().acquire()
     const readers = [rw.readLock().acquire(), rw.readLock().acquire()]
     const next = rw.writeLock().acquire()

@@ -1,14 +1,21 @@
-import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { readClockParts } from '../../src/names/redis-names'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
-import { clockKey, expectNothingLeft, ForeignSide, listeners, look, shape } from './looking'
+import { readTimeoutParts } from '../../src/redis/names'
+import { luaSources } from '../../src/scripts/lua.generated'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import {
+  expectNothingLeft,
+  ForeignSide,
+  listeners,
+  look,
+  readTimeoutKey,
+  shape,
+} from '../kit/read-write/state'
+import { waitUntil } from '../kit/servers/index'
 
 /** Readers come, go and die without a word to each other. */
-describe('read-write lock: readers', () => {
+describe('Readers of a read-write lock', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -25,15 +32,15 @@ describe('read-write lock: readers', () => {
   afterEach(closeAll)
 
   const readerFields = async () => Object.keys((await look(redis, name)).fields)
-  const clocksGone = (owner: string) =>
+  const readTimeoutsGone = (owner: string) =>
     waitUntil(
-      'the clock has run out',
-      async () => (await redis.exists(clockKey(name, owner, 1))) === 0,
+      'the read timeout key has run out',
+      async () => (await redis.exists(readTimeoutKey(name, owner, 1))) === 0,
       5_000,
       5,
     )
 
-  it('share, within a client and across clients', async () => {
+  it('Readers share, within a client and across clients', async () => {
     const other = await createRedisson()
     const holds = await Promise.all([
       rw.readLock().acquire(),
@@ -49,7 +56,7 @@ describe('read-write lock: readers', () => {
     expect(await other.getReadWriteLock(name).writeLock().tryLock()).to.equal(false)
   })
 
-  it('atlas C6: a release by one who holds nothing changes nothing', async () => {
+  it('A read release by a caller without a hold changes nothing (C6)', async () => {
     const other = (await createRedisson()).getReadWriteLock(name)
     await rw.readLock().lock({ threadId: 1 })
     await rw.readLock().lock({ threadId: 1 })
@@ -72,13 +79,16 @@ describe('read-write lock: readers', () => {
     expect((await shape(redis, name)).readers).to.deep.equal([1])
   })
 
-  it('atlas C7: after a release the hash lives as long as the longest read hold that remains', async () => {
+  it('After a read release the key lives as long as the longest remaining read hold (C7)', async () => {
     await rw.readLock().lock({ threadId: 1, leaseTime: 10_000 })
     await rw.readLock().lock({ threadId: 2, leaseTime: 60_000 })
     await rw.readLock().lock({ threadId: 3, leaseTime: 20_000 })
     await foreign.read(7, 5_000, 30_000)
     await rw.readLock().unlock({ threadId: 2 })
-    expect((await look(redis, name)).ttl, 'the second clock of a stranger').to.be.within(29_000, 30_000)
+    expect((await look(redis, name)).ttl, 'the second read timeout key of a stranger').to.be.within(
+      29_000,
+      30_000,
+    )
     await rw.readLock().unlock({ threadId: 1 })
     expect((await look(redis, name)).ttl).to.be.within(28_000, 30_000)
     await redis.hdel(name, `${ForeignSide.client}:7`)
@@ -87,7 +97,7 @@ describe('read-write lock: readers', () => {
     expect((await look(redis, name)).ttl, 'shortened to what is needed').to.be.within(18_000, 20_000)
   })
 
-  it('atlas C7: a short-lived reader that leaves does not take the hash from a long-lived one', async () => {
+  it('A short-lived reader that leaves does not shorten the key of a long-lived one (C7)', async () => {
     await foreign.read(7, 20_000)
     await rw.readLock().lock({ threadId: 1, leaseTime: 1_000 })
     await rw.readLock().unlock({ threadId: 1 })
@@ -95,12 +105,12 @@ describe('read-write lock: readers', () => {
     expect((await look(redis, name)).ttl).to.be.within(18_000, 20_000)
   })
 
-  it('atlas C8: a dead reader whose clock ran out goes with the next read release, and the writer enters', async () => {
+  it('A dead reader whose read timeout key expired is removed by the next read release, and the writer enters (C8)', async () => {
     const dead = await foreign.read(7, 60)
     await rw.readLock().lock({ threadId: 1 })
     const writer = rw.writeLock().lock({ threadId: 2 })
     await waitUntil('the writer waits', async () => (await listeners(redis, name)) === 1)
-    await clocksGone(dead)
+    await readTimeoutsGone(dead)
     expect(await readerFields(), 'still there').to.include(dead)
     const took = await timed(async () => {
       await rw.readLock().unlock({ threadId: 1 })
@@ -112,11 +122,11 @@ describe('read-write lock: readers', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('atlas C8: a living reader is not thrown out with a dead one', async () => {
+  it('A living reader is not removed together with a dead one (C8)', async () => {
     const dead = await foreign.read(7, 60)
     await rw.readLock().lock({ threadId: 1 })
     await rw.readLock().lock({ threadId: 2 })
-    await clocksGone(dead)
+    await readTimeoutsGone(dead)
     await rw.readLock().unlock({ threadId: 1 })
     expect(await rw.writeLock().tryLock()).to.equal(false)
     expect(await rw.readLock().isHeldByThread(2)).to.equal(true)
@@ -124,23 +134,23 @@ describe('read-write lock: readers', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('atlas C8: a reader is alive while any of its clocks is, also when it is not the first', async () => {
+  it('A reader is alive while any of its read timeout keys is, also when it is not the first (C8)', async () => {
     const owner = await foreign.read(7, 40, 30_000)
     await rw.readLock().lock({ threadId: 1 })
-    await clocksGone(owner)
+    await readTimeoutsGone(owner)
     await rw.readLock().unlock({ threadId: 1 })
     expect(await readerFields()).to.deep.equal([owner])
     expect((await look(redis, name)).ttl).to.be.within(28_000, 30_000)
   })
 
-  it('atlas C8: where all readers died, the writer enters when the longest clock has run out', async () => {
+  it('When all readers died, the writer enters when the longest read timeout key has expired (C8)', async () => {
     await foreign.read(7, 100, 400)
     await foreign.read(8, 300)
     const took = await timed(() => rw.writeLock().lock())
     expect(took).to.be.within(300, 2_000)
   })
 
-  it('of one caller may be released in any order: what is left keeps its lease', async () => {
+  it('Read holds of one caller may be released in any order: what is left keeps its lease', async () => {
     await redisson.run(async () => {
       const long = await rw.readLock().acquire({ leaseTime: 30_000 })
       const short = await rw.readLock().acquire({ leaseTime: 10_000 })
@@ -153,25 +163,25 @@ describe('read-write lock: readers', () => {
       const short = await rw.readLock().acquire({ leaseTime: 10_000 })
       const long = await rw.readLock().acquire({ leaseTime: 30_000 })
       await short.unlock()
-      const { ttl, clocks } = await look(redis, name)
+      const { ttl, readTimeouts } = await look(redis, name)
       expect(ttl).to.be.within(29_000, 30_000)
-      expect(Object.values(clocks).filter((clock) => clock > 28_000)).to.have.length(1)
+      expect(Object.values(readTimeouts).filter((left) => left > 28_000)).to.have.length(1)
       await long.unlock()
     })
     await expectNothingLeft(redis, name)
   })
 
-  it('may be released in the very moment in which what remains runs out', async () => {
+  it('Readers may be released in the very moment in which what remains runs out', async () => {
     for (const need of [0, -1, -5_000]) {
       await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
       await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
       const [owner = ''] = await readerFields()
-      await redis.del(clockKey(name, owner, 1))
-      const { before, behind } = readClockParts(name)
-      const source = await readFile('lua/read-lock/release.lua', 'utf8')
+      await redis.del(readTimeoutKey(name, owner, 1))
+      const { before, behind } = readTimeoutParts(name)
+      const source = luaSources['read-lock/release']
       const now = "local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)"
       const seen = Number(
-        await redis.eval(`${now} + redis.call('pttl', KEYS[1])`, 1, clockKey(name, owner, 2)),
+        await redis.eval(`${now} + redis.call('pttl', KEYS[1])`, 1, readTimeoutKey(name, owner, 2)),
       )
       expect(
         await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', seen, before, behind),
@@ -182,11 +192,14 @@ describe('read-write lock: readers', () => {
     }
   })
 
-  it('leave no clock behind when their levels ran out one by one', async () => {
+  it('Readers leave no read timeout key behind when their levels end one by one', async () => {
     await redisson.run(async () => {
       await rw.readLock().lock(60)
       await rw.readLock().lock(60_000)
-      await waitUntil('the inner clock is alone', async () => (await shape(redis, name)).clocks === 1)
+      await waitUntil(
+        'the inner read timeout key is alone',
+        async () => (await shape(redis, name)).readTimeouts === 1,
+      )
       expect(await rw.readLock().getHoldCount()).to.equal(2)
       await rw.readLock().unlock()
       expect(await rw.readLock().isHeldByCurrentThread()).to.equal(false)

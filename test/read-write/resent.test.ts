@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import type { Redisson, RReadWriteLock } from '../../src/index'
-import { type Standalone, startProxy, startStandalone, type TcpProxy } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { type ScriptSent, tapped } from '../support/tapped-transport'
-import { expectNothingLeft, shape } from './looking'
+import type { Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectNothingLeft, shape } from '../kit/read-write/state'
+import { type Standalone, startProxy, startStandalone, type TcpProxy } from '../kit/servers/index'
+import { type ScriptSent, tapped } from '../kit/tapped-transport'
 
 /** Commands whose answers were lost are sent again: twice applied must be once. */
-describe('read-write lock: commands applied twice', () => {
+describe('Commands of a read-write lock that run twice', () => {
   let server: Standalone
   let redis: Redis
   let name: string
@@ -27,40 +27,10 @@ describe('read-write lock: commands applied twice', () => {
     await proxy.stop()
   })
 
-  type Side = 'read' | 'write'
-  const lockOf = (rw: RReadWriteLock, side: Side) => (side === 'read' ? rw.readLock() : rw.writeLock())
-  const counts = async (side: Side) =>
-    side === 'read' ? (await shape(redis, name)).readers : (await shape(redis, name)).writers
   /** The first key of a script is its third word. */
   const aboutTheLock = (words: readonly string[]) => /^eval/i.test(words[0] ?? '') && words.includes(name)
 
-  for (const side of ['read', 'write'] as const) {
-    it(`atlas C1, C2: ${side} operations whose replies are lost count once and answer like the first`, async () => {
-      const redisson = await createRedisson({ redis: proxy.url })
-      const lock = lockOf(redisson.getReadWriteLock(name), side)
-      // Known scripts only: a lost NOSCRIPT would prove nothing.
-      await warm(redisson)
-      const losing = async (operation: () => Promise<unknown>) => {
-        const lost = proxy.dropNextReply(aboutTheLock)
-        const done = operation()
-        await lost
-        return await done
-      }
-      await losing(() => lock.lock({ threadId: 1 }))
-      expect(await counts(side)).to.deep.equal([1])
-      await losing(() => lock.lock({ threadId: 1 }))
-      expect(await counts(side)).to.deep.equal([2])
-      expect(await losing(() => lock.tryLock({ threadId: 1 }))).to.equal(true)
-      expect(await counts(side)).to.deep.equal([3])
-      await losing(() => lock.unlock({ threadId: 1 }))
-      expect(await counts(side)).to.deep.equal([2])
-      await lock.unlock({ threadId: 1 })
-      await losing(() => lock.unlock({ threadId: 1 }))
-      await expectNothingLeft(redis, name)
-    })
-  }
-
-  it('atlas C1: a step-down whose reply is lost', async () => {
+  it('A step-down whose reply is lost is answered like the first one (C1)', async () => {
     const redisson = await createRedisson({ redis: proxy.url })
     const rw = redisson.getReadWriteLock(name)
     await warm(redisson)
@@ -68,12 +38,17 @@ describe('read-write lock: commands applied twice', () => {
     await rw.readLock().lock({ threadId: 1 })
     const lost = proxy.dropNextReply(aboutTheLock)
     await Promise.all([lost, rw.writeLock().unlock({ threadId: 1 })])
-    expect(await shape(redis, name)).to.deep.equal({ mode: 'read', readers: [1], writers: [], clocks: 1 })
+    expect(await shape(redis, name)).to.deep.equal({
+      mode: 'read',
+      readers: [1],
+      writers: [],
+      readTimeouts: 1,
+    })
     await rw.readLock().unlock({ threadId: 1 })
     await expectNothingLeft(redis, name)
   })
 
-  it('every script may be applied twice in a row', async () => {
+  it('Every script of a read-write lock can run twice in a row, also while its writer reads (guarantee 4)', async () => {
     const twice = tapped(async (sent) => {
       const answer = await sent.pass()
       await sent.pass()
@@ -88,13 +63,28 @@ describe('read-write lock: commands applied twice', () => {
     await write.lock(who)
     await read.lock(who)
     await read.lock(who)
-    expect(await shape(redis, name)).to.deep.equal({ mode: 'write', readers: [2], writers: [2], clocks: 2 })
+    expect(await shape(redis, name)).to.deep.equal({
+      mode: 'write',
+      readers: [2],
+      writers: [2],
+      readTimeouts: 2,
+    })
     expect(await redis.pttl(name), 'the lease was added once').to.be.at.most(1_800)
     await write.unlock(who)
     await read.unlock(who)
-    expect(await shape(redis, name)).to.deep.equal({ mode: 'write', readers: [1], writers: [1], clocks: 1 })
+    expect(await shape(redis, name)).to.deep.equal({
+      mode: 'write',
+      readers: [1],
+      writers: [1],
+      readTimeouts: 1,
+    })
     await write.unlock(who)
-    expect(await shape(redis, name)).to.deep.equal({ mode: 'read', readers: [1], writers: [], clocks: 1 })
+    expect(await shape(redis, name)).to.deep.equal({
+      mode: 'read',
+      readers: [1],
+      writers: [],
+      readTimeouts: 1,
+    })
     await read.unlock(who)
     await expectNothingLeft(redis, name)
     await read.lock(who)
@@ -104,7 +94,7 @@ describe('read-write lock: commands applied twice', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('late copies of old commands touch no newer hold', async () => {
+  it('Late copies of old commands of either side change no newer hold (guarantee 4)', async () => {
     const old: ScriptSent[] = []
     const noting = tapped((sent) => {
       if (/release|reenter|renew/.test(sent.name)) old.push(sent)
@@ -133,7 +123,7 @@ describe('read-write lock: commands applied twice', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('atlas D1: scripts the server forgot are sent anew', async () => {
+  it('Scripts of a read-write lock that the server forgot are sent again with their source (D1)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     await warm(redisson)
     const rw = redisson.getReadWriteLock(name)

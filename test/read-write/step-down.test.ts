@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
-import { expectNothingLeft, listeners, look, shape } from './looking'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { expectNothingLeft, listeners, look, shape } from '../kit/read-write/state'
+import { waitUntil } from '../kit/servers/index'
 
 /** A writer that takes the read lock too, and gives the write lock back first. */
-describe('read-write lock: stepping down', () => {
+describe('Stepping down from writing to reading', () => {
   let redisson: Redisson
   let other: Redisson
   let redis: Redis
@@ -33,7 +33,7 @@ describe('read-write lock: stepping down', () => {
     expect(await Promise.race([acquiring, 'asleep'])).to.equal('asleep')
   }
 
-  it('atlas A11: wakes waiting readers at once, here and in other processes', async () => {
+  it('A writer that steps down to reading wakes waiting readers at once, here and in other processes (A11)', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       await rw.readLock().lock()
@@ -50,7 +50,7 @@ describe('read-write lock: stepping down', () => {
     })
   })
 
-  it('keeps writers out until the last reader has gone', async () => {
+  it('A writer that steps down keeps writers out until the last reader has gone', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       await rw.readLock().lock()
@@ -59,7 +59,7 @@ describe('read-write lock: stepping down', () => {
     expect(await theirs.writeLock().tryLock(200)).to.equal(false)
   })
 
-  it('leaves the key what the read hold has, not what the write hold had (atlas C7)', async () => {
+  it('A step-down leaves the key the lease of the read hold, not the lease of the write hold (C7)', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock(60_000)
       await rw.readLock().lock(5_000)
@@ -68,23 +68,31 @@ describe('read-write lock: stepping down', () => {
     })
   })
 
-  it('with a read hold that ran out meanwhile frees the lock (atlas C8)', async () => {
+  it('A write release by an owner whose read hold has expired frees the lock (C8)', async () => {
     await rw.writeLock().lock({ threadId: 1 })
     await rw.readLock().lock({ threadId: 1, leaseTime: 50 })
     const writer = theirs.writeLock().lock({ threadId: 2 })
     await asleep(writer)
-    await waitUntil('the clock has run out', async () => (await shape(redis, name)).clocks === 0)
+    await waitUntil(
+      'the read timeout key has run out',
+      async () => (await shape(redis, name)).readTimeouts === 0,
+    )
     const took = await timed(async () => {
       await rw.writeLock().unlock({ threadId: 1 })
       await writer
     })
     expect(took).to.be.below(2_000)
-    expect(await shape(redis, name)).to.deep.equal({ mode: 'write', readers: [], writers: [1], clocks: 0 })
+    expect(await shape(redis, name)).to.deep.equal({
+      mode: 'write',
+      readers: [],
+      writers: [1],
+      readTimeouts: 0,
+    })
     await theirs.writeLock().unlock({ threadId: 2 })
     await expectNothingLeft(redis, name)
   })
 
-  it('is not held up by readers of this process that wait for the writer itself', async () => {
+  it('A writer that steps down is not held up by readers of this process that wait for the writer itself', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       const reader = rw.readLock().lock({ threadId: 7 })
@@ -102,7 +110,7 @@ describe('read-write lock: stepping down', () => {
     await expectNothingLeft(redis, name)
   }).timeout(8_000)
 
-  it('works through withLock, the inner hold being released first or last', async () => {
+  it('Stepping down works through withLock, the inner hold being released first or last', async () => {
     await rw.writeLock().withLock(() =>
       rw.readLock().withLock(async () => {
         expect((await shape(redis, name)).mode).to.equal('write')
@@ -122,7 +130,7 @@ describe('read-write lock: stepping down', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('lets only the writer itself read: others of the same client wait', async () => {
+  it('While a writer steps down only the writer itself may read, and other callers of the client wait', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       expect(await redisson.run(() => rw.readLock().tryLock())).to.equal(false)
@@ -134,7 +142,7 @@ describe('read-write lock: stepping down', () => {
     expect(await rw.readLock().tryLock({ threadId: 3 })).to.equal(true)
   })
 
-  it('no longer lets a former writer in', async () => {
+  it('A former writer is not let in after its write hold has ended', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       await theirs.writeLock().forceUnlock()
@@ -144,22 +152,22 @@ describe('read-write lock: stepping down', () => {
     })
   })
 
-  it('atlas C9: after write, read, write release the read hold goes on being renewed', async () => {
+  it('After write, read and write release the read hold is still renewed (C9)', async () => {
     const brief = (await createRedisson({ lockWatchdogTimeout: 900 })).getReadWriteLock(name)
     await brief.writeLock().lock({ threadId: 1 })
     await brief.readLock().lock({ threadId: 1 })
     await brief.writeLock().unlock({ threadId: 1 })
     await sleep(1_500)
-    const { clocks, ttl } = await look(redis, name)
-    expect(Object.values(clocks)).to.have.length(1)
-    expect(Math.min(ttl, ...Object.values(clocks))).to.be.greaterThan(0)
+    const { readTimeouts, ttl } = await look(redis, name)
+    expect(Object.values(readTimeouts)).to.have.length(1)
+    expect(Math.min(ttl, ...Object.values(readTimeouts))).to.be.greaterThan(0)
     expect(await brief.readLock().getHoldCount(), 'of nobody').to.equal(0)
     expect(await brief.readLock().isHeldByThread(1)).to.equal(true)
     await brief.readLock().unlock({ threadId: 1 })
     await expectNothingLeft(redis, name)
   })
 
-  it('and while both are held, both are renewed', async () => {
+  it('The write hold and the read hold of a writer are both renewed while both are held', async () => {
     const brief = (await createRedisson({ lockWatchdogTimeout: 900 })).getReadWriteLock(name)
     await brief.writeLock().lock({ threadId: 1 })
     await brief.readLock().lock({ threadId: 1 })
@@ -171,7 +179,7 @@ describe('read-write lock: stepping down', () => {
   })
 })
 
-describe('read-write lock: upgrading', () => {
+describe('Upgrading from reading to writing', () => {
   let rw: RReadWriteLock
   let redisson: Redisson
   let redis: Redis
@@ -185,7 +193,7 @@ describe('read-write lock: upgrading', () => {
   })
   afterEach(closeAll)
 
-  it('is refused at once where the reader would wait for itself', async () => {
+  it('Upgrading from reading to writing is refused at once where the reader would wait for itself', async () => {
     await redisson.run(async () => {
       await rw.readLock().lock()
       const attempts: [string, () => Promise<unknown>][] = [
@@ -209,14 +217,14 @@ describe('read-write lock: upgrading', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('is refused within withLock, and by explicit thread id', async () => {
+  it('Upgrading from reading to writing is refused within withLock, and by explicit thread id', async () => {
     const error = await rejection(rw.readLock().withLock(() => rw.writeLock().withLock(() => {})))
     expect(error.name).to.equal('IllegalMonitorStateError')
     await rw.readLock().lock({ threadId: 5 })
     expect((await rejection(rw.writeLock().lock({ threadId: 5 }))).name).to.equal('IllegalMonitorStateError')
   })
 
-  it('by a single try just fails, and other callers just wait', async () => {
+  it('Upgrading from reading to writing by a single try just fails, and other callers just wait', async () => {
     await rw.readLock().lock({ threadId: 5 })
     expect(await rw.writeLock().tryLock({ threadId: 5 })).to.equal(false)
     expect(await rw.writeLock().tryAcquire({ threadId: 5 })).to.equal(undefined)
@@ -225,7 +233,7 @@ describe('read-write lock: upgrading', () => {
     expect(await rw.writeLock().tryLock({ threadId: 6 })).to.equal(true)
   })
 
-  it('is no upgrade for one who writes already: that re-enters', async () => {
+  it('A writer that also reads re-enters the write lock, which is no upgrade', async () => {
     await redisson.run(async () => {
       await rw.writeLock().lock()
       await rw.readLock().lock()
@@ -236,9 +244,9 @@ describe('read-write lock: upgrading', () => {
     await expectNothingLeft(redis, name)
   })
 
-  it('is possible again when the read lease has run out', async () => {
+  it('Upgrading from reading to writing is possible again when the read lease has run out', async () => {
     await rw.readLock().lock({ threadId: 5, leaseTime: 60 })
-    await waitUntil('the read hold ran out', async () => (await shape(redis, name)).clocks === 0)
+    await waitUntil('the read hold ran out', async () => (await shape(redis, name)).readTimeouts === 0)
     expect(await rw.writeLock().tryLock({ threadId: 5, waitTime: 5_000 })).to.equal(true)
   })
 })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { expectNothingLeft, look, messagesOf, shape } from './looking'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { expectNothingLeft, look, messagesOf, shape } from '../kit/read-write/state'
 
 /** The tables of the protocol, row by row: what each operation leaves in Redis and tells. */
-describe('read-write lock: transitions', () => {
+describe('Transitions of a read-write lock', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -26,55 +26,55 @@ describe('read-write lock: transitions', () => {
   const unread = (threadId: number) => rw.readLock().unlock({ threadId })
   const unwrite = (threadId: number) => rw.writeLock().unlock({ threadId })
   /** Messages are ordered with our own commands on the server, but arrive by another connection. */
-  const told = async () => {
+  const reported = async () => {
     await redis.publish(`redisson_rwlock:{${name}}`, 'end')
     while (!messages.includes('end')) await new Promise((resolve) => setImmediate(resolve))
     return messages.splice(0).filter((each) => each !== 'end')
   }
 
-  describe('read acquire', () => {
-    it('of a free lock: mode, field, clock and lease', async () => {
+  describe('A read acquisition', () => {
+    it('A read acquisition of a free lock: mode, field, read timeout key and lease', async () => {
       const hold = await rw.readLock().acquire({ leaseTime: 5_000 })
       const field = `${redisson.getId()}:${hold.threadId}`
-      const { mode, fields, clocks, ttl, strangers } = await look(redis, name)
+      const { mode, fields, readTimeouts, ttl, strangers } = await look(redis, name)
       expect({ mode, fields, strangers }).to.deep.equal({
         mode: 'read',
         fields: { [field]: 1 },
         strangers: [],
       })
-      expect(Object.keys(clocks)).to.deep.equal([`${field}#1`])
-      expect(clocks[`${field}#1`]).to.be.within(4_000, 5_000)
+      expect(Object.keys(readTimeouts)).to.deep.equal([`${field}#1`])
+      expect(readTimeouts[`${field}#1`]).to.be.within(4_000, 5_000)
       expect(ttl).to.be.within(4_000, 5_000)
       expect(await redis.get(`{${name}}:${field}:rwlock_timeout:1`)).to.equal('1')
       await hold.unlock()
       await expectNothingLeft(redis, name)
     })
 
-    it('beside other readers: a field of its own, the hash lives as long as the longest', async () => {
+    it('A read acquisition while others read: a field of its own, and the key lives as long as the longest', async () => {
       await read(1, 20_000)
       await read(2, 5_000)
       expect(await shape(redis, name)).to.deep.equal({
         mode: 'read',
         readers: [1, 1],
         writers: [],
-        clocks: 2,
+        readTimeouts: 2,
       })
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
       await read(3, 40_000)
       expect((await look(redis, name)).ttl).to.be.within(39_000, 40_000)
     })
 
-    it('again by the same caller: the count, and a clock a level', async () => {
+    it('A read acquisition again by the same caller: the count, and a read timeout key for each level', async () => {
       const field = `${redisson.getId()}:${(await rw.readLock().acquire({ threadId: 1, leaseTime: 20_000 })).threadId}`
       await read(1, 5_000)
-      const { fields, clocks, ttl } = await look(redis, name)
+      const { fields, readTimeouts, ttl } = await look(redis, name)
       expect(fields).to.deep.equal({ [field]: 2 })
-      expect(clocks[`${field}#1`]).to.be.within(19_000, 20_000)
-      expect(clocks[`${field}#2`]).to.be.within(4_000, 5_000)
+      expect(readTimeouts[`${field}#1`]).to.be.within(19_000, 20_000)
+      expect(readTimeouts[`${field}#2`]).to.be.within(4_000, 5_000)
       expect(ttl).to.be.within(19_000, 20_000)
     })
 
-    it('while another writes: refused, nothing changed', async () => {
+    it('A read acquisition while another writes: refused, nothing changed', async () => {
       await write(1, 5_000)
       const before = await shape(redis, name)
       expect(await read(2)).to.equal(false)
@@ -82,19 +82,19 @@ describe('read-write lock: transitions', () => {
       expect((await look(redis, name)).ttl).to.be.within(4_000, 5_000)
     })
 
-    it('by the writer: a field and a clock beside the write field, mode stays write', async () => {
+    it('A read acquisition by the writer: a field and a read timeout key next to the write field, mode stays write', async () => {
       await write(1, 5_000)
       expect(await read(1, 20_000)).to.equal(true)
       expect(await shape(redis, name)).to.deep.equal({
         mode: 'write',
         readers: [1],
         writers: [1],
-        clocks: 1,
+        readTimeouts: 1,
       })
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
     })
 
-    it('by the writer under a thread id of its own, which Java peers take for another reader', async () => {
+    it('A read acquisition by the writer under a thread id of its own, which Java peers take for another reader', async () => {
       const writing = await rw.writeLock().acquire({ threadId: 1 })
       const reading = await rw.readLock().acquire({ threadId: 1 })
       expect(reading.threadId).to.not.equal(writing.threadId)
@@ -105,27 +105,27 @@ describe('read-write lock: transitions', () => {
     })
   })
 
-  describe('write acquire', () => {
-    it('of a free lock: mode, write field and lease, no clock', async () => {
+  describe('A write acquisition', () => {
+    it('A write acquisition of a free lock: mode, write field and lease, no read timeout key', async () => {
       const hold = await rw.writeLock().acquire({ leaseTime: 5_000 })
       const { ttl, ...rest } = await look(redis, name)
       expect(rest).to.deep.equal({
         mode: 'write',
         fields: { [`${redisson.getId()}:${hold.threadId}:write`]: 1 },
-        clocks: {},
+        readTimeouts: {},
         strangers: [],
       })
       expect(ttl).to.be.within(4_000, 5_000)
     })
 
-    it('again by the same caller: the count, and the lease added to what is left', async () => {
+    it('A write acquisition again by the same caller: the count, and the lease added to what is left', async () => {
       await write(1, 5_000)
       expect(await write(1, 20_000)).to.equal(true)
       expect((await shape(redis, name)).writers).to.deep.equal([2])
       expect((await look(redis, name)).ttl).to.be.within(23_500, 25_000)
     })
 
-    it('while another writes or anybody reads: refused, nothing changed', async () => {
+    it('A write acquisition while another owner writes or reads: refused, nothing changed', async () => {
       await write(1, 5_000)
       expect(await write(2)).to.equal(false)
       await unwrite(1)
@@ -138,27 +138,27 @@ describe('read-write lock: transitions', () => {
     })
   })
 
-  describe('read release', () => {
-    it('of the last hold: nothing is left, 0 is told', async () => {
+  describe('A read release', () => {
+    it('A read release of the last hold: nothing is left, 0 is published', async () => {
       await read(1)
       await unread(1)
       await expectNothingLeft(redis, name)
-      expect(await told()).to.deep.equal(['0'])
+      expect(await reported()).to.deep.equal(['0'])
     })
 
-    it('of a level: the topmost clock goes, the others run on, nothing is told', async () => {
+    it('A read release of a level: the topmost read timeout key goes, the others stay, nothing is published', async () => {
       await read(1, 20_000)
       await read(1, 40_000)
       await unread(1)
-      const { fields, clocks, ttl } = await look(redis, name)
+      const { fields, readTimeouts, ttl } = await look(redis, name)
       expect(Object.values(fields)).to.deep.equal([1])
-      expect(Object.keys(clocks).map((key) => key.slice(-2))).to.deep.equal(['#1'])
-      expect(Object.values(clocks)[0]).to.be.within(19_000, 20_000)
+      expect(Object.keys(readTimeouts).map((key) => key.slice(-2))).to.deep.equal(['#1'])
+      expect(Object.values(readTimeouts)[0]).to.be.within(19_000, 20_000)
       expect(ttl).to.be.within(19_000, 20_000)
-      expect(await told()).to.deep.equal([])
+      expect(await reported()).to.deep.equal([])
     })
 
-    it('beside other readers: the field and its clocks go, nothing is told', async () => {
+    it('A read release while others read: the field and its read timeout keys go, nothing is published', async () => {
       await read(1)
       await read(1)
       await read(2)
@@ -168,12 +168,12 @@ describe('read-write lock: transitions', () => {
         mode: 'read',
         readers: [1],
         writers: [],
-        clocks: 1,
+        readTimeouts: 1,
       })
-      expect(await told()).to.deep.equal([])
+      expect(await reported()).to.deep.equal([])
     })
 
-    it('inside a write hold: still locked for writing, and the write lease is not shortened', async () => {
+    it('A read release inside a write hold: still locked for writing, and the write lease is not shortened', async () => {
       await write(1, 20_000)
       await read(1, 5_000)
       await read(1, 5_000)
@@ -184,40 +184,40 @@ describe('read-write lock: transitions', () => {
         mode: 'write',
         readers: [],
         writers: [1],
-        clocks: 0,
+        readTimeouts: 0,
       })
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
-      expect(await told()).to.deep.equal([])
+      expect(await reported()).to.deep.equal([])
     })
 
-    it('of what the caller does not hold: IllegalMonitorStateError, nothing changed, nothing told (C6)', async () => {
+    it('A read release of what the caller does not hold: IllegalMonitorStateError, nothing changed, nothing published (C6)', async () => {
       await read(1, 5_000)
       const before = await shape(redis, name)
       expect((await rejection(unread(2))).name).to.equal('IllegalMonitorStateError')
       expect((await rejection(unwrite(1))).name).to.equal('IllegalMonitorStateError')
       expect(await shape(redis, name)).to.deep.equal(before)
-      expect(await told()).to.deep.equal([])
+      expect(await reported()).to.deep.equal([])
     })
   })
 
-  describe('write release', () => {
-    it('of the last hold: nothing is left, 1 is told', async () => {
+  describe('A write release', () => {
+    it('A write release of the last hold: nothing is left, 1 is published', async () => {
       await write(1)
       await unwrite(1)
       await expectNothingLeft(redis, name)
-      expect(await told()).to.deep.equal(['1'])
+      expect(await reported()).to.deep.equal(['1'])
     })
 
-    it('of a level: the lease of those left, nothing is told', async () => {
+    it('A write release of a level: the lease of the remaining levels, nothing is published', async () => {
       await write(1, 20_000)
       await write(1, 5_000)
       await unwrite(1)
       expect((await shape(redis, name)).writers).to.deep.equal([1])
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
-      expect(await told()).to.deep.equal([])
+      expect(await reported()).to.deep.equal([])
     })
 
-    it('of a level leaves the key what a read hold beside still needs', async () => {
+    it('A write release of a level leaves the key the lease that a companion read hold needs', async () => {
       await write(1, 5_000)
       await read(1, 20_000)
       await write(1, 5_000)
@@ -225,7 +225,7 @@ describe('read-write lock: transitions', () => {
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
     })
 
-    it('while its owner reads: steps down to mode read, and 1 is told (A11)', async () => {
+    it('A write release while its owner reads: steps down to mode read, and 1 is published (A11)', async () => {
       await write(1, 20_000)
       await read(1, 20_000)
       await read(1, 5_000)
@@ -234,29 +234,29 @@ describe('read-write lock: transitions', () => {
         mode: 'read',
         readers: [2],
         writers: [],
-        clocks: 2,
+        readTimeouts: 2,
       })
       expect((await look(redis, name)).ttl).to.be.within(19_000, 20_000)
-      expect(await told()).to.deep.equal(['1'])
+      expect(await reported()).to.deep.equal(['1'])
       await unread(1)
       await unread(1)
       await expectNothingLeft(redis, name)
-      expect(await told()).to.deep.equal(['0'])
+      expect(await reported()).to.deep.equal(['0'])
     })
 
-    it('of what the caller does not hold: IllegalMonitorStateError, nothing changed, nothing told', async () => {
+    it('A write release of what the caller does not hold: IllegalMonitorStateError, nothing changed, nothing published', async () => {
       await write(1, 5_000)
       expect((await rejection(unwrite(2))).name).to.equal('IllegalMonitorStateError')
       expect((await rejection(unread(1))).name).to.equal('IllegalMonitorStateError')
       expect((await shape(redis, name)).writers).to.deep.equal([1])
-      expect(await told()).to.deep.equal([])
+      expect(await reported()).to.deep.equal([])
     })
   })
 
-  describe('isLocked', () => {
+  describe('isLocked()', () => {
     const locked = async () => [await rw.readLock().isLocked(), await rw.writeLock().isLocked()]
 
-    it('of both sides, in every state (atlas C10: also while the writer reads)', async () => {
+    it('isLocked() answers for both sides in every state, also while the writer reads (C10)', async () => {
       expect(await locked()).to.deep.equal([false, false])
       await read(1)
       expect(await locked()).to.deep.equal([true, false])

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
 /** A key that holds something else is reported, and left as it is. */
-describe('read-write lock: keys that are none', () => {
+describe('Read-write lock: keys that are none', () => {
   let redisson: Redisson
   let redis: Redis
   let name: string
@@ -53,7 +53,7 @@ describe('read-write lock: keys that are none', () => {
   }
 
   for (const side of ['readLock', 'writeLock'] as const) {
-    it(`a ${side} is a WrongTypeError to a plain lock of its name`, async () => {
+    it(`A ${side} is a WrongTypeError to a plain lock of its name`, async () => {
       const lock = redisson.getReadWriteLock(name)[side]()
       await lock.lock({ threadId: 1 })
       for (const [operation, call] of operations)
@@ -62,7 +62,7 @@ describe('read-write lock: keys that are none', () => {
       await lock.unlock({ threadId: 1 })
     })
 
-    it(`a ${side} whose key became something else is lost, as its holder learns when it re-enters or releases`, async () => {
+    it(`A ${side} whose key became something else is lost, as its holder learns when it re-enters or releases`, async () => {
       const lock = redisson.getReadWriteLock(name)[side]()
       await lock.lock({ threadId: 1 })
       await redis.del(name)

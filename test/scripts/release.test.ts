@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/names/redis-names'
+import { lockChannel } from '../../src/redis/names'
 import { luaSources } from '../../src/scripts/lua.generated'
-import { type Standalone, startStandalone } from '../servers'
-import { closeAll, openRedis, uniqueName } from '../support/clients'
+import { closeAll, openRedis, uniqueName } from '../kit/clients'
+import { type Standalone, startStandalone } from '../kit/servers/index'
 
 const NOT_HELD = 0
 const FREED = 2
 const FREED_UNTOLD = 3
 const OWNER = 'this-client:1'
 
-describe('what lock/release.lua answers to a last release', () => {
+describe('Answers of lock/release.lua', () => {
   let server: Standalone
   let redis: Redis
   let name: string
@@ -31,7 +31,7 @@ describe('what lock/release.lua answers to a last release', () => {
   const release = (by = redis, publish = 'PUBLISH', owner = OWNER) =>
     by.eval(luaSources['lock/release'], 1, name, owner, 0, 0, lockChannel(name), publish, 0)
 
-  it('freed, when nobody listens', async () => {
+  it('The release script answers freed, when no client listens', async () => {
     expect(await release()).to.equal(FREED)
     expect(await redis.exists(name)).to.equal(0)
   })
@@ -41,14 +41,14 @@ describe('what lock/release.lua answers to a last release', () => {
       ['PUBLISH', 'subscribe'],
       ['SPUBLISH', 'ssubscribe'],
     ] as const)
-      it(`freed, and how many were told by ${publish}: ${listeners}`, async () => {
+      it(`The release script answers freed, and how many clients were notified by ${publish}: ${listeners}`, async () => {
         for (let each = 0; each < listeners; each++)
           await (await openRedis(server.url))[subscribe](lockChannel(name))
         expect(await release(redis, publish)).to.deep.equal([FREED, listeners])
         expect(await redis.exists(name)).to.equal(0)
       })
 
-  it('freed, but nobody could be told, when the user may not publish', async () => {
+  it('The release script answers freed but not published, when the user may not publish', async () => {
     await (await openRedis(server.url)).subscribe(lockChannel(name))
     await redis.call('ACL', 'SETUSER', 'mute', 'on', '>secret', '~*', '&*', '+@all', '-publish')
     const mute = await openRedis(server.url.replace('redis://', 'redis://mute:secret@'))
@@ -56,7 +56,7 @@ describe('what lock/release.lua answers to a last release', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('not held, when it is applied again, and tells nobody', async () => {
+  it('The release script answers not held and publishes nothing, when it runs again', async () => {
     const ear = await openRedis(server.url)
     const messages: string[] = []
     ear.on('message', (_, message) => messages.push(message))
@@ -67,7 +67,7 @@ describe('what lock/release.lua answers to a last release', () => {
     expect(messages).to.deep.equal(['0'])
   })
 
-  it("not held, when it is another's, and changes nothing of that", async () => {
+  it("The release script answers not held, when it is another's, and changes nothing of that", async () => {
     expect(await release(redis, 'PUBLISH', 'another-client:1')).to.equal(NOT_HELD)
     expect(await redis.hgetall(name)).to.deep.equal({ [OWNER]: '1' })
   })

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { type Standalone, startStandalone, waitUntil, withClient } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
-import { ForeignLock } from '../support/foreign-lock'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { ForeignLock } from '../kit/foreign-lock'
+import { type Standalone, startStandalone, waitUntil, withClient } from '../kit/servers/index'
 
 describe('a server that declines for a moment', () => {
   let server: Standalone
@@ -21,7 +21,7 @@ describe('a server that declines for a moment', () => {
 
   afterEach(closeAll)
 
-  it('atlas D1: forgets its scripts between any two commands of a lock', async () => {
+  it('A server may forget its scripts between any two commands of a lock (D1)', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 900 })
     const lock = redisson.getLock(uniqueName())
     const forget = () => redis.script('FLUSH')
@@ -46,7 +46,7 @@ describe('a server that declines for a moment', () => {
     })
   })
 
-  it('atlas D1: a waiter wakes and acquires though the scripts are forgotten', async () => {
+  it('A waiter wakes and acquires though the server forgot its scripts (D1)', async () => {
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)
     const redisson = await createRedisson({ redis: server.url })
@@ -57,7 +57,7 @@ describe('a server that declines for a moment', () => {
     await (await waiting).unlock()
   })
 
-  it('atlas D6: that is paused answers within the wait', async () => {
+  it('A paused server (CLIENT PAUSE) is tried again within the wait (D6)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(uniqueName())
     await redis.client('PAUSE', 500, 'WRITE')
@@ -65,7 +65,7 @@ describe('a server that declines for a moment', () => {
     await lock.unlock()
   })
 
-  it('atlas D6: that lacks replicas (NOREPLICAS) is asked again within the wait', async () => {
+  it('A server that lacks replicas (NOREPLICAS) is tried again within the wait (D6)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(uniqueName())
     await redis.config('SET', 'min-replicas-to-write', 1)
@@ -85,17 +85,22 @@ describe('a server that declines for a moment', () => {
     }
   })
 
-  it('atlas D6: that goes on lacking replicas fails nothing before the wait is over', async () => {
-    const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 400 })
+  it('A server that still lacks replicas fails no call before its wait is over (D6)', async () => {
+    const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 1_000 })
     await redis.config('SET', 'min-replicas-to-write', 1)
     try {
-      expect(await timed(() => redisson.getLock(uniqueName()).tryLock(1_000))).to.be.within(999, 5_000)
+      const took = await timed(async () => {
+        const error = await rejection(redisson.getLock(uniqueName()).tryLock(30_000))
+        expect(error.code).to.equal('REDIS_UNAVAILABLE')
+        expect(error.message).to.contain('NOREPLICAS')
+      })
+      expect(took).to.be.within(999, 5_000)
     } finally {
       await redis.config('SET', 'min-replicas-to-write', 0)
     }
   })
 
-  it('atlas D6: that is a replica for a moment (READONLY) is asked again within the wait', async () => {
+  it('A server that is a replica for a moment (READONLY) is tried again within the wait (D6)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(uniqueName())
     await redis.call('REPLICAOF', '127.0.0.1', '1')
@@ -110,7 +115,7 @@ describe('a server that declines for a moment', () => {
     }
   })
 
-  it('atlas D6: that is busy with a script (BUSY) is asked again within the wait', async () => {
+  it('A server that is busy with a script (BUSY) is tried again within the wait (D6)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(uniqueName())
     await redis.config('SET', 'busy-reply-threshold', 50)
@@ -124,7 +129,7 @@ describe('a server that declines for a moment', () => {
     expect((await endless).message).to.match(/killed/i)
   })
 
-  it('guarantee 8: an error that does not pass is told at once', async () => {
+  it('A permanent error rejects at once (guarantee 8)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const name = uniqueName()
     await redis.set(name, 'no lock at all')
@@ -146,7 +151,7 @@ describe('a server that loads its data', () => {
   after(() => server.stop())
   afterEach(closeAll)
 
-  it('atlas D6: (LOADING) is asked again within the wait, and locks survive', async () => {
+  it('A server that loads its data (LOADING) is tried again within the wait, and locks survive (D6)', async () => {
     const redis = await openRedis(server.url)
     await redis.eval("for i = 1, 4000 do redis.call('set', 'key' .. i, 'x') end", 0)
     const redisson = await createRedisson({ redis: server.url })

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedissonShutdownError } from '../../src/index'
-import { sharedStandalone, waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
-import { ForeignLock } from '../support/foreign-lock'
-import { killPrograms, Program } from '../support/program'
-import { latch, tapped } from '../support/tapped-transport'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { ForeignLock } from '../kit/foreign-lock'
+import { killPrograms, Program } from '../kit/program'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { latch, tapped } from '../kit/tapped-transport'
 
 describe('shutdown()', () => {
   let redis: Redis
@@ -20,7 +20,7 @@ describe('shutdown()', () => {
     await closeAll()
   })
 
-  it('guarantee 9: rejects waiters, and every call from then on', async () => {
+  it('shutdown() rejects waiters and every later call (guarantee 9)', async () => {
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)
     const redisson = await createRedisson()
@@ -45,7 +45,7 @@ describe('shutdown()', () => {
     expect(await redis.exists(foreign.name)).to.equal(0)
   })
 
-  it('guarantee 9: lets unlock() work meanwhile, and ends with the last one', async () => {
+  it('shutdown() lets unlock() work, and ends with the last one (guarantee 9)', async () => {
     const redisson = await createRedisson()
     const hold = await redisson.getLock(uniqueName()).acquire()
     const { signal } = hold
@@ -59,7 +59,7 @@ describe('shutdown()', () => {
     expect(signal.aborted).to.equal(false)
   })
 
-  it('guarantee 9: goes on renewing while it waits for the last unlock()', async () => {
+  it('shutdown() renews holds while it waits for the last unlock() (guarantee 9)', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 600 })
     const hold = await redisson.getLock(uniqueName()).acquire()
     const down = redisson.shutdown({ timeout: 20_000 })
@@ -69,7 +69,7 @@ describe('shutdown()', () => {
     await down
   })
 
-  it('guarantee 9: leaves what is still held to its lease, and says so by its signal', async () => {
+  it('shutdown() leaves what is still held to its lease, and aborts its signal (guarantee 9)', async () => {
     const redisson = await createRedisson()
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))
@@ -86,15 +86,13 @@ describe('shutdown()', () => {
     await redisson.shutdown()
   })
 
-  it('guarantee 9: settles acquisitions under way, so that they hold nothing', async () => {
+  it('shutdown() settles acquisitions in flight, so that they hold nothing (guarantee 9)', async () => {
     const sent = latch()
-    const transport = tapped(async (script) => {
-      const answer = await script.pass()
-      if (script.name === 'lock/acquire') {
-        sent.open()
-        await sleep(300)
-      }
-      return answer
+    const transport = tapped((script) => {
+      const answer = script.pass()
+      if (script.name !== 'lock/acquire') return answer
+      answer.then(() => sent.open())
+      return answer.then((value) => sleep(300, value))
     })
     const redisson = await createRedisson({}, { transport })
     const lock = redisson.getLock(uniqueName())
@@ -105,7 +103,7 @@ describe('shutdown()', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
-  it('guarantee 9: closes the connections it opened and none of the caller', async () => {
+  it('shutdown() closes the connections it opened and none of the caller (guarantee 9)', async () => {
     const own = await openRedis()
     const id = `rlock-shutdown-${process.pid}`
     const named = async () =>
@@ -122,7 +120,7 @@ describe('shutdown()', () => {
     expect(await own.ping()).to.equal('PONG')
   })
 
-  it('guarantee 9: lets the process end, though it held a lock', async () => {
+  it('shutdown() lets the process end, though it held a lock (guarantee 9)', async () => {
     const name = uniqueName()
     const port = String(redis.options.port)
     const program = new Program('hold.ts', port, name, '30000')
@@ -133,7 +131,7 @@ describe('shutdown()', () => {
     expect(await redis.exists(name)).to.equal(1)
   })
 
-  it('guarantee 6: the watchdog alone keeps no process alive', async () => {
+  it('The watchdog alone does not keep the process alive (guarantee 6)', async () => {
     const name = uniqueName()
     const program = new Program('unref.ts', String(redis.options.port), name)
     expect(await program.line()).to.equal('held')

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { sharedStandalone, type TcpProxy, waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../support/clients'
-import { ForeignLock } from '../support/foreign-lock'
-import { closeProxies, openProxy } from '../support/proxies'
-import { latch, tapped } from '../support/tapped-transport'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { ForeignLock } from '../kit/foreign-lock'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { sharedStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { latch, tapped } from '../kit/tapped-transport'
 
 describe('a server out of reach', () => {
   let redis: Redis
@@ -26,7 +26,7 @@ describe('a server out of reach', () => {
     proxy.cut()
   }
 
-  it('guarantee 8: every call is answered with RedisUnavailableError after a while', async () => {
+  it('Every call to an unreachable server rejects with RedisUnavailableError after a while (guarantee 8)', async () => {
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 700 })
     const lock = redisson.getLock(uniqueName())
     const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
@@ -47,7 +47,7 @@ describe('a server out of reach', () => {
     expect(Math.max(...took)).to.be.lessThan(5_000)
   })
 
-  it('guarantee 8: a wait that is over sooner is answered then', async () => {
+  it('A call to an unreachable server rejects at the end of its own wait (guarantee 8)', async () => {
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 30_000 })
     const lock = redisson.getLock(uniqueName())
     away()
@@ -57,7 +57,7 @@ describe('a server out of reach', () => {
     expect(took).to.be.within(199, 5_000)
   })
 
-  it('guarantee 8: a waiter that slept when the server went is told too, and so are those behind it', async () => {
+  it('A waiter that slept when the server went away rejects too, and so do the waiters behind it (guarantee 8)', async () => {
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 700 })
@@ -72,7 +72,7 @@ describe('a server out of reach', () => {
     expect(took).to.be.lessThan(5_000)
   })
 
-  it('guarantee 8: nothing is acquired in the name of a call that was told so', async () => {
+  it('A call that rejected with RedisUnavailableError acquires nothing later (guarantee 8)', async () => {
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
     const lock = redisson.getLock(uniqueName())
     // The command is on its way when the silence begins, and arrives after it.
@@ -85,7 +85,7 @@ describe('a server out of reach', () => {
     await hold.unlock()
   })
 
-  it('guarantee 8: a last unlock() is made up for in the background', async () => {
+  it('A last unlock() that did not reach the server is retried in the background (guarantee 8)', async () => {
     const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
     const other = await createRedisson()
     const lock = redisson.getLock(uniqueName())
@@ -103,12 +103,12 @@ describe('a server out of reach', () => {
     expect(hold.isHeld).to.equal(false)
     expect(await redis.exists(lock.getName())).to.equal(1)
     await proxy.accept()
-    // Long before its lease is over, and the waiters are told.
+    // Long before its lease is over, and the waiters are notified.
     expect(await timed(() => waiting)).to.be.lessThan(10_000)
     await (await waiting).unlock()
   })
 
-  it('guarantee 2: silent connections are cut within 10 s, and what was under way goes on', async () => {
+  it('Silent connections are closed within 10 s, and what was in flight is sent again (guarantee 2)', async () => {
     const redisson = await createRedisson({ redis: proxy.url })
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)
@@ -117,7 +117,7 @@ describe('a server out of reach', () => {
     await sleep(100)
     const present = proxy.connections
     proxy.stall()
-    // Nobody is told of this release; only the confirmation of a new subscription can wake the waiter.
+    // Nobody is notified of this release; only the confirmation of a new subscription can wake the waiter.
     await foreign.vanish()
     const lock = redisson.getLock(uniqueName())
     const acquiring = lock.acquire()
@@ -137,15 +137,13 @@ describe('a server out of reach', () => {
     await (await waiting).unlock()
   })
 
-  it('guarantee 4: an acquisition given up while under way is released as soon as it is answered', async () => {
+  it('An abandoned acquisition in flight is released as soon as it is answered (guarantee 4)', async () => {
     const [sent, answer] = [latch(), latch()]
-    const transport = tapped(async (script) => {
-      const value = await script.pass()
-      if (script.name === 'lock/acquire') {
-        sent.open()
-        await answer.opened
-      }
-      return value
+    const transport = tapped((script) => {
+      const value = script.pass()
+      if (script.name !== 'lock/acquire') return value
+      value.then(() => sent.open())
+      return Promise.all([value, answer.opened]).then(([granted]) => granted)
     })
     const redisson = await createRedisson({}, { transport })
     const lock = redisson.getLock(uniqueName())
@@ -155,6 +153,6 @@ describe('a server out of reach', () => {
     abort.abort(new Error('never mind'))
     expect((await acquiring).message).to.equal('never mind')
     answer.open()
-    await waitUntil('it is given back', async () => (await redis.exists(lock.getName())) === 0)
+    await waitUntil('it is released', async () => (await redis.exists(lock.getName())) === 0)
   })
 })

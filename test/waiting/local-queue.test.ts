@@ -2,10 +2,9 @@ import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { type Standalone, startStandalone, waitUntil } from '../servers'
-import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../support/clients'
-import { ForeignLock } from '../support/foreign-lock'
-import { ScriptCounter } from '../support/tapped-transport'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ForeignLock } from '../kit/foreign-lock'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
 const LEASE = 60_000
 
@@ -49,7 +48,7 @@ describe('the waiters of one process', () => {
     return Object.fromEntries(sent.filter(([, calls]) => calls > 0))
   }
 
-  it('guarantee 3: are served first come, first served, through whichever lock object they came', async () => {
+  it('Waiters of one process are served first come, first served, through any lock object (guarantee 3)', async () => {
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url })
     const order: number[] = []
@@ -63,7 +62,7 @@ describe('the waiters of one process', () => {
     expect(order).to.deep.equal(Array.from({ length: 50 }, (_, index) => index))
   })
 
-  it('guarantee 2: cost Redis nothing while they wait, a PING now and then apart', async () => {
+  it('A thousand waiters of one process cost Redis nothing but an occasional PING (guarantee 2)', async () => {
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url })
     const enough = new AbortController()
@@ -80,27 +79,7 @@ describe('the waiters of one process', () => {
     expect(outcomes.every((outcome) => outcome.status === 'rejected')).to.equal(true)
   })
 
-  it('atlas A12: send one attempt a message, not one each', async () => {
-    const foreign = await foreignLock()
-    const scripts = new ScriptCounter()
-    const redisson = await createRedisson({ redis: server.url }, { transport: scripts.transport })
-    const lock = redisson.getLock(foreign.name)
-    const enough = new AbortController()
-    const waiting = Array.from({ length: 100 }, () => lock.lock({ signal: enough.signal }).catch(() => {}))
-    await waitUntil('they wait', async () => (await foreign.listeners()) === 1)
-    await sleep(200)
-    const before = scripts.of('lock/acquire')
-    for (let message = 1; message <= 10; message++) {
-      await redis.publish(foreign.channel, '0')
-      await waitUntil('the first looks', () => scripts.of('lock/acquire') >= before + message)
-    }
-    await sleep(200)
-    expect(scripts.of('lock/acquire') - before).to.equal(10)
-    enough.abort()
-    await Promise.all(waiting)
-  })
-
-  it('atlas A12: hand a lock from one to the next by one command', async () => {
+  it('A local handoff from one waiter to the next is one command (A12)', async () => {
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url })
     const waiting = Array.from({ length: 100 }, () => redisson.getLock(foreign.name).withLock(() => {}))
@@ -114,7 +93,7 @@ describe('the waiters of one process', () => {
     expect(evalsha).to.be.within(100, 150)
   })
 
-  it('guarantee 3: tryLock() without a wait does not go past those who queue', async () => {
+  it('tryLock() without a wait does not overtake queued callers (guarantee 3)', async () => {
     const foreign = await foreignLock()
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(foreign.name)
@@ -129,7 +108,7 @@ describe('the waiters of one process', () => {
     await lock.unlock()
   })
 
-  it('guarantee 3: re-entry never queues', async () => {
+  it('Re-entry never queues (guarantee 3)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(uniqueName())
     await redisson.run(async () => {
@@ -143,7 +122,7 @@ describe('the waiters of one process', () => {
     })
   })
 
-  it('atlas A13: do not pile up listeners, neither on emitters of ours nor on a signal they share', async () => {
+  it('A thousand waiters add no listeners to emitters, and one listener to a signal that they share (A13)', async () => {
     const warnings: Error[] = []
     const collect = (warning: Error) => warnings.push(warning)
     process.on('warning', collect)
@@ -165,7 +144,7 @@ describe('the waiters of one process', () => {
       outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value === reason),
     ).to.have.length(500)
     expect(getEventListeners(signal, 'abort')).to.have.length(0)
-    // Warnings are told a tick later.
+    // Warnings are reported a tick later.
     await sleep(20)
     process.off('warning', collect)
     expect(warnings.map(({ name, message }) => `${name}: ${message}`)).to.deep.equal([])

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../../src/names/redis-names'
+import { lockChannel } from '../../../src/redis/names'
+import { luaSources } from '../../../src/scripts/lua.generated'
 import { cpuSeconds } from '../../driver/server-counts'
 import type { Surroundings } from '../surroundings'
 
@@ -12,8 +11,6 @@ export interface FullServerRow {
   readonly sectionsPerSecond: number
   readonly serverCpu: number
 }
-
-const LUA = join(__dirname, '../../../lua/lock')
 
 const WARM_UP = 1_000
 const WINDOW = 4_000
@@ -51,9 +48,9 @@ async function overWindow(server: Redis, sending: Sending): Promise<FullServerRo
 
 /** The commands as they travel. */
 async function loadOfSections(redis: Redis): Promise<Buffer> {
-  const hashOf = async (name: string) =>
-    (await redis.script('LOAD', readFileSync(join(LUA, `${name}.lua`), 'utf8'))) as string
-  const [acquire, release] = [await hashOf('acquire'), await hashOf('release')]
+  const hashOf = async (source: string) => (await redis.script('LOAD', source)) as string
+  const acquire = await hashOf(luaSources['lock/acquire'])
+  const release = await hashOf(luaSources['lock/release'])
   const [lock, owner] = ['bench:0', 'client:1']
   const section =
     encoded(['EVALSHA', acquire, '1', lock, owner, '30000']) +

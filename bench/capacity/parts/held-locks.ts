@@ -21,7 +21,7 @@ export interface HeldRow {
 /** For the largest number of locks; Node's own bound depends on the machine. */
 const HEAP_MB = 6_144
 
-/** Slower than a busy machine of two cores; one that is slower still is told so. */
+/** Slower than a busy machine of two cores; one that is slower still is notified. */
 const TAKEN_AT_LEAST = 14_000
 
 export async function measureHeld(

@@ -2,7 +2,7 @@ import type { CapacityResults } from '../results'
 import type { Surroundings } from '../surroundings'
 import { measureFullServer } from './full-server'
 import { measureHeld } from './held-locks'
-import { measureOneLock, TURN_BOUNDS } from './one-lock'
+import { COHORT_BOUNDS, measureOneLock } from './one-lock'
 import { measureOwnLocks } from './own-locks'
 import { measureWaiters } from './waiters'
 
@@ -34,7 +34,7 @@ export const PARTS: readonly PartToMeasure[] = [
   {
     name: 'one-lock',
     key: 'oneLock',
-    measure: async (around) => ({ rows: await measureOneLock(around), bounds: TURN_BOUNDS }),
+    measure: async (around) => ({ rows: await measureOneLock(around), bounds: COHORT_BOUNDS }),
   },
   {
     name: 'waiters',

@@ -1,29 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockChannel } from '../../../src/names/redis-names'
-import { LONGEST_TURN, MOST_HAND_OVERS } from '../../../src/waiting/turn'
-import { runFlows } from '../../driver/flows'
-import { assertSound, flowsMeasuring, RLOCK, ratesOf, type Surroundings } from '../surroundings'
+import { lockChannel } from '../../../src/redis/names'
+import { MAX_COHORT_DURATION, MAX_LOCAL_HANDOFFS } from '../../../src/waiting/cohort'
+import { runCallers } from '../../driver/callers'
+import { assertSound, callersMeasuring, RLOCK, ratesOf, type Surroundings } from '../surroundings'
 
-/** By which a turn ends, as the measured code has them. */
-export interface TurnBounds {
-  readonly mostHandOvers: number
-  readonly longestTurnMs: number
+/** By which a cohort ends, as the measured code has them. */
+export interface CohortBounds {
+  readonly mostHandoffs: number
+  readonly longestCohortMs: number
 }
 
-export const TURN_BOUNDS: TurnBounds = { mostHandOvers: MOST_HAND_OVERS, longestTurnMs: LONGEST_TURN }
+export const COHORT_BOUNDS: CohortBounds = {
+  mostHandoffs: MAX_LOCAL_HANDOFFS,
+  longestCohortMs: MAX_COHORT_DURATION,
+}
 
 /** Everybody wants the same lock. */
 export interface OneLockRow {
   readonly processes: number
   /** In each process. */
-  readonly flows: number
+  readonly callers: number
   readonly holdMs: number
   readonly sectionsPerSecond: number
   readonly commandsPerSection: number
-  /** A turn: from an acquisition that anybody could have made to the release that everybody hears of. */
-  readonly sectionsPerTurn: number
+  /** A cohort: from an acquisition that anybody could have made to the release that everybody hears of. */
+  readonly sectionsPerCohort: number
   /** Tries that found the lock held, or came second. */
-  readonly failedTriesPerTurn: number
+  readonly failedTriesPerCohort: number
   /** Releases published, and how many processes the server sent each to. */
   readonly messagesPerSecond: number
   readonly listeners: number
@@ -33,18 +36,18 @@ export interface OneLockRow {
 
 const PROCESSES = [1, 2, 4, 8]
 const LOADS = [
-  { flows: 4, holdMs: 0 },
-  { flows: 4, holdMs: 5 },
-  { flows: 4, holdMs: 20 },
-  { flows: 1, holdMs: 0 },
+  { callers: 4, holdMs: 0 },
+  { callers: 4, holdMs: 5 },
+  { callers: 4, holdMs: 20 },
+  { callers: 1, holdMs: 0 },
 ]
 
 export async function measureOneLock(around: Surroundings): Promise<OneLockRow[]> {
   const rows: OneLockRow[] = []
   for (const load of LOADS)
     for (const processes of PROCESSES) {
-      const { flows, holdMs } = load
-      around.onProgress(`one lock: ${processes} processes of ${flows} flows, sections of ${holdMs} ms`)
+      const { callers, holdMs } = load
+      around.onProgress(`one lock: ${processes} processes of ${callers} callers, sections of ${holdMs} ms`)
       rows.push(await measureOne(around, { processes, ...load }))
     }
   return rows
@@ -52,25 +55,25 @@ export async function measureOneLock(around: Surroundings): Promise<OneLockRow[]
 
 async function measureOne(
   around: Surroundings,
-  load: { processes: number; flows: number; holdMs: number },
+  load: { processes: number; callers: number; holdMs: number },
 ): Promise<OneLockRow> {
-  const measuring = flowsMeasuring(around)
+  const measuring = callersMeasuring(around)
   const [{ results, seen }, listeners] = await Promise.all([
-    runFlows(RLOCK, { ...load, locks: 1 }, around.single, measuring),
+    runCallers(RLOCK, { ...load, locks: 1 }, around.single, measuring),
     mostListeners(around, measuring.warmupMs(RLOCK, load.processes) + measuring.measureMs),
   ])
   assertSound(results)
   const { sections, clientCpu } = ratesOf(results)
   // Of these scripts, each that tries for the lock calls PTTL once, each that ends a section HDEL once.
   const calls = (name: string) => seen.calls.get(name) ?? 0
-  const turns = calls('publish')
+  const cohorts = calls('publish')
   return {
     ...load,
     sectionsPerSecond: sections,
     commandsPerSection: seen.clientCommands / sections,
-    sectionsPerTurn: calls('hdel') / turns,
-    failedTriesPerTurn: Math.max(0, calls('pttl') - turns) / turns,
-    messagesPerSecond: turns,
+    sectionsPerCohort: calls('hdel') / cohorts,
+    failedTriesPerCohort: Math.max(0, calls('pttl') - cohorts) / cohorts,
+    messagesPerSecond: cohorts,
     listeners,
     serverCpu: seen.cpu,
     clientCpu,

@@ -1,12 +1,12 @@
-import { runFlows } from '../../driver/flows'
+import { runCallers } from '../../driver/callers'
 import { spreadOf } from '../../driver/statistics'
-import { assertSound, flowsMeasuring, RLOCK, ratesOf, type Surroundings } from '../surroundings'
+import { assertSound, callersMeasuring, RLOCK, ratesOf, type Surroundings } from '../surroundings'
 
-/** Every flow takes a lock that nobody else wants: what acquiring and releasing cost, and nothing besides. */
+/** Every caller takes a lock that nobody else wants: what acquiring and releasing cost, and nothing besides. */
 export interface OwnLocksRow {
   readonly processes: number
   /** In each process. */
-  readonly flows: number
+  readonly callers: number
   readonly sectionsPerSecond: number
   readonly commandsPerSection: number
   /** In cores. */
@@ -29,23 +29,23 @@ export async function measureOwnLocks(around: Surroundings): Promise<OwnLocksRow
   const rounds: OwnLocksRow[][] = []
   for (let round = 1; round <= ROUNDS; round++) {
     const rows: OwnLocksRow[] = []
-    for (const [processes, flows] of SETUPS) {
-      around.onProgress(`a lock each: round ${round}, ${processes} processes of ${flows} flows`)
-      rows.push(await measureOne(around, processes, flows))
+    for (const [processes, callers] of SETUPS) {
+      around.onProgress(`a lock each: round ${round}, ${processes} processes of ${callers} callers`)
+      rows.push(await measureOne(around, processes, callers))
     }
     rounds.push(rows)
   }
   return SETUPS.map((_, index) => medianRow(rounds.map((rows) => rows[index]!)))
 }
 
-async function measureOne(around: Surroundings, processes: number, flows: number): Promise<OwnLocksRow> {
-  const setup = { processes, flows, locks: flows, apart: true }
-  const { results, seen } = await runFlows(RLOCK, setup, around.single, flowsMeasuring(around))
+async function measureOne(around: Surroundings, processes: number, callers: number): Promise<OwnLocksRow> {
+  const setup = { processes, callers, locks: callers, apart: true }
+  const { results, seen } = await runCallers(RLOCK, setup, around.single, callersMeasuring(around))
   assertSound(results)
   const { sections, clientCpu } = ratesOf(results)
   return {
     processes,
-    flows,
+    callers,
     sectionsPerSecond: sections,
     commandsPerSection: seen.clientCommands / sections,
     serverCpu: seen.cpu,

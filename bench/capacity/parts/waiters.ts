@@ -1,4 +1,4 @@
-import { ForeignLock } from '../../../test/support/foreign-lock'
+import { ForeignLock } from '../../../test/kit/foreign-lock'
 import { memoryBytes, sum } from '../../driver/server-counts'
 import { together } from '../../driver/together'
 import { overWindow } from '../../driver/window'
@@ -53,7 +53,7 @@ async function measureOne(
     scenario: 'idle-waiters',
     subject: RLOCK.name,
     locks: names,
-    flows: waiters / processes,
+    callers: waiters / processes,
     warmupMs: SETTLING,
     measureMs: WINDOW,
   }

@@ -34,7 +34,7 @@ function aboutOneLock({ oneLock }: CapacityResults): string[] {
   const { rows } = oneLock
   const rate = (one: OneLockRow | undefined) => about(one?.sectionsPerSecond ?? Number.NaN)
   const shared = (processes: number, holdMs: number) =>
-    rows.find((row) => row.processes === processes && row.flows > 1 && row.holdMs === holdMs)
+    rows.find((row) => row.processes === processes && row.callers > 1 && row.holdMs === holdMs)
   const several = Math.max(...rows.map(({ processes }) => processes))
   return [
     `**One hot lock** passes on ${rate(shared(1, 0))} times a second within a process and ${rate(shared(several, 0))} times ` +

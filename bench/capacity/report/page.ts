@@ -1,14 +1,14 @@
 import type { CapacityResults } from '../results'
 import { aboutRun } from './about-run'
 import { inShort } from './in-short'
-import { fullPrimary, oneCore, turnBounds } from './sentences'
+import { cohortBounds, fullPrimary, oneCore } from './sentences'
 import {
+  cohortsTable,
   heldRows,
   heldTable,
   oneLockTable,
   ownLocksTable,
   renewalTable,
-  turnsTable,
   waitersTable,
 } from './tables'
 
@@ -22,8 +22,8 @@ const CONTENTS: Readonly<Record<string, (results: CapacityResults) => string | u
   'one-core': oneCore,
   'full-primary': ({ ownLocks }) => ownLocks && fullPrimary(ownLocks.rows),
   'one-lock': ({ oneLock }) => oneLock && oneLockTable(oneLock.rows),
-  'turn-bounds': ({ oneLock }) => oneLock && turnBounds(oneLock.bounds),
-  turns: ({ oneLock }) => oneLock && turnsTable(oneLock.rows, oneLock.bounds),
+  'cohort-bounds': ({ oneLock }) => oneLock && cohortBounds(oneLock.bounds),
+  cohorts: ({ oneLock }) => oneLock && cohortsTable(oneLock.rows, oneLock.bounds),
   waiters: ({ waiters }) => waiters && waitersTable(waiters.rows),
   'held-locks': (results) => heldRows(results) && heldTable(heldRows(results)!),
   renewals: (results) => heldRows(results) && renewalTable(heldRows(results)!),

@@ -1,4 +1,4 @@
-import type { TurnBounds } from '../parts/one-lock'
+import type { CohortBounds } from '../parts/one-lock'
 import type { OwnLocksRow } from '../parts/own-locks'
 import type { CapacityResults } from '../results'
 import { about, count, perCore } from './numbers'
@@ -10,12 +10,12 @@ export interface Extremes {
 }
 
 /**
- * Sections a second that a core would do, in the load that makes the most of it and in that of many processes with one flow each.
- * One flow alone costs more a section, but whoever has so little to do needs no plan.
+ * Sections a second that a core would do, in the load that makes the most of it and in that of many processes with one caller each.
+ * One caller alone costs more a section, but whoever has so little to do needs no plan.
  */
 export function sectionsPerCore(rows: readonly OwnLocksRow[], side: 'serverCpu' | 'clientCpu'): Extremes {
   const rate = (row: OwnLocksRow) => perCore(row.sectionsPerSecond, row[side])
-  const single = rows.filter(({ flows }) => flows === 1)
+  const single = rows.filter(({ callers }) => callers === 1)
   const alone = single.reduce((most, row) => (row.processes > most.processes ? row : most))
   return { alone: rate(alone), together: Math.max(...rows.map(rate)) }
 }
@@ -49,9 +49,9 @@ export function fullPrimary(rows: readonly OwnLocksRow[]): string {
   )
 }
 
-export function turnBounds({ mostHandOvers, longestTurnMs }: TurnBounds): string {
+export function cohortBounds({ mostHandoffs, longestCohortMs }: CohortBounds): string {
   return (
-    `As measured, a turn has at most ${mostHandOvers} hand-overs where other processes wait, and no hand-over later than ` +
-    `${longestTurnMs} ms after it began.`
+    `As measured, a cohort has at most ${mostHandoffs} handoffs where other processes wait, and no handoff later than ` +
+    `${longestCohortMs} ms after it began.`
   )
 }

@@ -3,11 +3,11 @@ import {
   commandsPerSection,
   idleCommandsPerSecond,
   renewalCommandsPerSecond,
-  sectionsPerTurn,
+  sectionsPerCohort,
 } from '../model'
 import type { FullServerRow } from '../parts/full-server'
 import type { HeldRow } from '../parts/held-locks'
-import type { OneLockRow, TurnBounds } from '../parts/one-lock'
+import type { CohortBounds, OneLockRow } from '../parts/one-lock'
 import type { OwnLocksRow } from '../parts/own-locks'
 import type { WaitersRow } from '../parts/waiters'
 import type { CapacityResults } from '../results'
@@ -20,7 +20,7 @@ export function tables(results: CapacityResults): string {
   return [
     ...(ownLocks ? [ownLocksTable(ownLocks.rows)] : []),
     ...(fullServer ? [fullServerTable(fullServer.rows)] : []),
-    ...(oneLock ? [oneLockTable(oneLock.rows), turnsTable(oneLock.rows, oneLock.bounds)] : []),
+    ...(oneLock ? [oneLockTable(oneLock.rows), cohortsTable(oneLock.rows, oneLock.bounds)] : []),
     ...(waiters ? [waitersTable(waiters.rows)] : []),
     ...(held ? [heldTable(held), renewalTable(held)] : []),
   ].join('\n\n')
@@ -34,15 +34,15 @@ export function heldRows({ heldLocks, million }: CapacityResults): readonly Held
 
 export function ownLocksTable(rows: readonly OwnLocksRow[]): string {
   const head = [
-    ...['processes × flows', 'sections/s', 'commands/section', 'server, cores', 'clients, cores'],
+    ...['processes × callers', 'sections/s', 'commands/section', 'server, cores', 'clients, cores'],
     ...['server µs/section', 'client µs/section', 'sections/s a server core', 'sections/s a client core'],
   ]
   return table([
     head,
     ...rows.map((row) => {
-      const { processes, flows, sectionsPerSecond: rate, commandsPerSection, serverCpu, clientCpu } = row
+      const { processes, callers, sectionsPerSecond: rate, commandsPerSection, serverCpu, clientCpu } = row
       return [
-        `${processes} × ${flows}`,
+        `${processes} × ${callers}`,
         count(rate),
         commandsPerSection.toFixed(2),
         serverCpu.toFixed(2),
@@ -63,13 +63,13 @@ function fullServerTable(rows: readonly FullServerRow[]): string {
 
 export function oneLockTable(rows: readonly OneLockRow[]): string {
   const head = [
-    ...['processes × flows', 'section, ms', 'sections/s', 'from one section to the next, ms'],
+    ...['processes × callers', 'section, ms', 'sections/s', 'from one section to the next, ms'],
     ...['commands/s', 'messages sent out/s', 'server, cores', 'clients, cores'],
   ]
   return table([
     head,
     ...rows.map((row) => [
-      `${row.processes} × ${row.flows}`,
+      `${row.processes} × ${row.callers}`,
       String(row.holdMs),
       count(row.sectionsPerSecond),
       (1_000 / row.sectionsPerSecond).toFixed(2),
@@ -82,27 +82,27 @@ export function oneLockTable(rows: readonly OneLockRow[]): string {
 }
 
 /** The model of contention beside what was measured. */
-export function turnsTable(rows: readonly OneLockRow[], bounds: TurnBounds): string {
+export function cohortsTable(rows: readonly OneLockRow[], bounds: CohortBounds): string {
   const head = [
-    ...['processes × flows', 'section, ms', 'sections/turn', 'model'],
-    ...['commands/section', 'model', 'failed tries/turn', 'messages/section', 'model'],
+    ...['processes × callers', 'section, ms', 'sections/cohort', 'model'],
+    ...['commands/section', 'model', 'failed tries/cohort', 'messages/section', 'model'],
   ]
   return table([
     head,
     ...rows.map((row) => {
-      const perTurn = sectionsPerTurn({ ...row, sectionMs: 1_000 / row.sectionsPerSecond }, bounds)
-      const { least, most } = commandsPerSection(row, perTurn)
-      const listening = row.processes === 1 && row.flows === 1 ? 0 : row.processes
+      const perCohort = sectionsPerCohort({ ...row, sectionMs: 1_000 / row.sectionsPerSecond }, bounds)
+      const { least, most } = commandsPerSection(row, perCohort)
+      const listening = row.processes === 1 && row.callers === 1 ? 0 : row.processes
       return [
-        `${row.processes} × ${row.flows}`,
+        `${row.processes} × ${row.callers}`,
         String(row.holdMs),
-        row.sectionsPerTurn.toFixed(1),
-        String(perTurn),
+        row.sectionsPerCohort.toFixed(1),
+        String(perCohort),
         row.commandsPerSection.toFixed(2),
         least === most ? least.toFixed(2) : `${least.toFixed(2)}–${most.toFixed(2)}`,
-        row.failedTriesPerTurn.toFixed(2),
+        row.failedTriesPerCohort.toFixed(2),
         ((row.messagesPerSecond * row.listeners) / row.sectionsPerSecond).toFixed(2),
-        (listening / perTurn).toFixed(2),
+        (listening / perCohort).toFixed(2),
       ]
     }),
   ])

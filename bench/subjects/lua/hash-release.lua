@@ -1,4 +1,4 @@
--- Takes one level off a lock that is a hash from owner to hold count. Nobody is told: who waits, polls.
+-- Takes one level off a lock that is a hash from owner to hold count. No message is published: waiters poll.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field

@@ -11,6 +11,7 @@ final class Dispatcher {
     private final Map<String, LogicalThread> threads = new ConcurrentHashMap<>();
     private final RedissonClient redisson;
     private final Locks locks;
+    private final Objects objects;
     private final Answers answers;
     private final Contention contention;
 
@@ -18,6 +19,7 @@ final class Dispatcher {
         this.redisson = redisson;
         this.answers = answers;
         this.locks = new Locks(redisson);
+        this.objects = new Objects(redisson);
         this.contention = new Contention(peerName, redisson, locks, config);
     }
 
@@ -37,9 +39,10 @@ final class Dispatcher {
         }
     }
 
-    private Object perform(Command command) throws Exception {
+    private Object perform(Command command) throws Throwable {
         return switch (command.op()) {
             case "threadId" -> Thread.currentThread().getId();
+            case "call" -> objects.call(command);
             case "describe" -> Description.of(command.text("interface", "org.redisson.api.RLock"));
             default -> LockOperations.perform(locks.get(command), command);
         };

@@ -27,7 +27,7 @@ final class EvidenceConnection {
         }
     }
 
-    /** One at a time, so all threads' records come in the order they were handed over. */
+    /** One at a time, so all threads' records come in the order they were handed off. */
     synchronized String send(String... command) throws IOException {
         try {
             ByteArrayOutputStream request = new ByteArrayOutputStream();

@@ -34,6 +34,10 @@ final class LockOperations {
                 return lock.remainTimeToLive();
             case "getName":
                 return lock.getName();
+            case "getToken":
+            case "lockAndGetToken":
+            case "tryLockAndGetToken":
+                return FencedOperations.perform(lock, command);
             default:
                 throw new IllegalArgumentException("no such operation: " + command.op());
         }

@@ -3,6 +3,7 @@ package rlock.peer;
 import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -38,9 +39,17 @@ final class Locks {
             case "write" -> redisson.getReadWriteLock(name).writeLock();
             case "fair" -> redisson.getFairLock(name);
             case "spin" -> redisson.getSpinLock(name);
+            case "multi" -> redisson.getMultiLock(members(name));
+            case "non-reentrant-fair" -> byName("getNonReentrantFairLock", name);
             case "fenced" -> byName("getFencedLock", name);
+            case "nonReentrant" -> byName("getNonReentrantLock", name);
             default -> throw new IllegalArgumentException("no such lock type: " + type);
         };
+    }
+
+    /** Names with commas between them, in the order in which Java is to take them. */
+    private RLock[] members(String names) {
+        return Stream.of(names.split(",")).map(redisson::getLock).toArray(RLock[]::new);
     }
 
     /** For the locks that the oldest Redisson does not have. */

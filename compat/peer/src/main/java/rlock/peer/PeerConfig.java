@@ -31,6 +31,7 @@ final class PeerConfig {
         apply("lockWatchdogBatchSize", config);
         apply("checkLockSyncedSlaves", config);
         apply("slavesSyncTimeout", config);
+        apply("fairLockWaitTimeout", config);
         apply("shardedSubscriptionMode", servers);
         // Newer versions have these on the root and deprecated the others.
         apply("username", config, servers);

@@ -8,7 +8,7 @@ record BenchOrder(
     List<String> cluster,
     String scenario,
     String role,
-    int flows,
+    int callers,
     List<String> locks,
     long warmupMs,
     long measureMs,
@@ -16,7 +16,7 @@ record BenchOrder(
     int readers,
     int writers) {
 
-    String lockOf(int flow) {
-        return locks.get(flow % locks.size());
+    String lockOf(int caller) {
+        return locks.get(caller % locks.size());
     }
 }

@@ -31,11 +31,11 @@ public final class BenchWorker {
     }
 
     private static void work(JsonLines lines) throws IOException, InterruptedException {
-        BufferedReader told = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        BenchOrder order = new Gson().fromJson(told.readLine(), BenchOrder.class);
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        BenchOrder order = new Gson().fromJson(orders.readLine(), BenchOrder.class);
         RedissonClient redisson = BenchClient.connect(order);
         lines.print(Map.of("ready", true, "redisson", RedissonVersion.ofJar(), "java", Runtime.version().toString()));
-        double start = JsonParser.parseString(told.readLine()).getAsJsonObject().get("start").getAsDouble();
+        double start = JsonParser.parseString(orders.readLine()).getAsJsonObject().get("start").getAsDouble();
         lines.print(Map.of("result", new Scenarios(redisson, order).run(start)));
         // So that those inside get out. What still waits goes with the process.
         Thread.sleep(UNTIL_LAST_RELEASE_MS);

@@ -20,27 +20,27 @@ final class Scenarios {
     Map<String, Object> run(double startEpochMs) throws InterruptedException {
         MeasuredWindow window = MeasuredWindow.of(order, startEpochMs);
         return switch (order.scenario()) {
-            case "throughput" -> new Flows(order.flows(), window, this::plain).run();
-            case "read-write" -> new Flows(order.flows(), window, this::readWrite).run();
-            case "hand-over" -> new HandOver(redisson.getLock(order.lockOf(0)), order, window).run();
+            case "throughput" -> new Callers(order.callers(), window, this::plain).run();
+            case "read-write" -> new Callers(order.callers(), window, this::readWrite).run();
+            case "handoff" -> new Handoff(redisson.getLock(order.lockOf(0)), order, window).run();
             default -> throw new IllegalArgumentException("no such scenario: " + order.scenario());
         };
     }
 
-    private Supplier<BenchedLock> plain(int flow) {
-        String name = order.lockOf(flow);
+    private Supplier<BenchedLock> plain(int caller) {
+        String name = order.lockOf(caller);
         BenchedLock lock = new BenchedLock(redisson.getLock(name), true, crowdOf(name), order.holdMs());
         return () -> lock;
     }
 
-    private Supplier<BenchedLock> readWrite(int flow) {
-        String name = order.lockOf(flow);
+    private Supplier<BenchedLock> readWrite(int caller) {
+        String name = order.lockOf(caller);
         RReadWriteLock lock = redisson.getReadWriteLock(name);
         return new SidesInTurn(
             new BenchedLock(lock.readLock(), false, crowdOf(name), order.holdMs()),
             new BenchedLock(lock.writeLock(), true, crowdOf(name), order.holdMs()),
             order,
-            flow);
+            caller);
     }
 
     private Crowd crowdOf(String name) {

@@ -2,7 +2,7 @@ package rlock.peer.bench;
 
 import java.util.function.Supplier;
 
-/** Gives the two sides in the proportion asked for; each flow begins at another place, so that not all write at once. */
+/** Gives the two sides in the proportion asked for; each caller begins at another place, so that not all write at once. */
 final class SidesInTurn implements Supplier<BenchedLock> {
     private final BenchedLock read;
     private final BenchedLock write;

@@ -2,7 +2,7 @@ package rlock.peer.bench;
 
 import java.util.Arrays;
 
-/** How long one flow waited for each of its turns, in whole microseconds. Grows rarely, and boxes nothing. */
+/** How long one caller waited for each of its turns, in whole microseconds. Grows rarely, and boxes nothing. */
 final class Waits {
     private int[] micros = new int[1 << 16];
     private int count;

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { commandsPerSection, renewalCommandsPerSecond, sectionsPerCohort } from '../../capacity/model'
+import { parseOptions } from '../../capacity/options'
+import { contentOf } from '../../capacity/report/page'
+
+describe('Capacity of the bench', () => {
+  const bounds = { mostHandoffs: 10, longestCohortMs: 20 }
+
+  describe('The model of capacity', () => {
+    it('The capacity model has cohorts end by time, by number where others wait, and at once where nobody else is here', () => {
+      const sections = (processes: number, callers: number, sectionMs: number) =>
+        sectionsPerCohort({ processes, callers, sectionMs }, bounds)
+      expect(sections(4, 1, 0.1)).to.equal(1)
+      expect(sections(4, 4, 0.1)).to.equal(11)
+      expect(sections(1, 4, 0.1)).to.equal(200)
+      expect(sections(4, 4, 6)).to.equal(4)
+      expect(sections(4, 4, 50)).to.equal(1)
+    })
+
+    it('The capacity model asks two commands of a lock that nobody else wants, and one more of each that tries in vain', () => {
+      expect(commandsPerSection({ processes: 1, callers: 1 }, 1)).to.deep.equal({ least: 2, most: 2 })
+      expect(commandsPerSection({ processes: 8, callers: 4 }, 1)).to.deep.equal({ least: 2, most: 9 })
+      expect(commandsPerSection({ processes: 8, callers: 4 }, 4)).to.deep.equal({ least: 1.25, most: 3 })
+    })
+
+    it('The capacity model renews every lock each ten seconds by three commands a batch: full ones, and two a second that are not', () => {
+      expect(renewalCommandsPerSecond(1_000_000)).to.deep.equal({ least: 3_000, most: 3_006 })
+      expect(renewalCommandsPerSecond(100_000)).to.deep.equal({ least: 300, most: 306 })
+      expect(renewalCommandsPerSecond(1_000)).to.deep.equal({ least: 3, most: 9 })
+      expect(renewalCommandsPerSecond(10).most).to.equal(3)
+    })
+  })
+
+  it('The capacity page takes parts by their names, and nothing that makes no sense', () => {
+    expect(parseOptions(['--part', 'waiters'])!.parts.map(({ name }) => name)).to.deep.equal(['waiters'])
+    expect(parseOptions(['--report'])!.parts).to.deep.equal([])
+    expect(parseOptions([])!.parts).to.have.length.greaterThan(4)
+    expect(parseOptions(['--help'])).to.equal(undefined)
+    for (const args of [['--part', 'none'], ['--json', ''], ['--report', '--part', 'waiters'], ['--unknown']])
+      expect(() => parseOptions(args), args.join(' ')).to.throw(TypeError)
+  })
+
+  it('The capacity page says on its page what was not measured, and knows every region that the page has', () => {
+    for (const name of ['run', 'in-short', 'one-core', 'cohorts', 'renewals'])
+      expect(contentOf({}, name)).to.equal('Not measured yet.')
+    expect(() => contentOf({}, 'nothing')).to.throw('nothing')
+  })
+})

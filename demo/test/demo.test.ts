@@ -1,0 +1,50 @@
+import { expect } from 'chai'
+import { describeWithJava } from '../../test/kit/java'
+import { runDemo } from './run-demo'
+
+// Tab and line feed apart, nothing that steers a terminal; ASCII only.
+const PLAIN = /^[\n\x20-\x7e]*$/
+
+describe('The demo', () => {
+  it('The demo runs with Node alone and says that no Java took part', async () => {
+    const { code, stdout } = await runDemo(['--no-java', '--seconds', '1.5'])
+    expect(stdout).to.match(/^OK: 0 overlaps\. No Java took part/m)
+    expect(stdout).to.match(/^Java: none, going on with Node only/m)
+    expect(code).to.equal(0)
+  })
+
+  it('The demo fails when the processes do not exclude each other', async () => {
+    const env = { RLOCK_DEMO_TEST_BREAK_LOCK: '1' }
+    const { code, stdout } = await runDemo(['--no-java', '--seconds', '1'], env)
+    expect(stdout).to.match(/^FAILED: \d+ of \d+ turns overlapped another/m)
+    expect(stdout).to.match(/^FAILED: .*without owning the lock/m)
+    expect(stdout).to.match(/^FAILED: \d+ updates of the counter were lost/m)
+    expect(stdout).not.to.match(/^OK/m)
+    expect(code).to.equal(1)
+  })
+
+  it('The demo says how it is used when asked for what it does not know', async () => {
+    for (const args of [['--bogus'], ['--seconds', 'long'], ['--callers', '0'], ['more']]) {
+      const { code, stderr } = await runDemo(args)
+      expect(stderr, args.join(' ')).to.contain('usage: npm run demo')
+      expect(code, args.join(' ')).to.equal(2)
+    }
+  })
+
+  describeWithJava('Beside Java', () => {
+    it('The demo beside Java has handoffs in all four directions and no overlap, in plain text', async () => {
+      const { code, stdout } = await runDemo(['--seconds', '4'])
+      expect(stdout).to.match(PLAIN)
+      expect(stdout).to.match(/^OK: 0 overlaps, and handoffs in all four directions$/m)
+      const handoffs = [...stdout.matchAll(/^ {2}from (?:Node|Java) +(\d+) +(\d+)$/gm)].flatMap((row) => [
+        Number(row[1]),
+        Number(row[2]),
+      ])
+      expect(handoffs).to.have.length(4)
+      for (const count of handoffs) expect(count).to.be.greaterThan(0)
+      for (const who of ['node-1', 'node-2', 'node-3', 'java'])
+        expect(stdout).to.match(new RegExp(`^${who} +[.#]+ +[1-9]\\d*$`, 'm'))
+      expect(code).to.equal(0)
+    })
+  })
+})

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { ClientInternals } from '../../src/client/client'
+import type { LockLostEvent, Redisson, RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { closeProxies } from '../kit/proxies'
+import { type Standalone, waitUntil } from '../kit/servers/index'
+import { startServer } from '../kit/stand-in'
+import { type ScriptSent, tapped } from '../kit/tapped-transport'
+import { type Blocker, listeners, type Primitive } from './primitive'
+
+type WithAttempts = Redisson & { attempts(): number }
+
+/** One name of a primitive on a server that is the suite's alone; new for each test. */
+class Scene {
+  server!: Standalone
+  redis!: Redis
+  name!: string
+  blocker!: Blocker
+
+  constructor(private readonly primitive: Primitive) {}
+
+  async begin(): Promise<void> {
+    this.redis = await openRedis(this.server.url)
+    this.name = uniqueName()
+    this.blocker = this.primitive.blocker(this.redis, this.name)
+  }
+
+  lockOf(redisson: Redisson, name = this.name): RLock {
+    return this.primitive.create(redisson, name)
+  }
+
+  open(internals: ClientInternals = {}, lockWatchdogTimeout = 30_000, url = this.server.url) {
+    return createRedisson({ redis: url, lockWatchdogTimeout }, internals)
+  }
+
+  lossesOf(redisson: Redisson): LockLostEvent[] {
+    const lost: LockLostEvent[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    return lost
+  }
+
+  /** How many connections are subscribed to the channel, or how many channels of waiters are subscribed to. */
+  listening(): Promise<number> {
+    const { waitersListening } = this.primitive
+    if (waitersListening) return waitersListening(this.redis, this.name)
+    return listeners(this.redis, this.primitive.channel(this.name))
+  }
+
+  waits(): Promise<void> {
+    return waitUntil('a waiter is subscribed', async () => (await this.listening()) >= 1)
+  }
+
+  /** A client whose nth attempt to acquire goes through `at`, all others straight to the server. */
+  async withAttempt(
+    n: number,
+    at: (sent: ScriptSent) => Promise<unknown>,
+    url?: string,
+  ): Promise<WithAttempts> {
+    const { acquire } = this.primitive.scripts
+    let attempts: number | undefined
+    const transport = tapped((sent) =>
+      sent.name === acquire && attempts !== undefined && ++attempts === n ? at(sent) : sent.pass(),
+    )
+    const redisson = await this.open({ transport }, undefined, url)
+    // The server knows the scripts from here on, so an attempt is one command.
+    await this.lockOf(redisson, uniqueName()).withLock(() => {})
+    attempts = 0
+    return Object.assign(redisson, { attempts: () => attempts! })
+  }
+
+  /** Until the attempts before and after the subscription have both failed. */
+  async asleep(redisson: WithAttempts): Promise<void> {
+    await waitUntil('the second attempt is made', () => redisson.attempts() >= 2)
+    await sleep(100)
+  }
+}
+
+/** For the `describe` of a suite: connections are killed and users changed there, so each has a server of its own. */
+export function sceneOf(primitive: Primitive): Scene {
+  const scene = new Scene(primitive)
+  before(async () => {
+    scene.server = await startServer()
+  })
+  after(() => scene.server.stop())
+  beforeEach(() => scene.begin())
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+  return scene
+}

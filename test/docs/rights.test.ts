@@ -1,0 +1,141 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { closeAll, createRedisson, openRedis } from '../kit/clients'
+import { examples } from '../kit/docs/pages'
+import { type Standalone, startCluster, startStandalone, withClient } from '../kit/servers/index'
+
+/** The user of docs/operations/security.md, who has these rights and no others. */
+const LUA = join(__dirname, '../../lua')
+const [RIGHTS, IN_A_CLUSTER] = examples('acl').map(({ code }) => code.split(/\s+/)) as [string[], string[]]
+
+describe('The rights that docs/operations/security.md lists', () => {
+  let server: Standalone
+  let redis: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+    await redis.call('ACL', 'SETUSER', 'rlock', 'reset', 'on', '>secret', ...RIGHTS)
+    // Of 7.2 and later.
+    await redis.call('ACL', 'SETUSER', 'rlock', '+client|setinfo').catch(() => {})
+    await redis.call('ACL', 'LOG', 'RESET')
+  })
+  afterEach(closeAll)
+
+  const client = () =>
+    createRedisson({
+      redis: server.url.replace('redis://', 'redis://rlock:secret@'),
+      lockWatchdogTimeout: 600,
+    })
+
+  /** What the server refused, as `command or key, of what kind`. */
+  async function refused(): Promise<string[]> {
+    const log = (await redis.call('ACL', 'LOG')) as unknown[][]
+    const all = log.map((fields) => `${fields[7]}, a ${fields[3]}`)
+    // Asked for warnings at create() alone, which are left out without it.
+    return all.filter((each) => !each.startsWith('acl|dryrun'))
+  }
+
+  it('The rights that docs/operations/security.md lists are enough for locks that wait, renew, re-enter and are forced', async () => {
+    const [one, other] = [await client(), await client()]
+    const errors: Error[] = []
+    for (const each of [one, other]) each.on('error', (error) => errors.push(error))
+    const pairs = (name: string) => [
+      [one.getLock(name), other.getLock(name)] as const,
+      [
+        one.getReadWriteLock(`${name}:rw`).writeLock(),
+        other.getReadWriteLock(`${name}:rw`).readLock(),
+      ] as const,
+      [
+        one.getReadWriteLock(`${name}:wr`).readLock(),
+        other.getReadWriteLock(`${name}:wr`).writeLock(),
+      ] as const,
+      [one.getFencedLock(`${name}:f`), other.getFencedLock(`${name}:f`)] as const,
+    ]
+    for (const [first, second] of pairs('lock:order')) {
+      await one.run(async () => {
+        await first.lock()
+        await first.lock()
+        const waiting = second.acquire()
+        // Longer than a renewal: only what is renewed is watched by client tracking.
+        await new Promise((resolve) => setTimeout(resolve, 400))
+        await first.unlock()
+        await first.unlock()
+        await (await waiting).unlock()
+      })
+      await first.acquire()
+      // The other side of a read-write lock is not its own.
+      expect(await second.forceUnlock()).to.equal(!/:(rw|wr)$/.test(first.getName()))
+      await first.forceUnlock()
+      expect(await first.isLocked()).to.equal(false)
+    }
+    const latch = one.getCountDownLatch('lock:latch')
+    await latch.trySetCount(1)
+    const opened = other.getCountDownLatch('lock:latch').await()
+    await latch.countDown()
+    await opened
+    expect(await refused()).to.deep.equal([])
+    expect(errors).to.deep.equal([])
+  })
+
+  it('The rights that docs/operations/security.md lists are enough in a cluster, with those that it lists for one', async () => {
+    const user = ['user rlock on >secret', ...RIGHTS, ...IN_A_CLUSTER].join(' ')
+    const cluster = await startCluster({ config: [user] })
+    try {
+      const open = () =>
+        createRedisson({
+          redis: {
+            nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
+            options: { redisOptions: { username: 'rlock', password: 'secret' } },
+          },
+          lockWatchdogTimeout: 600,
+        })
+      const [one, other] = [await open(), await open()]
+      const errors: Error[] = []
+      for (const each of [one, other]) each.on('error', (error) => errors.push(error))
+      for (const name of ['lock:a', 'lock:b', 'lock:c', 'lock:d']) {
+        const hold = await one.getReadWriteLock(name).readLock().acquire()
+        const waiting = other.getReadWriteLock(name).writeLock().acquire()
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        await hold.unlock()
+        await (await waiting).unlock()
+      }
+      for (const node of cluster.nodes)
+        await withClient(node, async (at) => {
+          const log = (await at.call('ACL', 'LOG')) as unknown[][]
+          expect(log.map((fields) => fields[7]).filter((what) => what !== 'acl|dryrun')).to.deep.equal([])
+        })
+      expect(errors).to.deep.equal([])
+    } finally {
+      await closeAll()
+      await cluster.stop()
+    }
+  })
+
+  it('The rights that docs/operations/security.md lists have every command that a script calls', () => {
+    const scripts = readdirSync(LUA, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.lua'),
+    )
+    const called = scripts.flatMap((file) =>
+      [...readFileSync(join(LUA, file), 'utf8').matchAll(/redis\.p?call\('(\w+)'/g)].map(
+        ([, name]) => `+${name}`,
+      ),
+    )
+    expect(called).to.include('+pexpire')
+    expect([...new Set(called)].filter((right) => !RIGHTS.includes(right))).to.deep.equal([])
+  })
+
+  it('The rights that docs/operations/security.md lists do not reach other keys and channels', async () => {
+    const one = await client()
+    const error = await one
+      .getLock('data:1')
+      .tryLock()
+      .catch((error) => error.code)
+    expect(error).to.equal('REDIS_REFUSED')
+  })
+})

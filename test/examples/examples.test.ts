@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { closeAll, openRedis } from '../kit/clients'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { Example, endExamples, FOLDER } from './example'
+
+/** On a connection of its own: one that is kept alive would delay the end of the server. */
+const POST = { method: 'POST', headers: { connection: 'close' } }
+
+/** Every example is compiled with the rest (tsconfig.json), and run here against a real server. */
+describe('The examples', function () {
+  this.timeout(60_000)
+
+  let server: Standalone
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server?.stop())
+  afterEach(async () => {
+    await endExamples()
+    const redis = await openRedis(server.url)
+    await redis.flushall()
+    await closeAll()
+  })
+
+  const run = (file: string, env: Record<string, string> = {}) =>
+    new Example(file, { REDIS_URL: server.url, ...env })
+
+  /** It ends by itself and well, and leaves no lock. */
+  async function endsWell(example: Example): Promise<void> {
+    expect(await example.exit, example.complaints).to.equal(0)
+    expect(example.complaints).to.equal('')
+    const redis = await openRedis(server.url)
+    expect(await redis.keys('order:*')).to.deep.equal([])
+  }
+
+  it('An example has 40 lines at most, and a test here', () => {
+    const tested = readFileSync(__filename, 'utf8')
+    // Fencing needs the code of the resource as well; test/locks/fencing-examples.test.ts runs these.
+    const files = readdirSync(FOLDER).filter((each) => /^(?!fencing-)[\w-]+\.ts$/.test(each))
+    for (const file of files) {
+      const lines = readFileSync(join(FOLDER, file), 'utf8').trimEnd().split('\n').length
+      expect(lines, file).to.be.at.most(40)
+      expect(tested).to.contain(`'${file}'`)
+    }
+  })
+
+  it('The example plain.ts runs its section, tries for the lock, and ends', async () => {
+    const example = run('plain.ts')
+    await endsWell(example)
+    expect(example.lines.map(({ text }) => text)).to.deep.equal(['done'])
+  })
+
+  for (const file of ['express.ts', 'fastify.ts', 'koa.ts'])
+    it(`The example ${file} answers 409 while the order is being paid, and ends after the request under way`, async () => {
+      const example = run(file)
+      const address = await example.ready()
+      const pay = async (id: number) => {
+        const response = await fetch(`${address}/orders/${id}/pay`, POST)
+        return [response.status, await response.text()]
+      }
+      const answers = await Promise.all([pay(42), pay(42), pay(7)])
+      expect(answers.map(([status]) => status).sort()).to.deep.equal([200, 200, 409])
+      expect(answers).to.deep.include.members([
+        [200, 'paid 7'],
+        [409, 'the order is being paid'],
+      ])
+      const last = pay(42)
+      await untilLocked('order:42')
+      example.end('SIGTERM')
+      expect(await last).to.deep.equal([200, 'paid 42'])
+      await endsWell(example)
+    })
+
+  it('The example nestjs.ts pays an order twice, one after the other, and ends after the request under way', async () => {
+    const example = run('nestjs.ts')
+    const address = await example.ready()
+    const pay = async () => {
+      const response = await fetch(`${address}/orders/42/pay`, POST)
+      return [await response.text(), Date.now()] as const
+    }
+    const [first, second] = await Promise.all([pay(), pay()])
+    expect([first[0], second[0]]).to.deep.equal(['paid 42', 'paid 42'])
+    expect(Math.abs(first[1] - second[1])).to.be.greaterThan(900)
+    const last = pay()
+    await untilLocked('order:42')
+    example.end('SIGTERM')
+    expect((await last)[0]).to.equal('paid 42')
+    // Nest ends the process by the signal that it was sent.
+    await example.exit
+    expect(example.complaints).to.equal('')
+    expect(await (await openRedis(server.url)).keys('order:*')).to.deep.equal([])
+  })
+
+  it('The example cron.ts runs at each tick in one of two instances', async () => {
+    const period = 3_000
+    const instances = [1, 2].map(() => run('cron.ts', { PERIOD: String(period) }))
+    const ticksOf = ({ lines }: Example) =>
+      new Map(lines.slice(1).map(({ text, at }) => [Math.floor(at / period), text]))
+    const common = () => {
+      const [one, other] = instances.map(ticksOf) as [Map<number, string>, Map<number, string>]
+      return [...one].flatMap(([tick, text]) => (other.has(tick) ? [[text, other.get(tick)!].sort()] : []))
+    }
+    await waitUntil('both have ticked twice', () => common().length > 1)
+    for (const texts of common()) expect(texts).to.deep.equal(['ran', 'skipped'])
+    for (const instance of instances) instance.end('SIGTERM')
+    for (const instance of instances) await endsWell(instance)
+  })
+
+  async function untilLocked(name: string): Promise<void> {
+    const redis = await openRedis(server.url)
+    await waitUntil('the lock is held', async () => (await redis.exists(name)) === 1)
+    await sleep(20)
+  }
+})

@@ -1,0 +1,212 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { RLock } from '../../../src/api/rlock'
+import type { Redisson, RedissonOptions } from '../../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../kit/clients'
+import { ownerOf } from '../../kit/observing'
+import { roles, through } from '../../kit/replication'
+import {
+  type Address,
+  type ClusterSetup,
+  type RedisNode,
+  type SentinelSetup,
+  startCluster,
+  startSentinel,
+  waitUntil,
+  withClient,
+} from '../../kit/servers/index'
+
+const SYNC = 400
+// Three tries, and a busy machine.
+const THREE_TRIES = { least: 3 * SYNC - 50, most: 3 * SYNC + 4_000 }
+
+const KINDS: Record<string, (redisson: Redisson, name: string) => RLock> = {
+  'a lock': (redisson, name) => redisson.getLock(name),
+  'a read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
+  'a write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
+}
+
+const keysOf = (name: string) => (client: Redis) => client.keys(`*${name}*`)
+
+describe('Replicas that do not acknowledge', () => {
+  let setup: SentinelSetup
+  let primary: RedisNode
+  let replicas: readonly RedisNode[]
+
+  before(async () => {
+    setup = await startSentinel()
+    ;({ primary, replicas } = await roles(setup))
+  })
+  afterEach(async () => {
+    await resume()
+    await closeAll()
+  })
+  after(() => setup.stop())
+
+  const pause = () => Promise.all(replicas.map((replica) => replica.pause()))
+  const resume = async () => {
+    await Promise.all(replicas.map((replica) => replica.resume()))
+    await waitUntil('both replicas have everything', () =>
+      withClient(primary, async (client) => {
+        await client.set('caught up', 1)
+        return (await client.wait(2, 1_000)) === 2
+      }),
+    )
+  }
+  const connected = (options: Partial<RedissonOptions> = {}) =>
+    createRedisson({ redis: through(setup), slavesSyncTimeout: SYNC, ...options })
+  const isFree = (name: string) =>
+    waitUntil(`nothing is left of ${name}`, () =>
+      withClient(primary, async (client) => (await keysOf(name)(client)).length === 0),
+    )
+
+  for (const [kind, lockOf] of Object.entries(KINDS)) {
+    it(`Missing replicas fail ${kind} after three tries; it is released, and granted once the replicas are back (D4)`, async () => {
+      const redisson = await connected()
+      const name = uniqueName()
+      const lock = lockOf(redisson, name)
+      await lock.withLock(() => {})
+      await pause()
+      let error: Error & { code?: string } = new Error()
+      const took = await timed(async () => {
+        error = await rejection(lock.lock())
+      })
+      expect(error.code).to.equal('LOCK_NOT_REPLICATED')
+      expect(error.message).to.contain(name)
+      expect(took).to.be.within(THREE_TRIES.least, THREE_TRIES.most)
+      await isFree(name)
+      await resume()
+      // Well within the lease of 30 s that would be waited for, had anything stayed behind.
+      expect(await timed(() => lockOf(redisson, name).withLock(() => {}))).to.be.below(10_000)
+    })
+
+    it(`Replicas that do not acknowledge fail a re-entry of ${kind}: its count is released, and the hold stands`, async () => {
+      const redisson = await connected()
+      const redis = await openRedis(primary.url)
+      const name = uniqueName()
+      const lock = lockOf(redisson, name)
+      await redisson.run(async () => {
+        await lock.lock(60_000)
+        await pause()
+        const error = await rejection(lock.lock(120_000))
+        expect(error.code).to.equal('LOCK_NOT_REPLICATED')
+        const owner = Object.entries(await redis.hgetall(name)).filter(([field]) => field !== 'mode')
+        expect(owner.map(([, count]) => count)).to.deep.equal(['1'])
+        expect(await redis.pttl(name)).to.be.at.most(60_000)
+        expect(await lock.getHoldCount()).to.equal(1)
+        await resume()
+        await lock.lock()
+        expect(await lock.getHoldCount()).to.equal(2)
+        await lock.unlock()
+        await lock.unlock()
+      })
+      await isFree(name)
+    })
+  }
+
+  it('With missing replicas a single try takes one wait for them, and a bounded tryLock() little more than its own wait (A7)', async () => {
+    const redisson = await connected()
+    await redisson.getLock(uniqueName()).withLock(() => {})
+    await pause()
+    for (const waitTime of [0, SYNC / 2, 1.5 * SYNC]) {
+      const name = uniqueName()
+      let error: Error & { code?: string } = new Error()
+      const took = await timed(async () => {
+        error = await rejection(redisson.getLock(name).tryLock({ waitTime }))
+      })
+      expect(error.code, `tryLock(${waitTime})`).to.equal('LOCK_NOT_REPLICATED')
+      expect(took).to.be.within(SYNC - 50, waitTime + SYNC + 900)
+      await isFree(name)
+    }
+  })
+
+  it('Replicas that do not acknowledge fail a re-entry that does not wait after one try', async () => {
+    const redisson = await connected()
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      await pause()
+      expect((await rejection(lock.tryLock())).code).to.equal('LOCK_NOT_REPLICATED')
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('A lock held by another client answers "held" although no replica acknowledges', async () => {
+    const holder = await connected()
+    const other = await connected()
+    const name = uniqueName()
+    const hold = await holder.getLock(name).acquire()
+    await pause()
+    expect(await other.getLock(name).tryLock()).to.equal(false)
+    await hold.unlock()
+  })
+
+  it('Replicas that do not acknowledge do not matter with checkLockSyncedSlaves: false', async () => {
+    const redisson = await connected({ checkLockSyncedSlaves: false })
+    const redis = await openRedis(primary.url)
+    const lock = redisson.getLock(uniqueName())
+    await pause()
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock()
+      expect((await ownerOf(redis, lock.getName())).count).to.equal(2)
+      await lock.unlock()
+      await lock.unlock()
+    })
+    await isFree(lock.getName())
+  })
+
+  it('Replicas that do not acknowledge lose no lock that is renewed meanwhile', async () => {
+    // The least that is renewed behind replicas that may not answer.
+    const lockWatchdogTimeout = 9 * SYNC + 300
+    const redisson = await connected({ lockWatchdogTimeout })
+    const lost: unknown[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    redisson.on('renewalFailed', (event) => lost.push(event))
+    const hold = await redisson.getLock(uniqueName()).acquire()
+    await pause()
+    await new Promise((resolve) => setTimeout(resolve, 3 * lockWatchdogTimeout))
+    expect(hold.isHeld).to.equal(true)
+    expect(lost).to.deep.equal([])
+    await hold.unlock()
+  })
+})
+
+describe('A cluster replica that does not acknowledge', () => {
+  let cluster: ClusterSetup
+
+  before(async () => {
+    cluster = await startCluster({ replicas: 1 })
+  })
+  afterEach(closeAll)
+  after(() => cluster.stop())
+
+  it('A missing replica of a cluster node fails the acquisition, which is released, and granted once the replica is back (D4)', async () => {
+    const redisson = await createRedisson({
+      redis: { nodes: cluster.nodes.map(({ host, port }: Address) => ({ host, port })) },
+      slavesSyncTimeout: SYNC,
+    })
+    const name = `${uniqueName()}{bar}` // slot 5061, of the first shard
+    const lock = redisson.getLock(name)
+    await lock.withLock(() => {})
+    const [primary] = cluster.nodes
+    const replica = cluster.nodes[3]!
+    await replica.pause()
+    try {
+      expect((await rejection(lock.lock())).code).to.equal('LOCK_NOT_REPLICATED')
+      await waitUntil('nothing is left of it', () =>
+        withClient(primary!, async (client) => (await keysOf(name)(client)).length === 0),
+      )
+    } finally {
+      await replica.resume()
+    }
+    await waitUntil('the replica is there again', () =>
+      withClient(primary!, async (client) => {
+        await client.set('{bar}', 1)
+        return (await client.wait(1, 1_000)) === 1
+      }),
+    )
+    await lock.withLock(() => {})
+  })
+})

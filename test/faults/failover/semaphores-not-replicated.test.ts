@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../kit/clients'
+import { roles, through } from '../../kit/replication'
+import {
+  type RedisNode,
+  type SentinelSetup,
+  startSentinel,
+  waitUntil,
+  withClient,
+} from '../../kit/servers/index'
+
+const SYNC = 300
+
+describe('Semaphores and latches, and replicas that do not acknowledge', () => {
+  let setup: SentinelSetup
+  let primary: RedisNode
+  let replicas: readonly RedisNode[]
+
+  before(async () => {
+    setup = await startSentinel()
+    ;({ primary, replicas } = await roles(setup))
+  })
+  afterEach(async () => {
+    await resume()
+    await closeAll()
+  })
+  after(() => setup.stop())
+
+  const pause = () => Promise.all(replicas.map((replica) => replica.pause()))
+  const resume = async () => {
+    await Promise.all(replicas.map((replica) => replica.resume()))
+    await waitUntil('both replicas have everything', () =>
+      withClient(primary, async (client) => {
+        await client.set('caught up', 1)
+        return (await client.wait(2, 1_000)) === 2
+      }),
+    )
+  }
+  const connected = () => createRedisson({ redis: through(setup), slavesSyncTimeout: SYNC })
+
+  it('An acquisition of a semaphore that no replica has is released once, and granted once they are back (S10)', async () => {
+    const redisson = await connected()
+    const redis = await openRedis(primary.url)
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(5)
+    await semaphore.withPermits(() => {})
+    await pause()
+    const acquiring = rejection(semaphore.acquire(2))
+    await waitUntil('it is taken for now', async () => (await redis.get(name)) === '3')
+    expect(await acquiring).to.have.property('code', 'LOCK_NOT_REPLICATED')
+    await waitUntil('it is released', async () => (await redis.get(name)) === '5')
+    expect(await rejection(semaphore.tryAcquire(2))).to.have.property('code', 'LOCK_NOT_REPLICATED')
+    await waitUntil('it is released', async () => (await redis.get(name)) === '5')
+    await resume()
+    await semaphore.acquire(2)
+    expect(await redis.get(name)).to.equal('3')
+    // What is released is back, though the replicas do not answer.
+    await pause()
+    await semaphore.release(2)
+    expect(await redis.get(name)).to.equal('5')
+  })
+
+  it('A permit that no replica has is released, and granted once they are back (S10)', async () => {
+    const redisson = await connected()
+    const redis = await openRedis(primary.url)
+    const name = uniqueName('permits')
+    const semaphore = redisson.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(5)
+    await semaphore.withPermit(() => {})
+    await pause()
+    expect(await rejection(semaphore.acquire({ permits: 2 }))).to.have.property('code', 'LOCK_NOT_REPLICATED')
+    expect(await rejection(semaphore.acquirePermit())).to.have.property('code', 'LOCK_NOT_REPLICATED')
+    await waitUntil('all is released', async () => (await redis.get(name)) === '5')
+    expect(await redis.exists(`{${name}}:timeout`)).to.equal(0)
+    await resume()
+    await semaphore.withPermit(({ isHeld }) => expect(isHeld).to.equal(true))
+  })
+
+  it('A latch does not wait for replicas', async () => {
+    const latch = (await connected()).getCountDownLatch(uniqueName('latch'))
+    await latch.trySetCount(2)
+    await pause()
+    expect(await timed(() => latch.countDown())).to.be.below(SYNC)
+    expect(await latch.getCount()).to.equal(1)
+  })
+})

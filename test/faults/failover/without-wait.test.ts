@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import type { Redisson, RedissonOptions } from '../../../src/index'
+import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
+import { through } from '../../kit/replication'
+import { startCluster, startSentinel, withClient } from '../../kit/servers/index'
+
+/** Locks of each kind and a re-entry, all as usual; resolves with the `error` events. */
+async function locksAsUsual(redis: RedissonOptions['redis']): Promise<string[]> {
+  const redisson = await createRedisson({ redis })
+  const reported: string[] = []
+  redisson.on('error', (error) => reported.push(error.message))
+  for (let times = 0; times < 12; times++) await locksEveryKind(redisson)
+  return reported
+}
+
+async function locksEveryKind(redisson: Redisson) {
+  const name = uniqueName()
+  const other = redisson.getReadWriteLock(uniqueName())
+  await redisson.run(async () => {
+    for (const lock of [redisson.getLock(name), other.readLock(), other.writeLock()]) {
+      await lock.lock()
+      await lock.lock()
+      expect(await lock.getHoldCount()).to.equal(2)
+      await lock.unlock()
+      await lock.unlock()
+      expect(await lock.isLocked()).to.equal(false)
+    }
+  })
+}
+
+describe('servers without WAIT', () => {
+  afterEach(closeAll)
+
+  it('Behind Sentinel a server without WAIT is reported once, and every lock works (D5)', async () => {
+    const setup = await startSentinel({ config: ['rename-command WAIT ""'] })
+    try {
+      const reported = await locksAsUsual(through(setup))
+      expect(reported).to.have.length(1)
+      expect(reported[0]).to.contain('WAIT')
+    } finally {
+      await closeAll()
+      await setup.stop()
+    }
+  })
+
+  it('Behind Sentinel a user without the right to WAIT and INFO can use every lock (D5)', async () => {
+    const setup = await startSentinel()
+    try {
+      for (const node of setup.nodes)
+        await withClient(node, (client) =>
+          client.call('ACL', 'SETUSER', 'limited', 'on', '>pw', '~*', '&*', '+@all', '-wait', '-info'),
+        )
+      const { sentinels, name } = through(setup) as { sentinels: []; name: string }
+      const reported = await locksAsUsual({ sentinels, name, username: 'limited', password: 'pw' })
+      expect(reported.filter((message) => message.includes('WAIT'))).to.have.length(1)
+    } finally {
+      await closeAll()
+      await setup.stop()
+    }
+  })
+
+  it('In a cluster a server without WAIT is reported once for all nodes, and every lock works (D5)', async () => {
+    const cluster = await startCluster({ replicas: 1, config: ['rename-command WAIT ""'] })
+    try {
+      const reported = await locksAsUsual({
+        nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
+      })
+      expect(reported).to.have.length(1)
+      expect(reported[0]).to.contain('WAIT')
+    } finally {
+      await closeAll()
+      await cluster.stop()
+    }
+  })
+})

@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { RedisUnavailableError } from '../../../src/index'
+import { type Clock, systemClock } from '../../../src/util/clock'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
+import { closeProxies, openProxy } from '../../kit/proxies'
+import { type Standalone, startStandalone, waitUntil, withClient } from '../../kit/servers/index'
+import { openStandalone, type Setting } from '../lost-replies/setting'
+import { isFree, KINDS, keysOf, LateLink } from './link'
+
+/** The looks for late copies where a connection cannot be fenced, in ms after a release. */
+const LOOKS = [1_000, 5_000, 15_000]
+
+/** The system's clock, which notes what timers were armed for. */
+class NotingClock implements Clock {
+  readonly delays: number[] = []
+  readonly now = systemClock.now
+  readonly elapsedSince = systemClock.elapsedSince
+
+  after(delay: number, callback: () => void) {
+    this.delays.push(delay)
+    return systemClock.after(delay, callback)
+  }
+
+  get looks(): number[] {
+    return this.delays.filter((delay) => LOOKS.includes(delay))
+  }
+}
+
+describe('A connection that broke with commands under way', () => {
+  let setting: Setting
+  let link: LateLink
+  let clock: NotingClock
+
+  before(async () => {
+    setting = await openStandalone()
+  })
+  beforeEach(async () => {
+    link = await LateLink.open(setting)
+    clock = new NotingClock()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+  after(() => setting.stop())
+
+  const user = async (...rules: string[]) => {
+    const name = uniqueName('user')
+    await setting.admin.call('ACL', 'SETUSER', name, 'on', '>secret', '~*', '&*', '+@all', ...rules)
+    const { host, port } = link.proxies[0]!
+    return { host, port, username: name, password: 'secret' }
+  }
+
+  it('A connection that broke with commands under way is killed by its id before anything is sent again, and no copy is looked for (guarantee 4)', async () => {
+    const redisson = await link.client({}, { clock })
+    const name = setting.newName()
+    const seen: string[] = []
+    void link.proxies[0]!.dropNextReply(([command = '', ...words]) => {
+      const isKill = words[0]?.toLowerCase() === 'kill'
+      if (isKill || words.includes(name)) seen.push(isKill ? 'kill' : command)
+      return false
+    })
+    const withheld = link.withhold(name)
+    const hold = await redisson.getLock(name).acquire()
+    await withheld
+    await hold.unlock()
+    expect(seen).to.deep.equal(['kill', 'evalsha', 'evalsha'])
+    expect(clock.looks).to.deep.equal([])
+  })
+
+  it('A connection that broke with nothing under way is not killed (guarantee 4)', async () => {
+    const redisson = await link.client()
+    const [proxy] = link.proxies
+    const before = await killsOf(setting.admin)
+    const { connections } = proxy!
+    proxy!.cut()
+    await waitUntil('they are gone', () => proxy!.connections === 0, 10_000, 5)
+    await waitUntil('they are back', () => proxy!.connections === connections)
+    await redisson.getLock(setting.newName()).withLock(() => {})
+    expect(await killsOf(setting.admin)).to.equal(before)
+  })
+
+  it('A connection that broke with commands under way and whose CLIENT KILL is slow holds everything up until that is answered, and no longer than calls wait (guarantee 4)', async () => {
+    const redisson = await link.client({}, { clock })
+    const [proxy] = link.proxies
+    const name = setting.newName()
+    let resent = 0
+    const withheld = link.withhold(name)
+    const acquiring = redisson.getLock(name).acquire()
+    const copy = await withheld
+    // Sees commands when they come, and keeps none back.
+    await new Promise<void>((resolve) => {
+      void proxy!.withhold(([, ...words]) => {
+        if (words.includes(name)) resent++
+        if (words[0]?.toLowerCase() !== 'kill') return false
+        proxy!.stallReplies()
+        resolve()
+        return false
+      })
+    })
+    expect(await rejection(redisson.getLock(name).tryLock(300))).to.be.instanceOf(RedisUnavailableError)
+    expect(resent).to.equal(0)
+    proxy!.resume()
+    const hold = await acquiring
+    expect(resent).to.be.greaterThan(0)
+    expect(await copy.arrive()).to.equal('dead')
+    await hold.unlock()
+    expect(await keysOf(setting.admin, name)).to.deep.equal([])
+    expect(clock.looks).to.not.include(LOOKS[1])
+  })
+
+  it('A connection that broke with commands under way is killed as soon as a server that was busy with a script answers again (guarantee 4)', async () => {
+    const [proxy] = link.proxies
+    const { host, port } = proxy!
+    // Else no connection is ready before the server has done with the script.
+    const redisson = await link.client({}, { clock }, { host, port, enableReadyCheck: false })
+    const name = setting.newName()
+    await setting.admin.config('SET', 'busy-reply-threshold', 20)
+    const looping = await openRedis(`redis://${setting.primary.host}:${setting.primary.port}`)
+    const withheld = link.withhold(name)
+    link.refuse()
+    const acquiring = redisson.getLock(name).acquire()
+    const copy = await withheld
+    const script = rejection(looping.eval('while true do end', 0))
+    await waitUntil('the server is busy', () =>
+      setting.admin.get(name).then(
+        () => false,
+        ({ message }) => message.startsWith('BUSY'),
+      ),
+    )
+    await link.accept()
+    // Asked on its new connection, and answered BUSY.
+    await waitUntil('the client is back', () => proxy!.connections > 0)
+    await sleep(400)
+    await setting.admin.script('KILL')
+    await script
+    const hold = await acquiring
+    expect(await copy.arrive()).to.equal('dead')
+    await hold.unlock()
+    expect(await keysOf(setting.admin, name)).to.deep.equal([])
+    expect(clock.looks).to.not.include(LOOKS[1])
+  })
+
+  it('A connection that broke with commands under way is killed by the next that lasts, where the reply to CLIENT KILL is lost (guarantee 4)', async () => {
+    const redisson = await link.client({}, { clock })
+    const [proxy] = link.proxies
+    const name = setting.newName()
+    const lost = proxy!.dropNextReply(([, subcommand]) => subcommand?.toLowerCase() === 'kill')
+    const withheld = link.withhold(name)
+    const before = await killsOf(setting.admin)
+    const hold = await redisson.getLock(name).acquire()
+    await lost
+    const copy = await withheld
+    // The second one kills both that broke.
+    expect(await killsOf(setting.admin)).to.equal(before + 3)
+    await hold.unlock()
+    expect(await copy.arrive()).to.equal('dead')
+    expect(await keysOf(setting.admin, name)).to.deep.equal([])
+    expect(clock.looks).to.deep.equal([])
+  })
+
+  const withoutRights: Record<string, string[]> = {
+    'may not ask for the id of a connection': ['-client|id'],
+    'may not kill a connection': ['-client|kill'],
+    'may use no command CLIENT': ['-client'],
+    'may not use INFO': ['-info'],
+  }
+  for (const [title, rules] of Object.entries(withoutRights))
+    for (const [kind, lockOf] of Object.entries(KINDS))
+      it(`A connection that broke with commands under way, of a user who ${title}, is followed by looks for late copies of ${kind} (guarantee 4)`, async () => {
+        const redisson = await link.client({}, { clock }, await user(...rules))
+        const name = setting.newName()
+        const withheld = link.withhold(name)
+        const hold = await lockOf(redisson, name).acquire()
+        const copy = await withheld
+        await hold.unlock()
+        expect(clock.looks).to.deep.equal(LOOKS)
+        expect(await copy.arrive()).to.equal('executed')
+        expect(await keysOf(setting.admin, name)).not.to.deep.equal([])
+        await isFree(setting.admin, name)
+      })
+
+  it('A connection that broke with commands under way and could not be fenced is followed by looks also where the hold is lost (guarantee 4)', async () => {
+    const redisson = await link.client({ lockWatchdogTimeout: 1_500 }, { clock }, await user('-client|kill'))
+    const name = setting.newName()
+    const withheld = link.withhold(name)
+    const hold = await redisson.getLock(name).acquire()
+    const copy = await withheld
+    await setting.admin.del(name)
+    await new Promise<void>((resolve) => hold.signal.addEventListener('abort', () => resolve()))
+    expect(await copy.arrive()).to.equal('executed')
+    expect(await keysOf(setting.admin, name)).not.to.deep.equal([])
+    await isFree(setting.admin, name)
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+  })
+})
+
+describe('A connection that broke and whose server was restarted', () => {
+  let server: Standalone
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+  after(() => server.stop())
+
+  // Ids begin anew, and after so few connections somebody else has the one that broke.
+  it('A connection that broke and whose server was restarted leads to looks for late copies, and to no kill of another connection of the same id (guarantee 4)', async () => {
+    const clock = new NotingClock()
+    const proxy = await openProxy(server)
+    const redisson = await createRedisson({ redis: proxy.url }, { clock })
+    const name = uniqueName()
+    await redisson.getLock(name).withLock(() => {})
+    const theirs = await withClient(server, idsOf)
+    const withheld = proxy.withhold(([command, ...words]) => command === 'evalsha' && words.includes(name))
+    proxy.refuse()
+    const acquiring = redisson.getLock(name).acquire()
+    await withheld
+    await server.restart()
+    const strangers: Redis[] = []
+    let ended = 0
+    let highest = 0
+    while (highest < Math.max(...theirs) + 5) {
+      const stranger = new Redis({ host: server.host, port: server.port })
+      highest = Number(await stranger.client('ID'))
+      stranger.on('close', () => ended++)
+      strangers.push(stranger)
+    }
+    await proxy.accept()
+    await (await acquiring).unlock()
+    for (const stranger of strangers) await stranger.ping()
+    expect(ended).to.equal(0)
+    expect(clock.looks).to.deep.equal(LOOKS)
+    for (const stranger of strangers) stranger.disconnect()
+  })
+})
+
+/** How many times CLIENT KILL was called. */
+async function killsOf(redis: Redis): Promise<number> {
+  const stats = await redis.info('commandstats')
+  return Number(/cmdstat_client\|kill:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+}
+
+async function idsOf(redis: Redis): Promise<number[]> {
+  const list = (await redis.client('LIST')) as string
+  return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => Number(id))
+}

@@ -1,0 +1,94 @@
+import { queueSleeps } from '../../kit/queues'
+import { holding } from './acquiring-cases'
+import type { Case } from './matrix'
+import { answerOf } from './observing'
+import type { Kind, Scene } from './scene'
+import { another, expire, gone, sleep, takenOver } from './steps'
+
+const GIVER = { threadId: 50 }
+
+/** The caller waits behind another thread of its client, which has the lock for no time and hands it off. */
+export function handingOff(kind: Kind): Case[] {
+  const queues = new WeakMap<Scene, { waiting: number; settled: Promise<unknown>[] }>()
+  const arrange = async (scene: Scene, take: (scene: Scene) => Promise<unknown>, behind = 0) => {
+    const { lock, rival, us, name } = scene
+    await rival.lock(another)
+    const giving = lock.lock(GIVER).then(() => answerOf(() => lock.unlock(GIVER)))
+    const settled = [giving, answerOf(() => take(scene))]
+    if (behind > 0) await scene.othersWait(lock)
+    const waiting = settled.length + behind
+    queues.set(scene, { waiting, settled })
+    await queueSleeps(us, name, waiting)
+  }
+  // What the giver's unlock and the taker's lock have answered.
+  const act = async (scene: Scene) => {
+    const { waiting, settled } = queues.get(scene)!
+    // What was published to see that all has been heard has woken the queue.
+    await sleep(100)
+    await queueSleeps(scene.us, scene.name, waiting)
+    await scene.rival.unlock(another)
+    return await Promise.all(settled)
+  }
+  const handoff = { kind, script: 'lock/handoff', act, levels: 1 } as const
+  const plainly = ({ lock }: Scene) => lock.lock()
+  return [
+    { ...handoff, state: 'one waits', arrange: (scene) => arrange(scene, plainly) },
+    {
+      ...handoff,
+      state: 'one waits, who wants a longer lease',
+      arrange: (scene) => arrange(scene, ({ lock }) => lock.lock(60_000)),
+    },
+    {
+      ...handoff,
+      state: 'one waits for a while',
+      arrange: (scene) => arrange(scene, ({ lock }) => lock.tryLock(20_000)),
+    },
+    {
+      ...handoff,
+      state: 'one waits, and others of this client behind',
+      arrange: (scene) => arrange(scene, plainly, 2),
+    },
+    {
+      ...handoff,
+      state: 'one waits, and others of another client come before the copy',
+      arrange: (scene) => arrange(scene, plainly),
+      meanwhile: (scene) => scene.othersWait(),
+    },
+    {
+      ...handoff,
+      state: 'one waits, ended by force meanwhile',
+      arrange: (scene) => arrange(scene, plainly),
+      meanwhile: gone,
+      unlike: {
+        why: 'the copy finds neither; the giver had handed it over, and the taker asks for itself and gets in',
+        outcome: holding(kind, 30_000),
+      },
+    },
+    {
+      ...handoff,
+      state: 'one waits, whose lease runs out meanwhile',
+      arrange: (scene) => arrange(scene, plainly),
+      meanwhile: expire,
+      unlike: {
+        why: 'the copy finds neither; the giver had handed it over, and the taker asks for itself and gets in',
+        outcome: holding(kind, 30_000),
+      },
+    },
+    {
+      ...handoff,
+      state: 'one waits for a while, taken by force and by another meanwhile',
+      arrange: (scene) => arrange(scene, ({ lock }) => lock.tryLock(5_000)),
+      meanwhile: takenOver,
+      levels: 0,
+      unlike: {
+        why: 'the copy finds another: the taker gets "not acquired", and is spared the loss of what it had',
+        outcome: {
+          answer: { value: [{ value: undefined }, { value: false }] },
+          lost: [],
+          ttl: 30_000 - 5_000,
+          ttlAsked: { value: 30_000 - 5_000 },
+        },
+      },
+    },
+  ]
+}

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LossyLink } from './lossy-link'
+import { isWhole, type Scene } from './scene'
+
+export { setTimeout as sleep } from 'node:timers/promises'
+
+export async function times(count: number, call: () => Promise<unknown>): Promise<void> {
+  for (let each = 0; each < count; each++) await call()
+}
+
+/** Another thread of the peer. */
+export const another = { threadId: 1 }
+
+/** A peer takes the lock away from whoever has it. */
+export async function gone({ theirs, theirRead, theirWrite, kind }: Scene): Promise<void> {
+  if (isWhole(kind)) await theirs.forceUnlock()
+  else if (!(await theirWrite.forceUnlock())) await theirRead.forceUnlock()
+}
+
+/** A peer takes it away and holds it. */
+export async function takenOver(scene: Scene): Promise<void> {
+  await gone(scene)
+  await scene.rival.lock({ threadId: 9 })
+}
+
+/** The lease runs out on the server, which tells nobody. */
+export async function expire({ setting, name }: Scene): Promise<void> {
+  await setting.admin.pexpire(name, 1)
+  await sleep(10)
+}
+
+/** The watchdog's next renewal has been sent, and answered. */
+export async function renewed({ lock }: Scene, link: LossyLink): Promise<void> {
+  await link.seenThrough()
+  // On the same connection, so answered after it.
+  await lock.remainTimeToLive()
+}

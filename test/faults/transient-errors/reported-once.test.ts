@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { OutageReporter } from '../../../src/redis/outage-reporter'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { ForeignLock } from '../../kit/foreign-lock'
+import { closeProxies, openProxy } from '../../kit/proxies'
+import { sharedStandalone, waitUntil } from '../../kit/servers/index'
+import { VirtualClock } from '../../kit/virtual-clock'
+import { readonly } from './standalone'
+
+/** After this long without trouble, the next is another outage. */
+const QUIET = 5_200
+
+describe('An outage is reported once, and the next one again', () => {
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  it('An outage by a transient error is reported once', async () => {
+    const trouble = await readonly()
+    try {
+      const redisson = await createRedisson({ redis: trouble.source })
+      const errors: Error[] = []
+      redisson.on('error', (error) => errors.push(error))
+      for (let outage = 1; outage <= 2; outage++) {
+        await trouble.begin()
+        const locking = Array.from({ length: 5 }, () => redisson.getLock(trouble.newName()).lock())
+        await sleep(1_200)
+        await trouble.end()
+        await Promise.all(locking)
+        expect(errors).to.have.length(outage)
+        expect(errors.at(-1)!.message).to.contain('READONLY')
+        if (outage === 1) await sleep(QUIET)
+      }
+    } finally {
+      await trouble.stop()
+    }
+  })
+
+  it('An outage of the connection is reported once, also while no command is sent', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const redisson = await createRedisson({ redis: proxy.url })
+    const errors: Error[] = []
+    redisson.on('error', (error) => errors.push(error))
+    for (let outage = 1; outage <= 2; outage++) {
+      proxy.refuse()
+      proxy.cut()
+      await waitUntil('it is reported', () => errors.length === outage)
+      // Time for several more attempts to connect.
+      await sleep(1_500)
+      await proxy.accept()
+      await waitUntil('it is back', () => proxy.connections >= 2)
+      expect(errors).to.have.length(outage)
+      if (outage === 1) await sleep(QUIET)
+    }
+  })
+
+  it('A refused subscription is reported once, however often it is requested', async () => {
+    const redis = await openRedis()
+    const user = `deaf${process.pid}`
+    await redis.call('ACL', 'SETUSER', user, 'on', '>secret', '~*', '&*', '+@all', '-subscribe')
+    try {
+      const { host, port } = await sharedStandalone()
+      const redisson = await createRedisson({ redis: `redis://${user}:secret@${host}:${port}` })
+      const errors: Error[] = []
+      redisson.on('error', (error) => errors.push(error))
+      const foreign = new ForeignLock(redis, uniqueName())
+      await foreign.take(60_000)
+      expect(await redisson.getLock(foreign.name).tryLock(3_500)).to.equal(false)
+      expect(errors).to.have.length(1)
+    } finally {
+      await redis.call('ACL', 'DELUSER', user)
+    }
+  })
+})
+
+describe('When an outage is over', () => {
+  let clock: VirtualClock
+  let reported: string[]
+  let outages: OutageReporter
+
+  beforeEach(() => {
+    clock = new VirtualClock()
+    reported = []
+    outages = new OutageReporter(clock, ({ message }) => reported.push(message))
+  })
+
+  const meets = (message: string, after: number) => {
+    clock.advance(after)
+    outages.met(new Error(message))
+  }
+
+  it('An outage is not over while no command has been answered, however long that takes', () => {
+    for (let each = 0; each < 3; each++) meets('READONLY', 60_000)
+    expect(reported).to.deep.equal(['READONLY'])
+  })
+
+  it('An outage is not over while errors go on between answers, as where one node of a cluster fails', () => {
+    for (let each = 0; each < 10; each++) {
+      meets('CLUSTERDOWN', 1_000)
+      outages.answered()
+    }
+    expect(reported).to.deep.equal(['CLUSTERDOWN'])
+  })
+
+  it('An outage is over once a command was answered and no error followed', () => {
+    meets('BUSY', 0)
+    outages.answered()
+    meets('LOADING', 5_000)
+    expect(reported).to.deep.equal(['BUSY', 'LOADING'])
+  })
+
+  it('An outage is over once the client is connected again, unless the server itself refused', () => {
+    meets('connect ECONNREFUSED', 0)
+    outages.connected()
+    meets('READONLY', 5_000)
+    outages.connected()
+    meets('READONLY', 5_000)
+    expect(reported).to.deep.equal(['connect ECONNREFUSED', 'READONLY'])
+  })
+})

@@ -1,0 +1,166 @@
+import { type Address, describeAddress, sameAddress } from './address'
+import type { Machine } from './machine'
+import { onMachine } from './on-machine'
+import { type RedisNode, startNode } from './redis-node'
+import { waitUntil } from './wait-until'
+import { info, withClient } from './with-client'
+
+const NAME = 'mymaster'
+const REPLICAS = 2
+const SENTINELS = 3
+
+export interface SentinelSetup {
+  /** Whom a client asks for the primary. */
+  readonly sentinels: readonly RedisNode[]
+  /** Under which name. */
+  readonly name: string
+  /** The one that starts as primary, then its two replicas. */
+  readonly nodes: readonly RedisNode[]
+  /** The primary by the word of the first sentinel that answers. */
+  primary(): Promise<Address>
+  /** Orders a failover and waits until all sentinels name the new primary and it says so itself. */
+  failover(): Promise<void>
+  /** SIGKILLs the primary and tells which it was; the sentinels need a second or two to notice. */
+  killPrimary(): Promise<Address>
+  /** Waits until the sentinels have settled on another primary than this one. */
+  waitForNewPrimary(old: Address): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface SentinelOptions {
+  /** Further lines of the configuration file of the primary and its replicas. */
+  readonly config?: readonly string[]
+}
+
+export function startSentinel({ config = [] }: SentinelOptions = {}): Promise<SentinelSetup> {
+  return onMachine(1 + REPLICAS + SENTINELS, async (machine, ports) => {
+    const nodes = await startReplicatedNodes(machine, ports.slice(0, 1 + REPLICAS), config)
+    const sentinels = await startSentinels(machine, ports.slice(1 + REPLICAS), nodes[0]!)
+    return new StartedSentinelSetup(machine, nodes, sentinels)
+  })
+}
+
+async function startReplicatedNodes(
+  machine: Machine,
+  ports: readonly number[],
+  further: readonly string[],
+): Promise<RedisNode[]> {
+  const [primaryPort] = ports
+  // Without the delay a replica waits five seconds for companions before its first copy.
+  const config = ['save ""', 'repl-diskless-sync yes', 'repl-diskless-sync-delay 0', ...further]
+  const asReplica = `replicaof ${machine.host} ${primaryPort}`
+  const nodes = await Promise.all(
+    ports.map((port) =>
+      startNode(machine, port, { config: port === primaryPort ? config : [...config, asReplica] }),
+    ),
+  )
+  await waitUntil('both replicas are online', () =>
+    withClient(nodes[0]!, async (client) => {
+      const lines = [...(await info(client, 'replication'))]
+      const online = lines.filter(
+        ([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online'),
+      )
+      return online.length === REPLICAS
+    }),
+  )
+  return nodes
+}
+
+// Only once the replicas are online: sentinels ask a primary for them at once, and then every ten seconds.
+async function startSentinels(
+  machine: Machine,
+  ports: readonly number[],
+  primary: Address,
+): Promise<RedisNode[]> {
+  const config = [
+    `sentinel monitor ${NAME} ${primary.host} ${primary.port} 2`,
+    `sentinel down-after-milliseconds ${NAME} 1000`,
+    `sentinel failover-timeout ${NAME} 3000`,
+    `sentinel parallel-syncs ${NAME} ${REPLICAS}`,
+  ]
+  const sentinels = await Promise.all(
+    ports.map((port) => startNode(machine, port, { mode: 'sentinel', config })),
+  )
+  for (const sentinel of sentinels) {
+    await waitUntil(`the sentinel at ${describeAddress(sentinel)} knows everybody`, () =>
+      withClient(sentinel, async (client) => {
+        const master = fields(await client.call('SENTINEL', 'MASTER', NAME))
+        return (
+          master.get('num-slaves') === String(REPLICAS) &&
+          master.get('num-other-sentinels') === String(SENTINELS - 1)
+        )
+      }),
+    )
+  }
+  return sentinels
+}
+
+class StartedSentinelSetup implements SentinelSetup {
+  readonly name = NAME
+
+  constructor(
+    private readonly machine: Machine,
+    readonly nodes: readonly RedisNode[],
+    readonly sentinels: readonly RedisNode[],
+  ) {}
+
+  async primary(): Promise<Address> {
+    const failures: unknown[] = []
+    for (const sentinel of this.sentinels) {
+      try {
+        return await primaryKnownTo(sentinel)
+      } catch (failure) {
+        failures.push(failure)
+      }
+    }
+    throw new AggregateError(failures, 'No sentinel answers')
+  }
+
+  async failover(): Promise<void> {
+    const old = await this.primary()
+    // Soon after an earlier failover it is refused: still in progress, or no replica known to be good yet.
+    await waitUntil('a sentinel accepts to fail over', () =>
+      withClient(this.sentinels[0]!, async (client) => {
+        await client.call('SENTINEL', 'FAILOVER', NAME)
+        return true
+      }),
+    )
+    await this.waitForNewPrimary(old)
+  }
+
+  async killPrimary(): Promise<Address> {
+    const primary = await this.primary()
+    await this.nodes.find((node) => sameAddress(node, primary))!.kill()
+    return primary
+  }
+
+  async waitForNewPrimary(old: Address): Promise<void> {
+    await waitUntil(`all sentinels agree on another primary than ${describeAddress(old)}`, async () => {
+      const [first, ...others] = await Promise.all(this.sentinels.map(primaryKnownTo))
+      if (sameAddress(first!, old) || !others.every((other) => sameAddress(other, first!))) return false
+      return withClient(
+        first!,
+        async (client) => (await info(client, 'replication')).get('role') === 'master',
+      )
+    })
+  }
+
+  stop(): Promise<void> {
+    return this.machine.close()
+  }
+}
+
+function primaryKnownTo(sentinel: Address): Promise<Address> {
+  return withClient(sentinel, async (client) => {
+    const [host, port] = (await client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)) as [string, string]
+    return { host, port: Number(port) }
+  })
+}
+
+/** A flat list of fields and values, as sentinels answer. */
+function fields(answer: unknown): Map<string, string> {
+  const flat = answer as string[]
+  const pairs = new Map<string, string>()
+  for (let at = 0; at + 1 < flat.length; at += 2) pairs.set(flat[at]!, flat[at + 1]!)
+  return pairs
+}

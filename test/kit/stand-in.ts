@@ -1,0 +1,58 @@
+import type { RedisSource } from '../../src/api/redis-source'
+import { inMemoryRedis } from '../../src/testing/index'
+import { type InMemoryPort, openPort } from './in-memory-port'
+import { type SharedServer, type Standalone, sharedStandalone, startStandalone } from './servers/index'
+
+let isInMemory = false
+let shared: InMemoryPort | undefined
+const ports: InMemoryPort[] = []
+
+/** For a `describe`: its suites run on in-memory servers, to which their clients have no connection but one in memory. */
+export function onInMemoryServers(): void {
+  before(() => {
+    isInMemory = true
+  })
+  after(() => {
+    isInMemory = false
+    shared = undefined
+    for (const port of ports.splice(0)) port.close()
+  })
+}
+
+/** A server that is the suite's alone. */
+export async function startServer(): Promise<Standalone> {
+  if (!isInMemory) return await startStandalone()
+  const { host, port, url } = await open()
+  const no = async () => {
+    throw new Error('a server in memory has no process')
+  }
+  return {
+    host,
+    port,
+    url,
+    kill: no,
+    pause: no,
+    resume: no,
+    restart: no,
+    log: async () => '',
+    stop: async () => {},
+  }
+}
+
+/** A server that suites share. */
+export async function defaultServer(): Promise<SharedServer> {
+  if (!isInMemory) return await sharedStandalone()
+  shared ??= await open()
+  return shared
+}
+
+/** The in-memory server at this address, if there is one. */
+export function inMemoryAt(source: RedisSource): RedisSource | undefined {
+  return ports.find(({ url }) => url === source)?.redis
+}
+
+async function open(): Promise<InMemoryPort> {
+  const port = await openPort(inMemoryRedis())
+  ports.push(port)
+  return port
+}

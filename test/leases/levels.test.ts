@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ScriptCounter, tapped } from '../kit/tapped-transport'
+
+describe('the leases of nested levels', () => {
+  let redis: Redis
+
+  beforeEach(async () => {
+    redis = await openRedis()
+  })
+
+  afterEach(closeAll)
+
+  it('An inner lease never shortens what an outer level still needs (guarantee 6)', async () => {
+    const redisson = await createRedisson()
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock(20_000)
+      await lock.lock(500)
+      expect(await redis.pttl(lock.getName())).to.be.greaterThan(15_000)
+      await sleep(700)
+      expect(await lock.getHoldCount()).to.equal(2)
+      await lock.unlock()
+      await lock.unlock()
+    })
+  })
+
+  it('An inner lease does not stop the watchdog of an outer level (guarantee 6)', async () => {
+    const redisson = await createRedisson({ lockWatchdogTimeout: 900 })
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock(300)
+      await sleep(1_400)
+      expect(await lock.getHoldCount()).to.equal(2)
+      await lock.unlock()
+      await sleep(1_200)
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('A longer inner lease outlasts the watchdog of an outer level, and is cut back with its unlock() (guarantee 6)', async () => {
+    const redisson = await createRedisson({ lockWatchdogTimeout: 900 })
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock(20_000)
+      await sleep(1_200)
+      expect(await redis.pttl(lock.getName())).to.be.within(15_000, 19_000)
+      await lock.unlock()
+      expect(await redis.pttl(lock.getName())).to.be.within(1, 900)
+      await sleep(1_200)
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('A read hold whose outer lease ran out below an inner level ends with the unlock() of that level, and its caller starts afresh (guarantee 6)', async () => {
+    const redisson = await createRedisson()
+    let losses = 0
+    redisson.on('lockLost', () => losses++)
+    const lock = redisson.getReadWriteLock(uniqueName()).readLock()
+    const outer = await lock.acquire({ leaseTime: 300, threadId: 1 })
+    const inner = await lock.acquire({ leaseTime: 20_000, threadId: 1 })
+    await sleep(500)
+    expect(outer.isHeld).to.equal(true)
+    await inner.unlock()
+    expect(await redis.exists(lock.getName())).to.equal(0)
+    expect(outer.isHeld).to.equal(false)
+    expect(await lock.tryLock({ threadId: 1 })).to.equal(true)
+    expect((await rejection(outer.unlock())).code).to.equal('LOCK_LOST')
+    expect(losses).to.equal(0)
+    await lock.unlock({ threadId: 1 })
+    expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
+  it('An inner level of a read hold that ran out is released far from the server as well (guarantee 6)', async () => {
+    let releases = 0
+    const transport = tapped(async (sent) => {
+      await sleep(10)
+      if (sent.name === 'read-lock/release' && !sent.bySource) releases++
+      return await sent.pass()
+    })
+    const redisson = await createRedisson({}, { transport })
+    const lock = redisson.getReadWriteLock(uniqueName()).readLock()
+    await lock.lock({ leaseTime: 60_000, threadId: 1 })
+    await lock.lock({ leaseTime: 300, threadId: 1 })
+    await sleep(500)
+    await lock.unlock({ threadId: 1 })
+    expect(Object.values(await redis.hgetall(lock.getName())).sort()).to.deep.equal(['1', 'read'])
+    expect(await redis.pttl(lock.getName())).to.be.greaterThan(50_000)
+    expect(releases).to.equal(2)
+    await lock.unlock({ threadId: 1 })
+    expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
+  it('The watchdog of an inner level ends with it, and the outer lease then runs out (guarantee 6)', async () => {
+    const scripts = new ScriptCounter()
+    const redisson = await createRedisson({ lockWatchdogTimeout: 600 }, { transport: scripts.transport })
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      const outer = await lock.acquire({ leaseTime: 800 })
+      const inner = await lock.acquire()
+      await sleep(1_500)
+      expect(inner.isHeld && outer.isHeld).to.equal(true)
+      await inner.unlock()
+      const renewals = scripts.of('lock/renew')
+      await sleep(1_000)
+      expect(scripts.of('lock/renew')).to.equal(renewals)
+      expect(outer.isHeld).to.equal(false)
+      expect((await rejection(outer.unlock())).code).to.equal('LOCK_LOST')
+    })
+    expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+})

@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { LockLostError, type LockLostEvent, type RenewalFailedEvent } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ForeignLock } from '../kit/foreign-lock'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
+
+describe('a lost lock', () => {
+  let redis: Redis
+
+  beforeEach(async () => {
+    redis = await openRedis()
+  })
+
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  /** Nothing of this process runs for so long: no timer, no socket. */
+  function blockEventLoop(ms: number) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  }
+
+  async function lossesOf(lockWatchdogTimeout: number, url?: string) {
+    const redisson = await createRedisson({ lockWatchdogTimeout, ...(url ? { redis: url } : {}) })
+    const lost: LockLostEvent[] = []
+    const failed: RenewalFailedEvent[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    redisson.on('renewalFailed', (event) => failed.push(event))
+    return { redisson, lost, failed }
+  }
+
+  it('After an event loop blocked past the lease, the first question about the hold answers that it is lost (B10)', async () => {
+    const { redisson, lost } = await lossesOf(600)
+    const lock = redisson.getLock(uniqueName())
+    const hold = await lock.acquire()
+    const { signal } = hold
+    blockEventLoop(800)
+    // In this very turn: no timer had a chance to run.
+    expect(hold.isHeld).to.equal(false)
+    expect(signal.aborted).to.equal(true)
+    expect(signal.reason).to.be.instanceOf(LockLostError)
+    expect(lost.map(({ lockName, threadId, reason }) => ({ lockName, threadId, reason }))).to.deep.equal([
+      { lockName: lock.getName(), threadId: hold.threadId, reason: 'lease' },
+    ])
+    expect(await rejection(hold.unlock())).to.be.instanceOf(LockLostError)
+  })
+
+  it('An unlock() after an event loop blocked past the lease leaves the next holder alone (B10)', async () => {
+    const { redisson } = await lossesOf(600)
+    const lock = redisson.getLock(uniqueName())
+    await lock.lock()
+    blockEventLoop(800)
+    const unlocking = rejection(lock.unlock())
+    await waitUntil('the lease has run out', async () => (await redis.exists(lock.getName())) === 0)
+    const next = new ForeignLock(redis, lock.getName())
+    await next.take(10_000)
+    expect(await unlocking).to.be.instanceOf(LockLostError)
+    await sleep(100)
+    expect(await redis.hlen(lock.getName())).to.equal(1)
+  })
+
+  it('The signal of a lost hold aborts although nothing asks for it (B10)', async () => {
+    const { redisson } = await lossesOf(600)
+    const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 600 })
+    const aborted = new Promise<void>((resolve) => {
+      hold.signal.addEventListener('abort', () => resolve())
+    })
+    blockEventLoop(800)
+    await aborted
+  })
+
+  it('A key that is gone is reported as a loss, and the lock is not acquired again in silence (B8)', async () => {
+    const { redisson, lost } = await lossesOf(900)
+    const lock = redisson.getLock(uniqueName())
+    const hold = await lock.acquire()
+    await redis.del(lock.getName())
+    await waitUntil('the loss is reported', () => lost.length > 0)
+    expect(lost).to.have.length(1)
+    expect({ ...lost[0], error: undefined }).to.deep.equal({
+      lockName: lock.getName(),
+      kind: 'lock',
+      owner: hold.owner,
+      threadId: hold.threadId,
+      reason: 'gone',
+      error: undefined,
+    })
+    expect(lost[0]!.error).to.be.instanceOf(LockLostError)
+    expect(hold.isHeld).to.equal(false)
+    expect(hold.signal.reason).to.be.instanceOf(LockLostError)
+    expect(await redis.exists(lock.getName())).to.equal(0)
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+  })
+
+  it('A lost hold rejects re-entry until it is settled (B8)', async () => {
+    const { redisson, lost } = await lossesOf(900)
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      await redis.del(lock.getName())
+      await waitUntil('the loss is reported', () => lost.length > 0)
+      expect((await rejection(lock.lock())).code).to.equal('LOCK_LOST')
+      expect(await redis.exists(lock.getName())).to.equal(0)
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      await lock.lock()
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+  })
+
+  it('A lost hold lets the waiters of its process in at once (B8)', async () => {
+    const { redisson, lost } = await lossesOf(3_000)
+    const lock = redisson.getLock(uniqueName())
+    await lock.acquire()
+    const waiting = lock.acquire()
+    const key = new ForeignLock(redis, lock.getName())
+    await waitUntil('it waits', async () => (await key.listeners()) === 1)
+    await sleep(50)
+    // By hand and without a message: only the renewal that finds it gone can tell the waiter.
+    await key.vanish()
+    await (await waiting).unlock()
+    expect(lost).to.have.length(1)
+  })
+
+  it('A forced release is reported with its reason (B11)', async () => {
+    const { redisson, lost } = await lossesOf(30_000)
+    const lock = redisson.getLock(uniqueName())
+    const hold = await lock.acquire()
+    const { signal } = hold
+    expect(await lock.forceUnlock()).to.equal(true)
+    expect(signal.aborted).to.equal(true)
+    expect(lost.map(({ threadId, reason }) => ({ threadId, reason }))).to.deep.equal([
+      { threadId: hold.threadId, reason: 'forced' },
+    ])
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+  })
+
+  it('An explicit lease that ends aborts the signal and is no loss (guarantee 5)', async () => {
+    const { redisson, lost } = await lossesOf(900)
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      const hold = await lock.acquire({ leaseTime: 500 })
+      const { signal } = hold
+      await waitUntil('it has run out', () => signal.aborted)
+      // Earlier than Redis lets anybody else in.
+      expect(await redis.exists(lock.getName())).to.equal(1)
+      expect(hold.isHeld).to.equal(false)
+      const again = await lock.acquire()
+      expect(again.threadId).not.to.equal(hold.threadId)
+      expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+      expect(again.isHeld).to.equal(true)
+      await again.unlock()
+    })
+    expect(lost).to.deep.equal([])
+  })
+
+  it('A loss is noticed before Redis lets another client in, though the connection is silent (guarantee 5)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const { redisson, lost, failed } = await lossesOf(1_500, proxy.url)
+    const lock = redisson.getLock(uniqueName())
+    const hold = await lock.acquire()
+    let noticed = 0
+    hold.signal.addEventListener('abort', () => {
+      noticed = performance.now()
+    })
+    const other = await createRedisson()
+    const successor = other.getLock(lock.getName()).acquire()
+    proxy.stall()
+    await successor
+    const taken = performance.now()
+    expect(noticed).to.be.within(1, taken)
+    expect(hold.isHeld).to.equal(false)
+    expect(lost.map(({ reason }) => reason)).to.deep.equal(['lease'])
+    // The renewal without an answer was reported first, once.
+    expect(failed.map(({ lockName, threadId }) => ({ lockName, threadId }))).to.deep.equal([
+      { lockName: lock.getName(), threadId: hold.threadId },
+    ])
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+    proxy.resume()
+    await sleep(100)
+    expect((await successor).isHeld).to.equal(true)
+    expect(await other.getLock(lock.getName()).isLocked()).to.equal(true)
+  })
+
+  it('A loss is noticed before Redis lets another client in, though the server is unreachable (guarantee 5)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const { redisson, lost, failed } = await lossesOf(1_500, proxy.url)
+    const lock = redisson.getLock(uniqueName())
+    const hold = await lock.acquire()
+    const { signal } = hold
+    const other = await createRedisson()
+    const successor = other.getLock(lock.getName()).acquire()
+    proxy.refuse()
+    proxy.cut()
+    await successor
+    expect(signal.aborted).to.equal(true)
+    expect(lost.map(({ reason }) => reason)).to.deep.equal(['lease'])
+    expect(failed).to.have.length(1)
+  })
+
+  it('An acquisition answered after its deadline is confirmed before the caller gets it (guarantee 5)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const { redisson } = await lossesOf(30_000, proxy.url)
+    const name = uniqueName()
+    proxy.stallReplies()
+    const acquiring = redisson.getLock(name).acquire({ leaseTime: 500 })
+    await waitUntil('the server granted it', async () => (await redis.exists(name)) === 1)
+    await waitUntil('and it has run out', async () => (await redis.exists(name)) === 0)
+    const next = new ForeignLock(redis, name)
+    await next.take(60_000)
+    proxy.resume()
+    // Handed out now, it would be a second holder.
+    expect(await Promise.race([acquiring.then(() => 'acquired'), sleep(300, 'waits')])).to.equal('waits')
+    await next.release()
+    const hold = await acquiring
+    expect(hold.isHeld).to.equal(true)
+    await hold.unlock()
+  })
+})

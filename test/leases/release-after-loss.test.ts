@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson } from '../../src/index'
+import { luaSources } from '../../src/scripts/lua.generated'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { ForeignLock } from '../kit/foreign-lock'
+import { JumpingClock } from '../kit/jumping-clock'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { ScriptCounter } from '../kit/tapped-transport'
+
+const HOUR = 3_600_000
+
+/** A hold whose deadline has passed by our clocks is lost, though its key may still be there, with its own field. */
+describe('unlock() of a hold whose deadline has passed', () => {
+  let redis: Redis
+  let name: string
+  let clock: JumpingClock
+  let sent: ScriptCounter
+
+  beforeEach(async () => {
+    redis = await openRedis()
+    name = uniqueName()
+    clock = new JumpingClock()
+    sent = new ScriptCounter()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  const client = () => createRedisson({}, { clock, transport: sent.transport })
+  const freed = () => waitUntil('its key is gone', async () => (await redis.exists(name)) === 0, 5_000)
+
+  const sides = {
+    lock: (redisson: Redisson) => redisson.getLock(name),
+    'read-lock': (redisson: Redisson) => redisson.getReadWriteLock(name).readLock(),
+    'write-lock': (redisson: Redisson) => redisson.getReadWriteLock(name).writeLock(),
+  }
+  for (const [kind, side] of Object.entries(sides))
+    for (const leaseTime of [undefined, 60_000])
+      it(`unlock() of a hold whose deadline has passed frees a ${kind} ${leaseTime ? 'with a lease of its own' : 'of the watchdog'} after the wall clock was set forward`, async () => {
+        const lock = side(await client())
+        await lock.lock({ leaseTime, threadId: 1 })
+        clock.jumped = HOUR
+        expect((await rejection(lock.unlock({ threadId: 1 }))).code).to.equal('LOCK_LOST')
+        await freed()
+        expect(await redis.keys(`*${name}*`)).to.deep.equal([])
+        expect(sent.of(`${kind}/release`)).to.equal(1)
+      })
+
+  it('unlock() of a hold whose deadline has passed wakes the waiters of other clients', async () => {
+    const hold = await (await client()).getLock(name).acquire()
+    const waiting = (await createRedisson()).getLock(name).tryAcquire({ waitTime: 10_000 })
+    clock.jumped = HOUR
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+    await (await waiting)!.unlock()
+  })
+
+  for (const first of ['read', 'write'] as const)
+    it(`unlock() of a hold whose deadline has passed lets others write and read where its caller read beside it, the ${first} lock released first`, async () => {
+      const rw = (await createRedisson({}, { transport: sent.transport })).getReadWriteLock(name)
+      await rw.writeLock().lock({ leaseTime: 300, threadId: 1 })
+      await rw.readLock().lock({ threadId: 1 })
+      await sleep(700)
+      const unlockWrite = async () =>
+        expect((await rejection(rw.writeLock().unlock({ threadId: 1 }))).code).to.equal('LOCK_LOST')
+      if (first === 'write') await unlockWrite()
+      await rw.readLock().unlock({ threadId: 1 })
+      if (first === 'read') await unlockWrite()
+      await freed()
+      expect(await redis.keys(`*${name}*`)).to.deep.equal([])
+      expect(sent.of('write-lock/release')).to.equal(1)
+    })
+
+  it('unlock() of a write hold whose deadline has passed lets other readers in beside the read hold of its caller', async () => {
+    const other = (await createRedisson()).getReadWriteLock(name)
+    const rw = (await createRedisson()).getReadWriteLock(name)
+    await rw.writeLock().lock({ leaseTime: 300, threadId: 1 })
+    await rw.readLock().lock({ threadId: 1 })
+    const waiting = other.readLock().tryAcquire({ waitTime: 10_000 })
+    await sleep(700)
+    expect((await rejection(rw.writeLock().unlock({ threadId: 1 }))).code).to.equal('LOCK_LOST')
+    await (await waiting)!.unlock()
+    expect(await rw.readLock().isHeldByThread(1)).to.equal(true)
+    await rw.readLock().unlock({ threadId: 1 })
+    await freed()
+  })
+
+  it('unlock() of a read hold whose outer lease ran out below an inner level leaves nothing of it among other readers', async () => {
+    const other = await (await createRedisson()).getReadWriteLock(name).readLock().acquire()
+    const lock = (await createRedisson()).getReadWriteLock(name).readLock()
+    await lock.lock({ leaseTime: 300, threadId: 1 })
+    await lock.lock({ threadId: 1 })
+    await sleep(700)
+    await lock.unlock({ threadId: 1 })
+    expect(await redis.hlen(name)).to.equal(3)
+    expect((await rejection(lock.unlock({ threadId: 1 }))).code).to.equal('LOCK_LOST')
+    await waitUntil('only the other reads', async () => (await redis.hlen(name)) === 2, 5_000)
+    await other.unlock()
+  })
+
+  it("unlock() of a hold whose deadline has passed leaves a successor's hold alone", async () => {
+    const hold = await (await client()).getLock(name).acquire()
+    await redis.del(name)
+    const next = new ForeignLock(redis, name)
+    await next.take(60_000)
+    const before = await redis.hgetall(name)
+    clock.jumped = HOUR
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+    await waitUntil('the release was sent', () => sent.of('lock/release') === 1)
+    await redis.ping()
+    expect(await redis.hgetall(name)).to.deep.equal(before)
+  })
+
+  it('unlock() of a hold whose deadline has passed sends its release with the last of its levels, and not before', async () => {
+    const redisson = await client()
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock()
+      clock.jumped = HOUR
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      expect(await redis.exists(name)).to.equal(1)
+      expect(sent.of('lock/release')).to.equal(0)
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      await freed()
+      await lock.withLock(() => {})
+    })
+  })
+
+  it('unlock() of a hold whose deadline has passed sends nothing where its lease has surely ended, nor where the server said that it is gone', async () => {
+    const redisson = await client()
+    const brief = await redisson.getLock(name).acquire({ leaseTime: 50 })
+    await sleep(120)
+    expect((await rejection(brief.unlock())).code).to.equal('LOCK_LOST')
+    const gone = await redisson.getLock(name).acquire()
+    await redisson.getLock(name).forceUnlock()
+    expect((await rejection(gone.unlock())).code).to.equal('LOCK_LOST')
+    await redisson.shutdown()
+    expect(sent.of('lock/release')).to.equal(0)
+  })
+
+  it('unlock() of a hold whose deadline has passed frees the lock behind a renewal whose answer was lost, as soon as the server is back', async () => {
+    // Known, or what is held back would be the answer that it is not.
+    await redis.script('LOAD', luaSources['lock/renew'])
+    const proxy = await openProxy(await sharedStandalone())
+    const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 6_000 })
+    const hold = await redisson.getLock(name).acquire()
+    await sleep(1_500)
+    proxy.stallReplies()
+    await waitUntil('the hold counts as lost', () => !hold.isHeld, 10_000)
+    const left = await redis.pttl(name)
+    expect(left, 'renewed by the command whose answer is held back').to.be.greaterThan(1_000)
+    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+    proxy.cut()
+    proxy.resume()
+    await waitUntil(
+      'its key is gone before its lease',
+      async () => (await redis.exists(name)) === 0,
+      left - 500,
+    )
+  })
+})

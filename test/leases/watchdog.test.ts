@@ -1,0 +1,77 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { type Standalone, startStandalone } from '../kit/servers/index'
+import { type ScriptCounter, tapped } from '../kit/tapped-transport'
+
+const WATCHDOG = 900
+
+describe('the watchdog', () => {
+  let server: Standalone
+  let redis: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+
+  after(() => server.stop())
+
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+  })
+
+  afterEach(closeAll)
+
+  const create = (transport?: ScriptCounter['transport'], lockWatchdogTimeout = WATCHDOG) =>
+    createRedisson({ redis: server.url, lockWatchdogTimeout }, transport ? { transport } : {})
+
+  it('The watchdog renews a hold whose acquisition was answered late before holds that were answered sooner', async () => {
+    const name = uniqueName()
+    const redisson = await create(
+      tapped(({ name: script, keys, pass }) => {
+        const answer = pass()
+        if (script !== 'lock/acquire' || keys[0] !== name) return answer
+        return answer.then((value) => sleep(2_000, value))
+      }),
+      3_000,
+    )
+    const lost: unknown[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    const late = redisson.getLock(name).acquire()
+    await sleep(1_800)
+    const sooner = await redisson.getLock(uniqueName()).acquire()
+    const hold = await late
+    await sleep(1_500)
+    expect([hold.isHeld, sooner.isHeld, lost]).to.deep.equal([true, true, []])
+    await Promise.all([hold.unlock(), sooner.unlock()])
+  })
+
+  it('The watchdog renews thousands of locks in bounded batches without blocking the event loop (B6)', async () => {
+    const COUNT = 5_000
+    const sizes: number[] = []
+    const transport = tapped((sent) => {
+      if (sent.name === 'lock/renew') sizes.push(sent.keys.length)
+      return sent.pass()
+    })
+    const redisson = await create(transport, 4_000)
+    const prefix = uniqueName()
+    const holds = await Promise.all(
+      Array.from({ length: COUNT }, (_, index) => redisson.getLock(`${prefix}:${index}`).acquire()),
+    )
+    const delay = monitorEventLoopDelay({ resolution: 10 })
+    delay.enable()
+    await sleep(5_000)
+    delay.disable()
+    expect(delay.max / 1e6).to.be.lessThan(500)
+    expect(Math.max(...sizes)).to.be.at.most(100)
+    // Three rounds and a bit; one by one it would be a call a lock and round.
+    expect(sizes.length).to.be.within((3 * COUNT) / 100, COUNT / 4)
+    expect(sizes.reduce((sum, size) => sum + size)).to.be.at.least(3 * COUNT)
+    expect(holds.every((hold) => hold.isHeld)).to.equal(true)
+    expect(await redis.exists(...holds.map((hold) => hold.lockName))).to.equal(COUNT)
+    await Promise.all(holds.map((hold) => hold.unlock()))
+    expect(await redis.exists(...holds.map((hold) => hold.lockName))).to.equal(0)
+  })
+})

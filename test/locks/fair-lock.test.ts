@@ -1,0 +1,13 @@
+import { idempotencySuite } from '../contract/idempotency'
+import { leasesSuite } from '../contract/leases'
+import { ownershipSuite } from '../contract/ownership'
+import { fairLock } from '../contract/primitives'
+import { waitTimeSuite } from '../contract/wait-time'
+import { wakeUpSuite } from '../contract/wake-up'
+
+// It is renewed by the script of the plain lock, which has that suite.
+wakeUpSuite(fairLock)
+waitTimeSuite(fairLock)
+leasesSuite(fairLock)
+ownershipSuite(fairLock)
+idempotencySuite(fairLock)

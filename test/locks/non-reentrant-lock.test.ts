@@ -1,0 +1,132 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, type Redisson } from '../../src/index'
+import { ownershipSuite } from '../contract/ownership'
+import { nonReentrantLock } from '../contract/primitives'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { openProxy } from '../kit/proxies'
+import { SentScripts } from '../kit/sent-scripts'
+import { sharedStandalone } from '../kit/servers/index'
+
+// Its scripts and its queue are those of the plain lock, for which the other contracts are run.
+ownershipSuite(nonReentrantLock)
+
+describe('A non-reentrant lock', () => {
+  let redisson: Redisson
+  let name: string
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('non-reentrant')
+  })
+  afterEach(closeAll)
+
+  it('A non-reentrant lock refuses its holder by lock, tryLock, acquire and withLock, through any object (NON_REENTRANT_REACQUIRE)', async () => {
+    const lock = redisson.getNonReentrantLock(name)
+    const another = redisson.getNonReentrantLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      for (const again of [
+        () => lock.lock(),
+        () => another.lock(1_000),
+        () => another.tryLock(),
+        () => lock.tryLock(100),
+        () => another.acquire(),
+        () => another.tryAcquire(),
+        () => another.withLock(() => expect.fail('inside a second time')),
+      ]) {
+        const error = await rejection(again())
+        expect(error).to.be.instanceOf(IllegalMonitorStateError)
+        expect(error).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
+        for (const part of [name, redisson.getId(), 'thread id ', 'Release it first', 'getLock()'])
+          expect(error.message).to.contain(part)
+      }
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+      await another.withLock(() => {})
+    })
+  })
+
+  it('A non-reentrant lock refuses an explicit thread id and what withLock() runs, and sends nothing for it', async () => {
+    const scripts = new SentScripts()
+    const client = await createRedisson({}, { transport: scripts.transport })
+    const lock = client.getNonReentrantLock(name)
+    await lock.lock({ threadId: 7 })
+    scripts.names.length = 0
+    expect((await rejection(lock.tryLock({ threadId: 7 }))).message).to.contain('not re-entrant')
+    expect(scripts.names).to.deep.equal([])
+    await lock.unlock({ threadId: 7 })
+    await lock.withLock(async () => {
+      expect((await rejection(lock.lock())).message).to.contain('not re-entrant')
+      // Deeper, in a child of the thread.
+      const nested = client.getLock(uniqueName()).withLock(() => lock.tryLock(50))
+      expect((await rejection(nested)).message).to.contain('not re-entrant')
+    })
+  })
+
+  it('Calls without a scope are strangers to each other before a non-reentrant lock: false, and no error', async () => {
+    const lock = redisson.getNonReentrantLock(name)
+    await lock.lock()
+    expect(await lock.tryLock()).to.equal(false)
+    expect(await lock.tryLock(50)).to.equal(false)
+    await lock.unlock()
+  })
+
+  it('A non-reentrant lock and the plain lock of its name are one: the object that is asked decides on re-entry', async () => {
+    const plain = redisson.getLock(name)
+    const strict = redisson.getNonReentrantLock(name)
+    await redisson.run(async () => {
+      await plain.lock()
+      expect((await rejection(strict.lock())).message).to.contain('not re-entrant')
+      await plain.unlock()
+      await strict.lock()
+      await plain.lock()
+      expect(await strict.getHoldCount()).to.equal(2)
+      await plain.unlock()
+      await strict.unlock()
+      expect(await plain.isLocked()).to.equal(false)
+    })
+  })
+
+  it('A non-reentrant lock whose acquisition lost its reply is held, and no re-entry is reported (N1)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const client = await createRedisson({ redis: proxy.url })
+    await client.getNonReentrantLock(uniqueName()).withLock(() => {})
+    const lock = client.getNonReentrantLock(name)
+    const dropped = proxy.dropNextReply((words) => words[0] === 'evalsha' && words.includes(name))
+    await client.run(async () => {
+      const acquiring = lock.lock()
+      await dropped
+      await acquiring
+      expect(await lock.getHoldCount()).to.equal(1)
+      await lock.unlock()
+    })
+    expect(await (await openRedis()).exists(name)).to.equal(0)
+  })
+
+  it('A caller of a non-reentrant lock whose lease ran out acquires it afresh, and one that lost it learns of it', async () => {
+    const lock = redisson.getNonReentrantLock(name)
+    const redis = await openRedis()
+    await redisson.run(async () => {
+      await lock.lock(50)
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      await lock.lock()
+      await redis.del(name)
+      expect(await lock.isHeldByCurrentThread()).to.equal(false)
+      expect((await rejection(lock.lock())).code).to.equal('LOCK_LOST')
+    })
+  })
+
+  it('Waiters of a non-reentrant lock in one process get it by local handoff, in order', async () => {
+    const scripts = new SentScripts()
+    const client = await createRedisson({}, { transport: scripts.transport })
+    const lock = client.getNonReentrantLock(name)
+    const order: number[] = []
+    await lock.lock()
+    const waiting = [1, 2, 3].map((each) => lock.withLock(() => order.push(each)))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await lock.unlock()
+    await Promise.all(waiting)
+    expect(order).to.deep.equal([1, 2, 3])
+    expect(scripts.count('lock/handoff')).to.be.greaterThan(0)
+  })
+})

@@ -1,0 +1,14 @@
+import { idempotencySuite } from '../contract/idempotency'
+import { leasesSuite } from '../contract/leases'
+import { ownershipSuite } from '../contract/ownership'
+import { writeLock } from '../contract/primitives'
+import { renewalSuite } from '../contract/renewal'
+import { waitTimeSuite } from '../contract/wait-time'
+import { wakeUpSuite } from '../contract/wake-up'
+
+wakeUpSuite(writeLock)
+waitTimeSuite(writeLock)
+leasesSuite(writeLock)
+renewalSuite(writeLock)
+ownershipSuite(writeLock)
+idempotencySuite(writeLock)

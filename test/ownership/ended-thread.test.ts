@@ -1,0 +1,188 @@
+import { expect } from 'chai'
+import { IllegalMonitorStateError, LockLostError, type Redisson, type RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { blockEventLoop, deferred, ownerOf } from '../kit/observing'
+import { waitUntil } from '../kit/servers/index'
+
+describe('Code that a logical thread left behind when it ended', () => {
+  let redisson: Redisson
+  let name: string
+  let lock: RLock
+  let warnings: (Error & { code?: string })[]
+  const note = (warning: Error & { code?: string }) => {
+    if (warning.code === 'RLOCK_THREAD_ENDED') warnings.push(warning)
+  }
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('ended')
+    lock = redisson.getLock(name)
+    warnings = []
+    process.on('warning', note)
+  })
+  afterEach(async () => {
+    process.off('warning', note)
+    await closeAll()
+  })
+
+  /** Runs `inside` as a thread, and `left` in what it leaves behind, once `go` is called. */
+  async function leftBehind<T>(left: () => Promise<T>, inside: () => Promise<unknown> = async () => {}) {
+    const start = deferred()
+    let result!: Promise<T>
+    await redisson.run(async () => {
+      result = start.promise.then(left)
+      await inside()
+    })
+    return {
+      go: () => {
+        start.resolve()
+        return result
+      },
+    }
+  }
+
+  it('A superfluous unlock() in an ended thread does not release a hold of a stranger', async () => {
+    const redis = await openRedis()
+    const left = await leftBehind(() => rejection(lock.unlock()))
+    await lock.lock()
+    const before = await ownerOf(redis, name)
+    const error = await left.go()
+    expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
+    expect(error.message).to.include('ended')
+    expect(await ownerOf(redis, name)).to.deep.equal(before)
+    expect(await lock.isHeldByCurrentThread()).to.equal(true)
+    await lock.unlock()
+  })
+
+  it('unlock() in an ended thread neither releases nor settles a hold of another ended thread', async () => {
+    const redis = await openRedis()
+    const taken = await leftBehind(() => lock.lock())
+    const stranger = await leftBehind(() => rejection(lock.unlock()))
+    await taken.go()
+    expect(await stranger.go()).to.be.instanceOf(IllegalMonitorStateError)
+    expect(await redis.exists(name)).to.equal(1)
+    await lock.forceUnlock()
+    const another = await leftBehind(() => rejection(lock.unlock()))
+    expect(await another.go()).to.not.be.instanceOf(LockLostError)
+    expect(await rejection(lock.unlock())).to.be.instanceOf(LockLostError)
+  })
+
+  it('unlock() in an ended thread releases what that thread still holds, and then nothing more', async () => {
+    const redis = await openRedis()
+    const left = await leftBehind(
+      async () => {
+        await lock.unlock()
+        await other.lock()
+        return await rejection(lock.unlock())
+      },
+      () => lock.lock(),
+    )
+    const other = redisson.getLock(uniqueName('ended'))
+    expect(await left.go()).to.be.instanceOf(IllegalMonitorStateError)
+    expect(await redis.exists(name)).to.equal(0)
+    await other.forceUnlock()
+  })
+
+  it('unlock() in an ended thread settles a lost hold of that thread, and leaves its successor alone', async () => {
+    const left = await leftBehind(
+      () => rejection(lock.unlock()),
+      () => lock.lock(),
+    )
+    await lock.forceUnlock()
+    await lock.lock()
+    expect(await left.go()).to.be.instanceOf(LockLostError)
+    expect(await lock.isHeldByCurrentThread()).to.equal(true)
+    await lock.unlock()
+  })
+
+  it('unlock() in an ended thread settles an expired hold of that thread, and leaves its successor alone', async () => {
+    const left = await leftBehind(
+      async () => [await rejection(lock.unlock()), await rejection(lock.unlock())],
+      () => lock.lock(40),
+    )
+    blockEventLoop(60)
+    await lock.lock()
+    const [first, second] = await left.go()
+    expect(first).to.be.instanceOf(LockLostError)
+    expect(second).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
+    expect(await lock.isHeldByCurrentThread()).to.equal(true)
+    await lock.unlock()
+  })
+
+  it('unlock() in an ended thread releases what was acquired after its end, not an older hold of a stranger', async () => {
+    const free = redisson.getReadWriteLock(name).readLock()
+    await free.lock()
+    const left = await leftBehind(async () => {
+      await free.lock()
+      expect(await free.isHeldByCurrentThread()).to.equal(true)
+      await free.unlock()
+      expect(await free.isHeldByCurrentThread()).to.equal(false)
+      return await rejection(free.unlock())
+    })
+    expect(await left.go()).to.be.instanceOf(IllegalMonitorStateError)
+    expect(await free.isHeldByCurrentThread()).to.equal(true)
+    await free.unlock()
+    expect(await free.isLocked()).to.equal(false)
+  })
+
+  it('Two concurrent unlock() calls in an ended thread release its one level in the hold of an ancestor, and no other', async () => {
+    const redis = await openRedis()
+    const start = deferred()
+    let left!: Promise<PromiseSettledResult<void>[]>
+    await redisson.run(async () => {
+      await lock.lock()
+      await redisson.getLock(uniqueName('ended')).withLock(async () => {
+        await lock.lock()
+        left = start.promise.then(() => Promise.allSettled([lock.unlock(), lock.unlock()]))
+      })
+      // Another thread that has ended left a level, too.
+      await redisson.getLock(uniqueName('ended')).withLock(() => lock.lock())
+      start.resolve()
+      const [first, second] = await left
+      expect(first!.status).to.equal('fulfilled')
+      expect(second).to.have.property('reason').instanceOf(IllegalMonitorStateError)
+      expect((await ownerOf(redis, name)).count).to.equal(2)
+      await lock.unlock()
+      await lock.unlock()
+    })
+  })
+
+  it('lock() and tryLock() in an ended thread warn once a client, by RLOCK_THREAD_ENDED', async () => {
+    const other = await createRedisson()
+    const left = await leftBehind(async () => {
+      for (const client of [redisson, other])
+        for (let round = 0; round < 2; round++) {
+          const each = client.getLock(uniqueName('ended'))
+          await each.lock()
+          await each.unlock()
+          expect(await each.tryLock()).to.equal(true)
+          await each.unlock()
+        }
+    })
+    await left.go()
+    await waitUntil('the warnings come', () => warnings.length === 2)
+    expect(warnings[0]!.message).to.include(redisson.getId())
+    expect(warnings[1]!.message).to.include(other.getId())
+    for (const word of ['redisson.run(next)', 'withLock()', 'acquire()', 'run()'])
+      expect(warnings[0]!.message).to.include(word)
+  })
+
+  it('withLock(), acquire() and threadId in an ended thread do not warn, nor do calls elsewhere', async () => {
+    const left = await leftBehind(async () => {
+      await lock.withLock(() => {})
+      await (await lock.acquire()).unlock()
+      await lock.lock({ threadId: 4 })
+      await lock.unlock({ threadId: 4 })
+    })
+    await left.go()
+    await lock.lock()
+    await lock.unlock()
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.unlock()
+    })
+    // Warnings are emitted a tick later.
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).to.deep.equal([])
+  })
+})

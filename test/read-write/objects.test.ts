@@ -1,0 +1,16 @@
+import { expect } from 'chai'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+
+describe('Objects of a read-write lock', () => {
+  afterEach(closeAll)
+
+  it('A read-write lock and both of its sides have one name, and its sides are the same objects each time', async () => {
+    const name = uniqueName('rw')
+    const lock = (await createRedisson()).getReadWriteLock(name)
+    expect(lock.getName()).to.equal(name)
+    expect(lock.readLock().getName()).to.equal(name)
+    expect(lock.writeLock().getName()).to.equal(name)
+    expect(lock.readLock()).to.equal(lock.readLock())
+    expect(lock.writeLock()).to.equal(lock.writeLock())
+  })
+})

@@ -1,0 +1,91 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { expectNothingLeft, ForeignSide, shape } from '../kit/read-write/state'
+import { sharedStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { ScriptCounter } from '../kit/tapped-transport'
+
+/** Readers do not exclude each other: only a writer makes a reader's try false, however many readers try at once. */
+describe('Read-write lock: readers that try at once', () => {
+  let redis: Redis
+  let name: string
+  let foreign: ForeignSide
+
+  beforeEach(async () => {
+    redis = await openRedis()
+    name = uniqueName('rw')
+    foreign = new ForeignSide(redis, name)
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  /** A client that is so many ms away from the server, there and back. */
+  async function farClient(roundTrip: number) {
+    const proxy: TcpProxy = await openProxy(await sharedStandalone())
+    const redisson = await createRedisson({ redis: proxy.url })
+    await redisson.getReadWriteLock(uniqueName('rw')).readLock().lock()
+    proxy.delay(roundTrip / 2)
+    return redisson
+  }
+
+  it('Readers that try at once all get the lock by a single try where no writer is', async () => {
+    const read = (await createRedisson()).getReadWriteLock(name).readLock()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => read.tryLock()))
+    expect(answers).to.deep.equal(answers.map(() => true))
+    expect((await shape(redis, name)).readers).to.have.length(40)
+    for (const _ of answers) await read.unlock()
+    await expectNothingLeft(redis, name)
+  })
+
+  it('Readers that try at once all get the lock by a single try beside one that waits without limit', async () => {
+    const read = (await farClient(40)).getReadWriteLock(name).readLock()
+    const [, ...holds] = await Promise.all([
+      read.acquire(),
+      ...Array.from({ length: 3 }, () => read.tryAcquire()),
+    ])
+    expect(holds.map((hold) => hold?.isHeld)).to.deep.equal([true, true, true])
+  })
+
+  for (const waitTime of [1, 100])
+    it(`Readers that try at once all get the lock within a wait of ${waitTime} ms that many round trips outlast`, async () => {
+      const read = (await farClient(40)).getReadWriteLock(name).readLock()
+      const answers = await Promise.all(Array.from({ length: 20 }, () => read.tryLock(waitTime)))
+      expect(answers).to.deep.equal(answers.map(() => true))
+      expect((await shape(redis, name)).readers).to.have.length(20)
+    })
+
+  it('Readers that try at once all fail behind a writer, whether or not one of them waits', async () => {
+    await foreign.write(1, 60_000)
+    const read = (await createRedisson()).getReadWriteLock(name).readLock()
+    for (const waitTime of [0, 30]) {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => read.tryLock(waitTime)))
+      expect(answers).to.deep.equal(answers.map(() => false))
+    }
+    await foreign.free('1')
+    expect(await read.tryLock()).to.equal(true)
+  })
+
+  it('Readers that try at once fail without asking the server while a reader of their client waits behind a writer', async () => {
+    await foreign.write(1, 60_000)
+    const counter = new ScriptCounter()
+    const read = (await createRedisson({}, { transport: counter.transport }))
+      .getReadWriteLock(name)
+      .readLock()
+    const waiting = read.acquire()
+    // The second look is under the subscription, and is answered before a later command on the same connection.
+    await waitUntil('it has looked twice', () => counter.of('read-lock/acquire') === 2)
+    await read.isLocked()
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, () => read.tryLock()),
+      ...Array.from({ length: 10 }, () => read.tryLock(50)),
+    ])
+    expect(answers).to.deep.equal(answers.map(() => false))
+    expect(counter.of('read-lock/acquire')).to.equal(2)
+    await foreign.free('1')
+    await (await waiting).unlock()
+    await expectNothingLeft(redis, name)
+  })
+})

@@ -1,0 +1,184 @@
+import { expect } from 'chai'
+import { RedisRefusedError, RedisUnavailableError } from '../../src/index'
+import { Redisson } from '../../src/redisson'
+import { rejection, timed } from '../kit/clients'
+import { runsToItsEnd, startBlackHole } from '../kit/proves-locking'
+import { freePorts } from '../kit/servers/free-ports'
+import {
+  type Standalone,
+  sharedCluster,
+  sharedSentinel,
+  startProxy,
+  startStandalone,
+} from '../kit/servers/index'
+
+/** Within a connect timeout of 10 s nothing below may sit out even half of it. */
+const QUICKLY = 5_000
+
+describe('Redisson.create that fails', () => {
+  let server: Standalone
+  let nothing: number
+
+  before(async () => {
+    server = await startStandalone({ requirepass: 'right' })
+    ;[nothing] = (await freePorts(1)) as [number]
+  })
+  after(() => server.stop())
+
+  async function refusal(redis: unknown): Promise<Error> {
+    let error = new Error()
+    const took = await timed(async () => {
+      error = await rejection(Redisson.create({ redis: redis as string }))
+    })
+    expect(took).to.be.below(QUICKLY)
+    return error
+  }
+
+  async function unavailable(
+    redis: unknown,
+    reason: RegExp,
+    address: string,
+    kind: typeof RedisUnavailableError | typeof RedisRefusedError = RedisUnavailableError,
+  ): Promise<void> {
+    const error = await refusal(redis)
+    expect(error).to.be.instanceOf(kind)
+    expect(error.message).to.match(reason).and.contain(address)
+    expect(error.cause).to.be.instanceOf(Error)
+  }
+  const refused = (redis: unknown, reason: RegExp, address: string) =>
+    unavailable(redis, reason, address, RedisRefusedError)
+
+  it('Redisson.create rejects with the address and the reason where nothing listens', async () => {
+    const address = `127.0.0.1:${nothing}`
+    const connectionRefused = /could not be reached: .*(ECONNREFUSED|refused)/
+    await unavailable(`redis://${address}`, connectionRefused, address)
+    await unavailable({ nodes: [{ host: '127.0.0.1', port: nothing }] }, connectionRefused, address)
+    await unavailable(
+      { sentinels: [{ host: '127.0.0.1', port: nothing }], name: 'm' },
+      connectionRefused,
+      address,
+    )
+    await unavailable('/nowhere/redis.sock', /ENOENT/, '/nowhere/redis.sock')
+    await unavailable('redis://nowhere.invalid', /ENOTFOUND|EAI_AGAIN/, 'nowhere.invalid:6379')
+  })
+
+  it('Redisson.create rejects with the address and the reason where the server accepts and never answers, within the connect timeout', async () => {
+    const hole = await startBlackHole()
+    try {
+      const { host, port } = hole
+      const address = `${host}:${port}`
+      const connectTimeout = 300
+      await unavailable({ host, port, connectTimeout }, /no answer within 300 ms/, address)
+      await unavailable(
+        { nodes: [{ host, port }], options: { redisOptions: { connectTimeout } } },
+        /no answer within 300 ms/,
+        address,
+      )
+      await unavailable(
+        { sentinels: [{ host, port }], name: 'm', connectTimeout },
+        /no answer within 300 ms/,
+        address,
+      )
+    } finally {
+      hole.stop()
+    }
+  })
+
+  it('Redisson.create rejects with the address and the reason where the server hangs after the connection was made', async () => {
+    const proxy = await startProxy(server)
+    try {
+      const { host, port } = proxy
+      // Our own question after the connection was made, the second of this kind, is answered by a break, the reconnect by
+      // silence.
+      let questions = 0
+      const asked = proxy.dropNextReply(
+        ([command, section]) => command === 'info' && section === 'server' && ++questions === 2,
+      )
+      const stalled = asked.then(() => proxy.stall())
+      await unavailable(
+        { host, port, password: 'right', connectTimeout: 500 },
+        /no answer within 500 ms/,
+        `${host}:${port}`,
+      )
+      await stalled
+    } finally {
+      await proxy.stop()
+    }
+  })
+
+  it('Redisson.create rejects with the address and the reason with no password, a wrong one, or a wrong user', async () => {
+    const { host, port } = server
+    const address = `${host}:${port}`
+    await refused({ host, port }, /refused the client: NOAUTH/, address)
+    await refused({ host, port, password: 'wrong' }, /refused the client: WRONGPASS/, address)
+    await refused(`redis://eve:wrong@${address}`, /refused the client: WRONGPASS/, address)
+    await refused({ host, port, password: 'wrong', protocol: 2 }, /WRONGPASS/, address)
+    await refused({ nodes: [{ host, port }] }, /NOAUTH/, address)
+  })
+
+  it('Redisson.create rejects with the address and the reason for a database the server does not have', async () => {
+    await refused(`${server.url}/99`, /DB index is out of range/, `${server.port}`)
+  })
+
+  it('Redisson.create rejects with the address and the reason for a primary the sentinels do not know', async () => {
+    const sentinels = (await sharedSentinel()).sentinels.map(({ host, port }) => ({ host, port }))
+    await unavailable({ sentinels, name: 'nobody' }, /know no primary of this name/, 'nobody by Sentinel at')
+  })
+
+  it('Redisson.create rejects with the address and the reason for a cluster node or a sentinel given as a plain address, saying what to give instead', async () => {
+    const [node] = (await sharedCluster()).nodes
+    const inCluster = await refusal(node!.url)
+    expect(inCluster).to.be.instanceOf(TypeError)
+    expect(inCluster.message).to.contain(`${node!.port}`).and.contain('{ nodes: [...] }')
+
+    const [sentinel] = (await sharedSentinel()).sentinels
+    const atSentinel = await refusal(sentinel!.url)
+    expect(atSentinel).to.be.instanceOf(TypeError)
+    expect(atSentinel.message).to.contain('{ sentinels: [...], name }')
+  })
+
+  it('Redisson.create rejects with the address and the reason for a plain server given as a cluster', async () => {
+    const { host, port } = server
+    await refused(
+      { nodes: [{ host, port, password: 'right' }] },
+      /cluster support disabled/,
+      `${host}:${port}`,
+    )
+  })
+
+  it('Redisson.create that rejects leaves nothing behind, and the process ends by itself', async () => {
+    const hole = await startBlackHole()
+    const [clusterNode] = (await sharedCluster()).nodes
+    const { host, port } = server
+    const at = { host: hole.host, port: hole.port }
+    const short = { connectTimeout: 200 }
+    try {
+      const sources = [
+        { host: '127.0.0.1', port: nothing },
+        { ...at, ...short },
+        { nodes: [{ host: '127.0.0.1', port: nothing }] },
+        { nodes: [at], options: { redisOptions: short } },
+        { sentinels: [{ host: '127.0.0.1', port: nothing }], name: 'm' },
+        { sentinels: [at], name: 'm', ...short },
+        { host, port, password: 'wrong' },
+        clusterNode!.url,
+      ]
+      const output = await runsToItsEnd(`
+        const loaded = await import('./src/index.ts')
+        const { Redisson } = loaded.default ?? loaded
+        for (const redis of ${JSON.stringify(sources)}) {
+          const error = await Redisson.create({ redis }).catch((error) => error)
+          console.log(error.name)
+        }
+      `)
+      const lines = output.split('\n').filter((line) => /^\w+Error$/.test(line))
+      expect(lines).to.deep.equal([
+        ...sources.slice(2).map(() => 'RedisUnavailableError'),
+        'RedisRefusedError',
+        'TypeError',
+      ])
+    } finally {
+      hole.stop()
+    }
+  })
+})

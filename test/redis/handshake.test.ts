@@ -1,0 +1,230 @@
+import { expect } from 'chai'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis5'
+import type { RedissonOptions } from '../../src/index'
+import { judgeLogin } from '../../src/redis/handshake'
+import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
+import {
+  type ClusterSetup,
+  type SentinelSetup,
+  type Standalone,
+  startCluster,
+  startSentinel,
+  startStandalone,
+  waitUntil,
+  withClient,
+} from '../kit/servers/index'
+
+/** Within a connect timeout of 10 s. */
+const QUICKLY = 5_000
+const NO_INFO = 'user bob on >builder ~* &* +@all -info -cluster|info'
+const bob = { username: 'bob', password: 'builder' }
+
+/** What anything in this process has printed since the test began. */
+function watchingTheConsole(): unknown[][] {
+  const printed: unknown[][] = []
+  const { warn, error } = console
+  beforeEach(() => {
+    printed.length = 0
+    console.warn = (...args) => printed.push(args)
+    console.error = (...args) => printed.push(args)
+  })
+  afterEach(() => {
+    console.warn = warn
+    console.error = error
+  })
+  return printed
+}
+
+/** Two clients, of which one waits for the other. */
+async function locks(redis: RedissonOptions['redis']): Promise<void> {
+  const took = await timed(async () => {
+    const [holder, other] = [await createRedisson({ redis }), await createRedisson({ redis })]
+    const name = uniqueName()
+    const held = await holder.getLock(name).acquire()
+    const waiting = other.getLock(name).acquire()
+    await held.unlock()
+    await (await waiting).unlock()
+  })
+  expect(took).to.be.below(QUICKLY)
+}
+
+describe('A handshake prints nothing and asks for no more than it may, on a single server', () => {
+  let server: Standalone
+  const printed = watchingTheConsole()
+
+  const start = async (...config: string[]) => {
+    server = await startStandalone({ config })
+    return { host: server.host, port: server.port }
+  }
+  afterEach(async () => {
+    await closeAll()
+    await server.stop()
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server that needs no password and is given one', async () => {
+    const address = await start()
+    await locks({ ...address, password: 'not needed' })
+    await locks({ ...address, username: 'default', password: 'not needed' })
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server that needs no password, is given one and knows no HELLO', async () => {
+    await locks({ ...(await start('rename-command HELLO ""')), password: 'not needed' })
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server whose user may not ask for INFO', async () => {
+    const address = await start(NO_INFO)
+    await locks({ ...address, ...bob })
+    await locks({ ...address, ...bob, db: 3 })
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server that has no INFO', async () => {
+    const address = await start('rename-command INFO ""')
+    await locks(address)
+    await locks({ ...address, db: 3 })
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server that has no INFO, with enableReadyCheck: false', async () => {
+    const address = await start('rename-command INFO ""')
+    await locks({ ...address, enableReadyCheck: false })
+    await locks({ ...address, enableReadyCheck: false, db: 3 })
+    const theirs = new Redis({ ...address, enableReadyCheck: false, lazyConnect: true })
+    await locks(theirs)
+    await locks(new Redis5({ ...address, db: 3, enableReadyCheck: false, lazyConnect: true }))
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server that has no SELECT but for its database 0', async () => {
+    await locks(await start('rename-command SELECT ""'))
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and sends no INFO where enableReadyCheck is false', async () => {
+    const address = await start()
+    const admin = await openRedis(server.url)
+    const asked = async () => /cmdstat_info:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? '0'
+    const before = Number(await asked())
+    await createRedisson({ redis: { ...address, enableReadyCheck: false } })
+    // The client asks what kind of server it is and which run of it, and this test asked once more.
+    expect(Number(await asked())).to.equal(before + 3)
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a server that is loading when a client is created', async () => {
+    server = await startStandalone({
+      appendonly: true,
+      config: ['key-load-delay 300', 'loading-process-events-interval-bytes 1024'],
+    })
+    const admin = await openRedis(server.url)
+    await admin.eval("for i = 1, 4000 do redis.call('set', 'key' .. i, 'x') end", 0)
+    admin.disconnect()
+    const restarting = server.restart()
+    await waitUntil('the server is loading', async () =>
+      withClient(server, (client) =>
+        client.get('key1').then(
+          () => false,
+          ({ message }) => message.startsWith('LOADING'),
+        ),
+      ),
+    )
+    const redisson = await createRedisson({ redis: `${server.url}/2` })
+    expect(await redisson.getLock(uniqueName()).tryLock()).to.equal(true)
+    await restarting
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake with a server from before Redis 6 that is given a user name fails with the reason, not with a warning', async () => {
+    await start()
+    expect(() => judgeLogin(new Error("ERR wrong number of arguments for 'auth' command"))).to.throw(
+      /leave username out/,
+    )
+    expect(judgeLogin(new Error('ERR Client sent AUTH, but no password is set'))).to.equal(undefined)
+    expect(() => judgeLogin(new Error('WRONGPASS'))).to.throw('WRONGPASS')
+    expect(printed).to.deep.equal([])
+  })
+})
+
+describe('A handshake prints nothing and asks for no more than it may, behind Sentinel', () => {
+  let setup: SentinelSetup
+  const printed = watchingTheConsole()
+
+  before(async () => {
+    setup = await startSentinel({ config: [NO_INFO] })
+  })
+  after(() => setup.stop())
+  afterEach(closeAll)
+
+  const source = (more: Partial<RedisOptions> = {}): RedisOptions => ({
+    sentinels: setup.sentinels.map(({ host, port }) => ({ host, port })),
+    name: setup.name,
+    ...more,
+  })
+
+  it('A handshake prints nothing and asks for no more than it may behind Sentinel with a server that needs no password and is given one, like its sentinels', async () => {
+    await locks(source({ password: 'not needed', sentinelPassword: 'not needed' }))
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may behind Sentinel with a server whose user may not ask for INFO', async () => {
+    await locks(source({ ...bob, db: 3 }))
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may behind Sentinel, with enableReadyCheck: false', async () => {
+    const options = source({ ...bob, db: 3, enableReadyCheck: false })
+    await locks(options)
+    await locks(new Redis5({ ...(options as object), lazyConnect: true }))
+    const redisson = await createRedisson({ redis: options })
+    const name = uniqueName()
+    const primary = await setup.primary()
+    const there = await openRedis(`redis://${primary.host}:${primary.port}/3`)
+    await redisson.getLock(name).withLock(async () => expect(await there.exists(name)).to.equal(1))
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may while one sentinel is down, before or after', async () => {
+    const redisson = await createRedisson({ redis: source() })
+    await setup.sentinels[0]!.kill()
+    try {
+      await locks(source())
+      await redisson.getLock(uniqueName()).withLock(() => {})
+    } finally {
+      await setup.sentinels[0]!.restart()
+    }
+    expect(printed).to.deep.equal([])
+  })
+})
+
+describe('A handshake prints nothing and asks for no more than it may, in a cluster', () => {
+  let setup: ClusterSetup
+  const printed = watchingTheConsole()
+
+  before(async () => {
+    setup = await startCluster({ config: [NO_INFO] })
+  })
+  after(() => setup.stop())
+  afterEach(closeAll)
+
+  const nodes = () => setup.nodes.map(({ host, port }) => ({ host, port }))
+
+  it('A handshake prints nothing and asks for no more than it may with a cluster that needs no password and is given one', async () => {
+    await locks({ nodes: nodes(), options: { redisOptions: { password: 'not needed' } } })
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a cluster whose user may ask for neither INFO nor CLUSTER INFO', async () => {
+    await locks({ nodes: nodes(), options: { redisOptions: bob } })
+    expect(printed).to.deep.equal([])
+  })
+
+  it('A handshake prints nothing and asks for no more than it may with a cluster, with enableReadyCheck: false, for the cluster and for its nodes', async () => {
+    const options = { enableReadyCheck: false, redisOptions: { ...bob, enableReadyCheck: false } }
+    await locks({ nodes: nodes(), options })
+    const theirs = new Cluster(nodes(), { ...options, lazyConnect: true })
+    await locks(theirs)
+    expect(printed).to.deep.equal([])
+  })
+})

@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import { connectionOptions } from '../../src/redis/connection-options'
+import { resolveTarget } from '../../src/redis/target'
+import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { startStandalone, withClient } from '../kit/servers/index'
+
+// D6.
+describe('A server that turns into a replica', () => {
+  afterEach(closeAll)
+
+  it('A server that turns into a replica is READONLY for a while: a call waits for it to be writable again, within its wait', async () => {
+    const server = await startStandalone()
+    const primary = await startStandalone()
+    try {
+      const redisson = await createRedisson({ redis: server.url })
+      const lock = redisson.getLock(uniqueName())
+      const { host, port } = primary
+      await withClient(server, (client) => client.replicaof(host, port))
+      const acquiring = lock.tryLock(30_000)
+      // A call without a wait does not get past the one that waits; and nothing says that the lock is held.
+      expect((await rejection(lock.tryLock())).code).to.equal('REDIS_UNAVAILABLE')
+      await withClient(server, (client) => client.replicaof('NO', 'ONE'))
+      expect(await acquiring).to.equal(true)
+      await lock.unlock()
+    } finally {
+      await Promise.all([server.stop(), primary.stop()])
+    }
+  })
+
+  it('A server that turns into a replica and stays one rejects the call with that reason', async () => {
+    const server = await startStandalone()
+    const primary = await startStandalone()
+    try {
+      const redisson = await createRedisson({ redis: server.url }, { unavailableAfter: 1_000 })
+      await withClient(server, (client) => client.replicaof(primary.host, primary.port))
+      const error = await rejection(redisson.getLock(uniqueName()).tryLock())
+      expect(error.code).to.equal('REDIS_UNAVAILABLE')
+      expect(error.message).to.contain('READONLY')
+    } finally {
+      await Promise.all([server.stop(), primary.stop()])
+    }
+  })
+
+  it('A server that turns into a replica is left for the new primary, however the server words it', () => {
+    const { reconnectOnError } = connectionOptions(resolveTarget('redis://host'))
+    const said = [
+      "READONLY You can't write against a read only replica.",
+      "ERR Error running script (call to f_ab): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.",
+    ]
+    for (const message of said) expect(reconnectOnError!(new Error(message)), message).to.equal(true)
+    expect(reconnectOnError!(new Error('ERR value is not an integer'))).to.equal(false)
+  })
+})

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import type { Client } from '../../src/client/client'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { type SentinelSetup, sharedSentinel, waitUntil } from '../kit/servers/index'
+
+describe('A connection that is cut while it asks the sentinels', () => {
+  let setup: SentinelSetup
+
+  before(async () => {
+    setup = await sharedSentinel()
+  })
+  afterEach(closeAll)
+
+  // As ioredis does when a sentinel tells of a failover, and we with a connection that went silent.
+  it('A connection that is cut while it asks the sentinels is opened again: for commands, messages and acknowledgements', async () => {
+    const redis = { sentinels: setup.sentinels.map(({ host, port }) => ({ host, port })), name: setup.name }
+    const redisson = await createRedisson({ redis })
+    const lock = redisson.getLock(uniqueName())
+    await lock.withLock(() => {})
+    const opened = connectionsOf((redisson as unknown as { client: Client }).client)
+    expect(opened).to.have.length(3)
+    for (const connection of opened) {
+      connection.disconnect(true)
+      await waitUntil('it asks the sentinels', () => connection.status === 'connecting', 5_000, 0)
+      connection.disconnect(true)
+      await waitUntil('it is there again', () => connection.status === 'ready')
+    }
+    await lock.withLock(() => {})
+  })
+})
+
+interface Connection {
+  readonly status: string
+  disconnect(reconnect: boolean): void
+}
+
+/** Internals, for nothing else decides when a connection is cut in the middle of its asking. */
+function connectionsOf(client: Client): Connection[] {
+  const { commands, subscriptions, acknowledged } = client as unknown as {
+    commands: { redis: Connection }
+    subscriptions: { source: { redis: Connection } }
+    acknowledged: { senders: Map<string, { redis: Connection }> }
+  }
+  return [
+    commands.redis,
+    subscriptions.source.redis,
+    ...[...acknowledged.senders.values()].map(({ redis }) => redis),
+  ]
+}

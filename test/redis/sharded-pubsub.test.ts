@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { RedisRefusedError, type ShardedSubscriptionMode } from '../../src/index'
+import { lockChannel } from '../../src/redis/names'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { SOON, subscribersOn } from '../kit/proves-locking'
+import { type ClusterSetup, startCluster, waitUntil, withClient } from '../kit/servers/index'
+
+type Command = 'publish' | 'spublish'
+
+// Both sides must use the same of the two, or they shout into different rooms. A cluster of its
+// own, for the counts of commands are those of whole nodes.
+describe('Sharded pub/sub in a cluster (D2)', () => {
+  let setup: ClusterSetup
+
+  before(async () => {
+    setup = await startCluster()
+  })
+  afterEach(closeAll)
+  after(() => setup.stop())
+
+  const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
+
+  /** How often each publish command has been called, on all nodes. */
+  async function calls(): Promise<Record<Command, number>> {
+    const total = { publish: 0, spublish: 0 }
+    for (const node of setup.nodes) {
+      const stats = await withClient(node, (client) => client.info('commandstats'))
+      for (const command of ['publish', 'spublish'] as const)
+        total[command] += Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+    }
+    return total
+  }
+
+  const modes: [ShardedSubscriptionMode, Command, 'SHARDNUMSUB' | 'NUMSUB'][] = [
+    ['AUTO', 'spublish', 'SHARDNUMSUB'],
+    ['ON', 'spublish', 'SHARDNUMSUB'],
+    ['OFF', 'publish', 'NUMSUB'],
+  ]
+  for (const [mode, command, counted] of modes)
+    it(`${mode} sends ${command.toUpperCase()}, and waiters hear it on every shard`, async () => {
+      const holder = await createRedisson({ redis: source(), shardedSubscriptionMode: mode })
+      const other = await createRedisson({ redis: source(), shardedSubscriptionMode: mode })
+      const names = Array.from({ length: 9 }, () => uniqueName(mode))
+      const holds = await Promise.all(names.map((name) => holder.getLock(name).acquire()))
+      const waiting = names.map((name) => other.getLock(name).acquire())
+      const uncounted = counted === 'NUMSUB' ? 'SHARDNUMSUB' : 'NUMSUB'
+      for (const name of names) {
+        const channel = lockChannel(name)
+        await waitUntil(
+          'the waiter is subscribed',
+          async () => (await subscribersOn(setup.nodes, counted, channel)) === 1,
+        )
+        expect(await subscribersOn(setup.nodes, uncounted, channel)).to.equal(0)
+      }
+      const before = await calls()
+      const took = await timed(async () => {
+        await Promise.all(holds.map((hold) => hold.unlock()))
+        await Promise.all(waiting)
+      })
+      expect(took).to.be.below(SOON)
+      const after = await calls()
+      const silent = command === 'publish' ? 'spublish' : 'publish'
+      expect(after[command] - before[command]).to.equal(names.length)
+      expect(after[silent] - before[silent]).to.equal(0)
+    })
+
+  for (const mode of ['AUTO', 'ON', 'OFF'] as const)
+    it(`${mode}, for a user without PUBSUB, ${mode === 'AUTO' ? 'is refused by create(), naming right and option' : 'asks for nothing'}`, async () => {
+      for (const node of setup.nodes)
+        await withClient(node, (client) =>
+          client.call('ACL', 'SETUSER', 'some', 'on', '>pw', '~*', '&*', '+@all', '-pubsub'),
+        )
+      const redis = { ...source(), options: { redisOptions: { username: 'some', password: 'pw' } } }
+      const creating = createRedisson({ redis, shardedSubscriptionMode: mode })
+      if (mode === 'AUTO') {
+        const error = await rejection(creating)
+        expect(error).to.be.instanceOf(RedisRefusedError)
+        expect((error as RedisRefusedError).reply).to.match(/^NOPERM/)
+        expect(error.message)
+          .to.contain('+pubsub|shardnumsub')
+          .and.contain('shardedSubscriptionMode')
+          .and.match(/'ON'.*'OFF'/)
+      } else await (await creating).getLock(uniqueName()).withLock(() => {})
+    })
+
+  it('No sharded channel stays subscribed when the waiters are gone', async () => {
+    const redisson = await createRedisson({ redis: source() })
+    const name = uniqueName()
+    const held = await redisson.getLock(name).acquire()
+    expect(await redisson.getLock(name).tryLock(50)).to.equal(false)
+    await held.unlock()
+    await waitUntil(
+      'no channel is left',
+      async () => (await subscribersOn(setup.nodes, 'SHARDNUMSUB', lockChannel(name))) === 0,
+    )
+  })
+})
+
+describe('In a cluster whose servers do not know PUBSUB SHARDNUMSUB', () => {
+  let setup: ClusterSetup
+
+  before(async () => {
+    // As servers before 7.0 do not.
+    setup = await startCluster({ config: ['rename-command PUBSUB ""'] })
+  })
+  afterEach(closeAll)
+  after(() => setup.stop())
+
+  it('AUTO sends PUBLISH in a cluster whose servers do not know PUBSUB SHARDNUMSUB (D2)', async () => {
+    const redis = { nodes: setup.nodes.map(({ host, port }) => ({ host, port })) }
+    const redisson = await createRedisson({ redis })
+    await redisson.getLock(uniqueName()).withLock(() => {})
+    const calls = await Promise.all(
+      setup.nodes.map((node) => withClient(node, (client) => client.info('commandstats'))),
+    )
+    expect(calls.join())
+      .to.match(/cmdstat_publish:calls=1,/)
+      .and.not.contain('cmdstat_spublish:calls')
+  })
+})

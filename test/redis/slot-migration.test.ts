@@ -1,0 +1,168 @@
+import { expect } from 'chai'
+import calculateSlot from 'cluster-key-slot'
+import { lockChannel } from '../../src/redis/names'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { SOON, subscribersOn } from '../kit/proves-locking'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { type ClusterSetup, startCluster, waitUntil, withClient } from '../kit/servers/index'
+
+describe('A slot that migrates', () => {
+  let setup: ClusterSetup
+
+  before(async () => {
+    setup = await startCluster()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+  after(() => setup.stop())
+
+  const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
+
+  async function move(name: string, beforeSettling?: () => Promise<void>): Promise<number> {
+    const slot = calculateSlot(name)
+    const target = (setup.nodes.indexOf(await setup.ownerOf(slot)) + 1) % 3
+    await setup.migrateSlot(slot, target, beforeSettling)
+    return target
+  }
+
+  const subscribedAt = (node: number, name: string) =>
+    subscribersOn([setup.nodes[node]!], 'SHARDNUMSUB', lockChannel(name))
+
+  // The holder releases only once the new node knows the waiter, so only its message can wake it.
+  it('Waiters for a lock whose slot migrated subscribe at its new node and are woken there (D3)', async () => {
+    const holder = await createRedisson({ redis: source() })
+    const other = await createRedisson({ redis: source() })
+    const name = uniqueName('{moves}')
+    const held = await holder.getLock(name).acquire()
+    const waiting = other.getLock(name).acquire()
+    await waitUntil(
+      'the waiter is subscribed',
+      async () => (await subscribersOn(setup.nodes, 'SHARDNUMSUB', lockChannel(name))) === 1,
+    )
+    for (let times = 0; times < 2; times++) {
+      const target = await move(name)
+      await waitUntil('it is subscribed anew', async () => (await subscribedAt(target, name)) === 1)
+    }
+    const took = await timed(async () => {
+      await held.unlock()
+      await (await waiting).unlock()
+    })
+    expect(took).to.be.below(SOON)
+  })
+
+  it('Redirects of a migrated slot are followed by the natMap, also on replica-ack connections', async () => {
+    const proxies = await Promise.all(setup.nodes.map((node) => openProxy(node)))
+    const reached = proxies.map(({ host, port }) => ({ host, port }))
+    const natMap = Object.fromEntries(
+      setup.nodes.map(({ host, port }, i) => [`${host}:${port}`, reached[i]!]),
+    )
+    const redisson = await createRedisson({ redis: { nodes: reached, options: { natMap } } })
+    const name = uniqueName('{mapped}')
+    const opened = new Set<string>()
+    // Nothing of this is public; a way past the proxies shows nowhere else.
+    const { client } = redisson as unknown as {
+      client: { acknowledged: { senders: Map<string, unknown> } }
+    }
+    await move(name, async () => {
+      await redisson.getLock(name).withLock(() => {})
+      for (const node of client.acknowledged.senders.keys()) opened.add(node)
+    })
+    expect(opened.size).to.be.greaterThan(0)
+    expect(reached.map(({ host, port }) => `${host}:${port}`)).to.include.members([...opened])
+  })
+
+  it('Waiters on other slots of the node of a migrated slot stay subscribed', async () => {
+    const holder = await createRedisson({ redis: source() })
+    const other = await createRedisson({ redis: source() })
+    const moving = uniqueName('{goes}')
+    const owner = setup.nodes.indexOf(await setup.ownerOf(calculateSlot(moving)))
+    let staying = uniqueName()
+    while (
+      setup.nodes.indexOf(await setup.ownerOf(calculateSlot(staying))) !== owner ||
+      calculateSlot(staying) === calculateSlot(moving)
+    )
+      staying = uniqueName()
+    const names = [moving, staying]
+    const holds = await Promise.all(names.map((name) => holder.getLock(name).acquire()))
+    const waiting = names.map((name) => other.getLock(name).acquire())
+    for (const name of names)
+      await waitUntil('it is subscribed', async () => (await subscribedAt(owner, name)) === 1)
+    const target = await move(moving)
+    await waitUntil('one moved', async () => (await subscribedAt(target, moving)) === 1)
+    await waitUntil('one stayed', async () => (await subscribedAt(owner, staying)) === 1)
+    const took = await timed(async () => {
+      await Promise.all(holds.map((hold) => hold.unlock()))
+      await Promise.all(waiting)
+    })
+    expect(took).to.be.below(SOON)
+  })
+
+  it('A release right after a slot migrated, before a client knows of it, wakes the waiter', async () => {
+    const holder = await createRedisson({ redis: source() })
+    const other = await createRedisson({ redis: source() })
+    const name = uniqueName('{hurry}')
+    const held = await holder.getLock(name).acquire()
+    const waiting = other.getLock(name).acquire()
+    await waitUntil(
+      'the waiter is subscribed',
+      async () => (await subscribersOn(setup.nodes, 'SHARDNUMSUB', lockChannel(name))) === 1,
+    )
+    const took = await timed(async () => {
+      await move(name)
+      await held.unlock()
+      await waiting
+    })
+    expect(took).to.be.below(SOON)
+  })
+
+  it('Locks work over ASK and MOVED, and are renewed', async () => {
+    const redisson = await createRedisson({ redis: source(), lockWatchdogTimeout: 3_000 })
+    const lost: unknown[] = []
+    redisson.on('lockLost', (event) => lost.push(event))
+    const name = uniqueName('{asks}')
+    const held = await redisson.getLock(name).acquire()
+    let target = await move(name, async () => {
+      // The key has moved and the slot has not: the source answers ASK.
+      expect(await redisson.getLock(name).isLocked()).to.equal(true)
+      expect(await redisson.getLock(name).tryLock()).to.equal(false)
+      await redisson.getLock(`${name} new`).withLock(() => {})
+    })
+    target = await move(name)
+    const timeToLive = () => withClient(setup.nodes[target]!, (client) => client.pttl(name))
+    const before = await timeToLive()
+    await waitUntil('it is renewed at its new node', async () => (await timeToLive()) > before)
+    await held.unlock()
+    expect(lost).to.deep.equal([])
+  })
+
+  // ioredis drops the promise of the ASKING it sends; unheard of, it would end the process.
+  it('A call for a slot whose new node is gone rejects with that reason, and no rejection is unhandled', async () => {
+    const own = await startCluster()
+    const unheard: unknown[] = []
+    const note = (error: unknown) => unheard.push(error)
+    process.on('unhandledRejection', note)
+    try {
+      const nodes = own.nodes.map(({ host, port }) => ({ host, port }))
+      const redisson = await createRedisson({ redis: { nodes } }, { unavailableAfter: 1_000 })
+      const lock = redisson.getLock(uniqueName())
+      expect(await lock.isLocked()).to.equal(false)
+      const slot = calculateSlot(lock.getName())
+      const source = await own.ownerOf(slot)
+      const target = own.nodes.find((node) => node !== source)!
+      const call = (node: typeof source, ...words: string[]) =>
+        withClient(node, (client) => client.call('CLUSTER', ...words))
+      await call(target, 'SETSLOT', String(slot), 'IMPORTING', (await call(source, 'MYID')) as string)
+      await call(source, 'SETSLOT', String(slot), 'MIGRATING', (await call(target, 'MYID')) as string)
+      await target.kill()
+      expect((await rejection(lock.isLocked())).code).to.equal('REDIS_UNAVAILABLE')
+      await new Promise(setImmediate)
+      expect(unheard).to.deep.equal([])
+    } finally {
+      process.off('unhandledRejection', note)
+      await closeAll()
+      await own.stop()
+    }
+  })
+})

@@ -1,0 +1,108 @@
+import type { Redis } from 'ioredis'
+
+/** What a section took the lock for: a plain lock, or a side of a read-write lock. */
+export type Side = 'x' | 'r' | 'w'
+
+/**
+ * - `want`: it begins to wait
+ * - `in`: it has the lock, and has read the counter
+ * - `out`: it is about to release; where it wrote the counter, in one step with that
+ * - `lost`: it was told that the lock is gone, or found so before it wrote
+ * - `free`: its release was answered
+ * - `quit`: it gave up waiting, or failed to acquire
+ */
+export type Event = 'want' | 'in' | 'out' | 'lost' | 'free' | 'quit'
+
+/** One entry of the stream; the stream's order is the evidence server's. */
+export interface EvidenceRecord {
+  readonly event: Event
+  readonly worker: string
+  readonly caller: string
+  readonly lock: string
+  readonly side: Side
+  /** Counts the turns of this caller. */
+  readonly turn: number
+  /** When it happened: microseconds of CLOCK_MONOTONIC, which all processes of a machine share. */
+  readonly at: number
+  /** The value written, with an `out`. */
+  readonly value: number | undefined
+  /** `free`: whether the release succeeded. */
+  readonly ok: boolean
+  readonly error: string | undefined
+  /** Its own lease rather than the watchdog's, in ms. */
+  readonly lease: number | undefined
+}
+
+/**
+ * KEYS: stream, counter. ARGV: fields and values of the entry.
+ * Answers the counter, which is read in the same step as the entry is made.
+ */
+export const ENTER = `
+redis.call('xadd', KEYS[1], '*', unpack(ARGV))
+return redis.call('get', KEYS[2]) or '0'`
+
+/** KEYS: stream, counter. ARGV: the counter's new value or '', then fields and values of the entry. */
+export const LEAVE = `
+if ARGV[1] ~= '' then redis.call('set', KEYS[2], ARGV[1]) end
+return redis.call('xadd', KEYS[1], '*', unpack(ARGV, 2))`
+
+export const STREAM = 'chaos:log'
+export const counterOf = (lock: string): string => `chaos:counter:${lock}`
+
+/** Microseconds of the clock that every process of this machine shares. */
+export const micros = (): number => Number(process.hrtime.bigint() / 1000n)
+
+export function parseRecord(flat: readonly string[]): EvidenceRecord {
+  const fields: Record<string, string> = {}
+  for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i]!] = flat[i + 1]!
+  return {
+    event: fields.e as Event,
+    worker: fields.w ?? '',
+    caller: fields.f ?? '',
+    lock: fields.l ?? '',
+    side: fields.s as Side,
+    turn: Number(fields.n),
+    at: Number(fields.t),
+    value: fields.v === undefined ? undefined : Number(fields.v),
+    ok: fields.ok === '1',
+    error: fields.err,
+    lease: fields.lease === undefined ? undefined : Number(fields.lease),
+  }
+}
+
+/** Hands off the records of the stream in order, and forgets them on the server. */
+export class RecordReader {
+  private last = '0-0'
+  private stopped = false
+  private reading: Promise<void> | undefined
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly onRecord: (record: EvidenceRecord) => void,
+  ) {}
+
+  start(): void {
+    this.reading = this.read()
+    // Given to stop(); a run that failed never asks.
+    this.reading.catch(() => {})
+  }
+
+  /** Resolves when everything recorded so far has been handed off. */
+  async stop(): Promise<void> {
+    this.stopped = true
+    await this.reading
+  }
+
+  private async read() {
+    while (true) {
+      const finish = this.stopped
+      const answer = await this.redis.xread('COUNT', 5000, 'BLOCK', 200, 'STREAMS', STREAM, this.last)
+      const entries = answer?.[0]?.[1] ?? []
+      for (const [, flat] of entries) this.onRecord(parseRecord(flat))
+      if (entries.length > 0) {
+        this.last = entries.at(-1)![0]
+        await this.redis.xtrim(STREAM, 'MINID', this.last)
+      } else if (finish) return
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { EvidenceRecord, Side } from './records'
+
+/** One turn of a caller, from its record `want` on. */
+export interface Section {
+  readonly worker: string
+  readonly caller: string
+  readonly lock: string
+  readonly side: Side
+  readonly lease: number | undefined
+  readonly wantAt: number
+  inAt: number
+  lostAt: number | undefined
+  outAt: number | undefined
+  /** It wrote the counter. */
+  wrote: boolean
+  /** When its process was killed inside. */
+  killedAt: number | undefined
+}
+
+export const together = (a: Side, b: Side): boolean => a === 'r' && b === 'r'
+
+export const isJava = (worker: string): boolean => worker.startsWith('java')
+
+/** What a worker and those that took its place after it was killed have in common. */
+export const processOf = (worker: string): string => worker.replace(/'.*/, '')
+
+const REMEMBERED = 300
+
+/** Who waits for a lock, who is inside, and what its counter is, as the evidence has it so far. */
+export class LockState {
+  readonly waiting = new Map<string, Section>()
+  readonly inside = new Map<string, Section>()
+  counter = 0
+  grants = 0
+  /** Those that need the lock for themselves. */
+  turns = 0
+  /** When a worker was last told that its hold is lost. */
+  readonly lastLost = new Map<string, number>()
+  /** How often each worker came in. */
+  readonly turnsBy = new Map<string, number>()
+  /** Up to when a Java thread is known to have kept it through several of its turns. */
+  keptByJavaUntil: number | undefined
+  /** Up to when its key is known to be that of a process which lost the hold, or cannot release it. */
+  leftToLeaseUntil: number | undefined
+  /** Since when it is free, where that is known. */
+  freeSince: number | undefined
+
+  /** The last records, for whoever looks into a violation. */
+  readonly recent: { at: number; text: string }[] = []
+
+  constructor(readonly name: string) {}
+
+  remember({ at, event, worker, caller, side, turn, value, ok, error, lease }: EvidenceRecord): void {
+    const more = [
+      value === undefined ? '' : `=${value}`,
+      ok ? 'ok' : '',
+      error ?? '',
+      lease ? `lease ${lease}` : '',
+    ]
+    this.recent.push({
+      at,
+      text: `${worker} ${caller} ${side} ${turn} ${event} ${more.filter(Boolean).join(' ')}`,
+    })
+    if (this.recent.length > REMEMBERED) this.recent.shift()
+  }
+
+  isInside(): boolean {
+    return this.inside.size > 0
+  }
+}
+
+export const keyOf = ({ worker, caller, side }: EvidenceRecord | Section): string =>
+  `${worker}|${caller}|${side}`
+
+/** The section that begins with this record. */
+export function begun({ worker, caller, lock, side, lease, at }: EvidenceRecord): Section {
+  return {
+    ...{ worker, caller, lock, side, lease, wantAt: at, inAt: at },
+    ...{ lostAt: undefined, outAt: undefined, wrote: false, killedAt: undefined },
+  }
+}
+
+export const who = ({ worker, caller, side }: Section): string => `${worker} ${caller} (${side})`
+
+export const ms = (micros: number): string => `${Math.round(micros / 1000)} ms`

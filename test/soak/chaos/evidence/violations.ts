@@ -1,0 +1,40 @@
+import type { FaultKind } from '../plan/catalogue'
+
+/**
+ * - `overlap`: two inside that exclude each other, the first not notified before the second came in
+ * - `lost-update`: a section wrote over what another had written since it read
+ * - `asleep`: waiters slept though the lock was free
+ * - `stuck`: a waiter never came in
+ * - `unexplained-loss`: a hold that the watchdog keeps was lost though nothing was broken
+ * - `held-by-nobody`: the lock is kept though nobody is inside
+ * - `starved`: a process with no fault of its own gets less than a fifth of its share of a lock
+ * - `standstill`: nobody comes in though a process with no fault of its own wants to
+ * - `silent`: the messages of a client were refused, and it raised no `error` event
+ * - `wrong-database`: there are keys in a database that no process was told to use
+ * - `leak`: keys, channels, timers or state are left at the end
+ * - `unexpected`: an error that the contract does not know, or a worker that ended by itself
+ */
+export type ViolationKind =
+  | 'overlap'
+  | 'lost-update'
+  | 'asleep'
+  | 'stuck'
+  | 'unexplained-loss'
+  | 'held-by-nobody'
+  | 'starved'
+  | 'standstill'
+  | 'silent'
+  | 'wrong-database'
+  | 'leak'
+  | 'unexpected'
+
+export interface Violation {
+  readonly kind: ViolationKind
+  /** ms since the first record. */
+  readonly afterMs: number
+  /** The fault that is most likely behind it. */
+  readonly fault: FaultKind | undefined
+  readonly what: string
+  /** What was recorded of the lock just before, and what was broken, oldest first. */
+  readonly context: readonly string[]
+}

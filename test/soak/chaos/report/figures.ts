@@ -1,0 +1,52 @@
+import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
+import type { Violation } from '../evidence/violations'
+import type { TopologyName } from '../plan/catalogue'
+import type { RunResult } from '../run'
+import type { RunMachine } from '../world/run-machine'
+
+/** What is kept of a run. */
+export interface Figures {
+  readonly topology: TopologyName
+  readonly seed: number
+  readonly minutes: number
+  readonly mutant: string | undefined
+  readonly faults: number
+  /** Those that could not be injected, and why. */
+  readonly failedFaults: readonly string[]
+  readonly sections: number
+  readonly sectionsByJava: number
+  readonly byFault: Readonly<Record<string, FaultTally>>
+  readonly violations: readonly Violation[]
+  readonly excusedLostUpdates: number
+  readonly doubleCountsOfJava: readonly string[]
+  readonly longestWaits: Readonly<Record<string, number>>
+  readonly leastShares: Readonly<Record<string, number>>
+  readonly slowWakeUps: Tally['slowWakeUps']
+  readonly notReplicated: Tally['notReplicated']
+  readonly tookMs: number
+  readonly machine: RunMachine
+}
+
+export function figuresOf({ options, judge, injected, failed, tookMs, machine }: RunResult): Figures {
+  const { tally, violations } = judge
+  return {
+    topology: options.topology,
+    seed: options.seed,
+    minutes: options.lastsMs / 60_000,
+    mutant: options.mutant,
+    faults: injected,
+    failedFaults: failed,
+    sections: tally.sections,
+    sectionsByJava: tally.sectionsByJava,
+    byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
+    violations,
+    excusedLostUpdates: tally.excusedLostUpdates,
+    doubleCountsOfJava: [...tally.doubleCountsOfJava],
+    longestWaits: Object.fromEntries(tally.longestWaits),
+    leastShares: Object.fromEntries(tally.leastShares),
+    slowWakeUps: tally.slowWakeUps,
+    notReplicated: tally.notReplicated,
+    tookMs,
+    machine,
+  }
+}

@@ -1,0 +1,35 @@
+import type { Surroundings } from './caller'
+import type { Turn } from './evidence-writer'
+import { release, section } from './section'
+
+let crowds = 0
+
+/** A crowd that comes in one turn of the event loop; resolves when the last of it has left. */
+export async function joinAtOnce(
+  { redisson, evidence, failed }: Surroundings,
+  { lock: name, count, waitTime }: { lock: string; count: number; waitTime: number },
+): Promise<void> {
+  const lock = redisson.getLock(name)
+  const crowd = ++crowds
+  await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const turn: Turn = {
+        caller: `crowd-${crowd}/${i + 1}`,
+        lock: name,
+        side: 'x',
+        turn: 1,
+        lease: undefined,
+      }
+      evidence.note('want', turn)
+      try {
+        const hold = await lock.tryAcquire({ waitTime })
+        if (!hold) return evidence.note('quit', turn)
+        await section(evidence, turn, hold, 0)
+        await release(evidence, turn, hold)
+      } catch (error) {
+        failed(error)
+        evidence.note('quit', turn, { error: String(error) })
+      }
+    }),
+  )
+}

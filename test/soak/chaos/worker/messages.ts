@@ -1,0 +1,62 @@
+import type { RedissonOptions } from '../../../../src/index'
+import type { MutantName } from './mutants'
+
+/** One lock that all workers share, and who takes it in each of them. */
+export interface LockPlan {
+  readonly name: string
+  readonly kind: 'lock' | 'readWrite'
+  /** All holds of it have this lease, in ms; by the watchdog where there is none. */
+  readonly lease?: number
+  /** Each section lasts long enough for something to break meanwhile, often longer than the lease. */
+  readonly slow?: boolean
+  /** Its callers ask again at once, so that it is always wanted by every process. */
+  readonly hot?: boolean
+  /** Callers of each Node worker that take the lock, or its write side. */
+  readonly writers: number
+  /** Those that take its read side. */
+  readonly readers: number
+}
+
+/** What a Node worker gets when it starts. */
+export interface WorkerSetup {
+  readonly worker: string
+  readonly seed: number
+  readonly redis: RedissonOptions['redis']
+  readonly lockWatchdogTimeout: number
+  readonly evidenceUrl: string
+  readonly locks: readonly LockPlan[]
+  readonly mutant?: MutantName | undefined
+}
+
+export type ToWorker =
+  | { readonly do: 'start' }
+  /** Every caller ends after its present turn; answered by `stopped`. */
+  | { readonly do: 'stop' }
+  /** Keeps the event loop busy for so long. */
+  | { readonly do: 'block'; readonly ms: number }
+  /** Sets the client's wall clock forward, or back. */
+  | { readonly do: 'jump'; readonly ms: number }
+  /** So many ask for a lock at once, each for at most `waitTime` ms. */
+  | { readonly do: 'join'; readonly lock: string; readonly count: number; readonly waitTime: number }
+  /** Tells on stderr who waits for what and in which state: for whoever looks into a violation. */
+  | { readonly do: 'describe' }
+  /** Lets go of the client; the process is then expected to end by itself. */
+  | { readonly do: 'shutdown' }
+
+export type FromWorker =
+  | { readonly is: 'ready'; readonly clientId: string }
+  /** The event loop is free again. */
+  | { readonly is: 'unblocked'; readonly at: number }
+  | { readonly is: 'joined' }
+  /** The client raised an `error` event. */
+  | { readonly is: 'complaint'; readonly message: string; readonly at: number }
+  | { readonly is: 'stopped'; readonly report: WorkerReport }
+
+export interface WorkerReport {
+  /** What the client keeps though nothing is held and nobody waits; empty when all is well. */
+  readonly left: Readonly<Record<string, number>>
+  /** Failed acquisitions by error code. */
+  readonly failures: Readonly<Record<string, number>>
+  /** Errors that no contract knows. */
+  readonly unexpected: readonly string[]
+}

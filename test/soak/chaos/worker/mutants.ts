@@ -1,0 +1,131 @@
+import { Redis } from 'ioredis'
+import type { ClientInternals } from '../../../../src/client/client'
+import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
+import { SubscriberConnection } from '../../../../src/redis/subscriber'
+import { Hold } from '../../../../src/reentrant/hold'
+import type { Script } from '../../../../src/scripts/script'
+import type { ScriptTransport } from '../../../../src/scripts/transport'
+import { Cohort } from '../../../../src/waiting/cohort'
+import type { FaultKind } from '../plan/catalogue'
+
+/** Locks broken on purpose: a checker that lets one of them pass proves nothing. */
+export const MUTANTS = {
+  'give-up-forgotten': 'an acquisition given up while it is under way is not released when it is granted',
+  'release-of-anybody': 'a late release frees the lock whoever holds it by now',
+  'renewal-not-sent': 'the watchdog believes in renewals that never reached the server',
+  'loss-unnoticed': 'a hold does not look at its deadline',
+  'handoff-frees': 'a handoff also releases the lock that it hands off',
+  'deaf-after-reconnect': 'a broken subscription is taken for a live one',
+  'never-yields': 'a client never lets other processes have their turns',
+  'database-forgotten': 'a connection that is opened again goes on in database 0',
+} as const
+
+export type MutantName = keyof typeof MUTANTS
+
+/** The faults it runs under where not under all: what only shows in quiet must have some. */
+export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
+  'never-yields': ['script-flush'],
+}
+
+/** What the client is made with so that it has this fault. Some of it is done to the classes themselves. */
+export function mutated(mutant: MutantName | undefined): ClientInternals {
+  switch (mutant) {
+    case undefined:
+      return {}
+    case 'give-up-forgotten':
+      Object.assign(OrphanReleaser.prototype, { attempt() {} })
+      return {}
+    case 'release-of-anybody':
+      return { transport: rewriting('lock/release', freeAnyway) }
+    case 'renewal-not-sent':
+      return { transport: withoutRenewals }
+    case 'handoff-frees':
+      return { transport: rewriting('lock/handoff', freeAsWell) }
+    case 'loss-unnoticed':
+      Object.defineProperty(Hold.prototype, 'isPastDeadline', { get: () => false })
+      return {}
+    case 'deaf-after-reconnect':
+      // What was subscribed before the break counts as subscribed after it.
+      Object.assign(SubscriberConnection.prototype, { forget() {} })
+      return {}
+    case 'never-yields':
+      Object.assign(Cohort.prototype, { yieldTime: () => 0, handOff: () => true })
+      return {}
+    case 'database-forgotten':
+      forgetDatabases()
+      return {}
+  }
+}
+
+/** Only the first SELECT of a connection is sent, and all are believed. */
+function forgetDatabases() {
+  const { select } = Redis.prototype
+  const selected = new WeakSet<Redis>()
+  Redis.prototype.select = function (this: Redis, ...args: Parameters<typeof select>) {
+    if (selected.has(this)) return Promise.resolve('OK')
+    selected.add(this)
+    return select.apply(this, args)
+  } as typeof select
+}
+
+const freeAnyway = (source: string): string => source.replace("'hdel', KEYS[1], ARGV[1]", "'del', KEYS[1]")
+const freeAsWell = (source: string): string => source.replace("'pexpire', KEYS[1], ARGV[3]", "'del', KEYS[1]")
+
+function rewriting(name: string, rewrite: (source: string) => string) {
+  return (transport: ScriptTransport): ScriptTransport => {
+    const broken = (script: Script): Script => {
+      if (script.name !== name) return script
+      const source = rewrite(script.source)
+      if (source === script.source) throw new Error(`the mutant finds nothing to change in ${name}`)
+      return { ...script, source }
+    }
+    return around(transport, (script) => script.name === name, {
+      // Always with its source: the hash is the sound script's.
+      send: (script, bySource, keys, args) =>
+        script.name === name
+          ? transport.send(broken(script), true, keys, args)
+          : transport.send(script, bySource, keys, args),
+      sendAcknowledged: (script, bySource, keys, args) =>
+        script.name === name
+          ? transport.sendAcknowledged(broken(script), true, keys, args)
+          : transport.sendAcknowledged(script, bySource, keys, args),
+    })
+  }
+}
+
+const isRenewal = (script: Script) => script.name.endsWith('/renew')
+
+const withoutRenewals = (transport: ScriptTransport): ScriptTransport =>
+  around(transport, isRenewal, {
+    send: async (script, bySource, keys, args) =>
+      isRenewal(script)
+        ? keys.map(() => Date.now() + Number(args[0]))
+        : await transport.send(script, bySource, keys, args),
+  })
+
+function around(
+  transport: ScriptTransport,
+  changes: (script: Script) => boolean,
+  changed: Partial<Pick<ScriptTransport, 'send' | 'sendAcknowledged'>>,
+): ScriptTransport {
+  return {
+    get lastBroken() {
+      return transport.lastBroken
+    },
+    serverOf: (key) => transport.serverOf(key),
+    get state() {
+      return transport.state
+    },
+    get refusal() {
+      return transport.refusal
+    },
+    send: changed.send ?? ((...call) => transport.send(...call)),
+    // Untouched scripts are answered by callback, as in production.
+    post(script, bySource, keys, args, answered, failed) {
+      if (changes(script)) this.send(script, bySource, keys, args).then(answered, failed)
+      else transport.post!(script, bySource, keys, args, answered, failed)
+    },
+    sendAcknowledged: changed.sendAcknowledged ?? ((...call) => transport.sendAcknowledged(...call)),
+    probe: () => transport.probe(),
+  }
+}

@@ -1,0 +1,97 @@
+import calculateSlot from 'cluster-key-slot'
+import { Cluster } from 'ioredis'
+import {
+  type ClusterSetup,
+  type RedisNode,
+  startCluster,
+  waitUntil,
+  withClient,
+} from '../../../kit/servers/index'
+import { info } from '../../../kit/servers/with-client'
+import { resyncReplicas } from './resync'
+import { userLines } from './rights'
+import { address, hostAndPort, type Topology } from './topology'
+
+export async function clusterTopology(users: readonly string[]): Promise<Topology> {
+  // A replica that is restarted must not find what it was sent before.
+  const config = [...userLines(users), 'rdb-del-sync-files yes']
+  const setup = await startCluster({ replicas: 1, config })
+  const observer = new Cluster(setup.nodes.map(address), {
+    redisOptions: { commandTimeout: 1_000, maxRetriesPerRequest: 0 },
+  })
+  observer.on('error', () => {})
+  const primaryOf = (lock: string) => setup.ownerOf(calculateSlot(lock))
+  return {
+    name: 'cluster',
+    lockWatchdogTimeout: 6_000,
+    nodes: setup.nodes,
+    observer,
+    route: (proxied, login) => ({
+      node: {
+        nodes: setup.nodes.map((node) => address(proxied(node))),
+        options: {
+          redisOptions: login,
+          natMap: Object.fromEntries(setup.nodes.map((node) => [hostAndPort(node), address(proxied(node))])),
+        },
+      },
+      java: {
+        mode: 'cluster',
+        addresses: setup.nodes.map((node) => hostAndPort(proxied(node))),
+        ...login,
+        natMap: Object.fromEntries(
+          setup.nodes.map((node) => [hostAndPort(node), hostAndPort(proxied(node))]),
+        ),
+      },
+    }),
+    primaryOf,
+    failover: async (lock) => {
+      const old = await primaryOf(lock)
+      await setup.failover(shardOf(setup, old))
+      await isReplica(old)
+    },
+    killPrimary: async (lock) => {
+      const old = await primaryOf(lock)
+      await old.kill()
+      await setup.failover(shardOf(setup, old))
+      await old.restart()
+      await isReplica(old)
+    },
+    moveSlot: async (lock) => {
+      const owner = await primaryOf(lock)
+      const primaries = await primariesOf(setup)
+      const at = primaries.indexOf(owner)
+      const target = primaries[(at + 1) % primaries.length]!
+      await setup.migrateSlot(calculateSlot(lock), setup.nodes.indexOf(target))
+    },
+    resync: async (lock, lastsMs, waiting) => {
+      const primary = await primaryOf(lock)
+      const shard = setup.nodes.filter((node) => shardOf(setup, node) === shardOf(setup, primary))
+      const replicas = shard.filter((node) => node !== primary)
+      // It finds its place in the cluster on disk, and no data.
+      await resyncReplicas({ primary, replicas, restart: (node) => node.restart() }, lastsMs, waiting)
+      await Promise.all(replicas.map(isReplica))
+    },
+    stop: async () => {
+      observer.disconnect()
+      await setup.stop()
+    },
+  }
+}
+
+/** The three first primaries, then one replica of each. */
+const shardOf = ({ nodes }: ClusterSetup, node: RedisNode): number => nodes.indexOf(node) % 3
+
+async function primariesOf({ nodes }: ClusterSetup): Promise<RedisNode[]> {
+  const roles = await Promise.all(nodes.map((node) => replicationOf(node)))
+  return nodes.filter((_, i) => roles[i]!.get('role') === 'master')
+}
+
+async function isReplica(node: RedisNode): Promise<void> {
+  const follows = async () => {
+    const replication = await replicationOf(node)
+    return replication.get('role') === 'slave' && replication.get('master_link_status') === 'up'
+  }
+  await waitUntil('the old primary follows the new one', follows, 30_000, 50)
+}
+
+const replicationOf = (node: RedisNode) => withClient(node, (client) => info(client, 'replication'))

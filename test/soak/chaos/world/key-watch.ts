@@ -1,0 +1,92 @@
+import { Redis } from 'ioredis'
+import type { Judge } from '../evidence/judge'
+import { micros } from '../evidence/records'
+import { DATABASE, type Topology } from './topology'
+
+const EVERY_MS = 200
+
+interface Seen {
+  /** Since when every look found no key. */
+  readonly absentSince: number | undefined
+  /** Since when every look found the key of this owner and nobody inside. */
+  readonly keptSince: ReadonlyMap<string, number>
+  /** Since when every look found this owner, and how many turns its process had had by then. */
+  readonly thereSince: ReadonlyMap<string, { readonly at: number; readonly turns: number }>
+}
+
+/**
+ * Looks at the keys of the locks in Redis: a free lock before which waiters sleep shows there, and so does
+ * one that is kept for nobody.
+ */
+export class KeyWatch {
+  private readonly seen = new Map<string, Seen>()
+  private timer: NodeJS.Timeout | undefined
+  private looking = false
+  private strayed = false
+
+  constructor(
+    private readonly topology: Topology,
+    private readonly locks: readonly { name: string }[],
+    private readonly judge: Judge,
+    private readonly namesByClientId: ReadonlyMap<string, string>,
+  ) {}
+
+  start(): void {
+    this.timer = setInterval(() => void this.look(), EVERY_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private async look() {
+    if (this.looking) return
+    this.looking = true
+    // A look that fails leaves the state unknown: all times start anew.
+    await Promise.all([
+      ...this.locks.map(({ name }) => this.lookAt(name).catch(() => this.seen.delete(name))),
+      this.lookElsewhere().catch(() => {}),
+    ]).finally(() => {
+      this.looking = false
+    })
+  }
+
+  /** A lock in another database than the one that all were given excludes nobody. */
+  private async lookElsewhere() {
+    const { observer } = this.topology
+    if (this.strayed || !(observer instanceof Redis)) return
+    const keyspace = await observer.info('keyspace')
+    const others = [...keyspace.matchAll(/^db(\d+):keys=(\d+)/gm)].filter(([, db]) => Number(db) !== DATABASE)
+    if (others.length === 0) return
+    this.strayed = true
+    const what = others.map(([, db, keys]) => `${keys} keys are in database ${db}`).join(', ')
+    this.judge.violation('wrong-database', micros(), `${what}, and all work in database ${DATABASE}`)
+  }
+
+  private async lookAt(name: string) {
+    const asked = micros()
+    const lock = this.judge.lock(name)
+    const { grants } = lock
+    const fields = Object.keys(await this.topology.observer.hgetall(name)).filter((field) => field !== 'mode')
+    const last = this.seen.get(name)
+    const idle = grants === lock.grants && !lock.isInside()
+    const absentSince = idle && fields.length === 0 ? (last?.absentSince ?? asked) : undefined
+    const kept = idle ? fields.map((field) => [field, last?.keptSince.get(field) ?? asked] as const) : []
+    const there = fields.map((field) => {
+      const turns = lock.turnsBy.get(this.ownerOf(field)) ?? 0
+      return [field, last?.thereSince.get(field) ?? { at: asked, turns }] as const
+    })
+    this.seen.set(name, { absentSince, keptSince: new Map(kept), thereSince: new Map(there) })
+    for (const [field, { at, turns }] of there)
+      this.judge.keyHeldOn(name, { field, worker: this.ownerOf(field) }, turns, at, asked)
+    if (absentSince !== undefined) this.judge.keyAbsent(name, absentSince, asked)
+    for (const [field, since] of kept) {
+      if (since === asked) continue
+      this.judge.keyKept(name, { field, worker: this.ownerOf(field) }, since, asked)
+    }
+  }
+
+  private ownerOf(field: string): string {
+    return this.namesByClientId.get(field.slice(0, field.indexOf(':'))) ?? 'a stranger'
+  }
+}

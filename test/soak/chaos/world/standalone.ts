@@ -1,0 +1,27 @@
+import { Redis } from 'ioredis'
+import { startStandalone } from '../../../kit/servers/index'
+import { BUSY_SOON, userLines } from './rights'
+import { address, DATABASE, hostAndPort, type Topology } from './topology'
+
+export async function standaloneTopology(users: readonly string[]): Promise<Topology> {
+  const config = [...userLines(users), BUSY_SOON]
+  const server = await startStandalone({ appendonly: true, config })
+  const observer = new Redis(server.url, { db: DATABASE, commandTimeout: 1_000, maxRetriesPerRequest: 0 })
+  observer.on('error', () => {})
+  return {
+    name: 'standalone',
+    lockWatchdogTimeout: 3_000,
+    nodes: [server],
+    observer,
+    route: (proxied, login) => ({
+      node: { ...address(proxied(server)), ...login, db: DATABASE, keepAlive: 0 },
+      java: { addresses: [hostAndPort(proxied(server))], ...login, database: DATABASE },
+    }),
+    primaryOf: async () => server,
+    restart: (keepData) => server.restart({ keepData }),
+    stop: async () => {
+      observer.disconnect()
+      await server.stop()
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Cluster, Redis } from 'ioredis'
+import type { RedissonOptions } from '../../../../src/index'
+import type { RedissonSettings } from '../../../kit/java'
+import type { Address, RedisNode } from '../../../kit/servers/index'
+import type { TopologyName } from '../plan/catalogue'
+
+/** Not the one a connection begins in: a client that forgets its database must be seen to lock elsewhere. */
+export const DATABASE = 5
+
+/** How a worker logs in: each as a user of its own, so that one may lose a right and the others keep it. */
+export interface Login {
+  readonly username: string
+  readonly password: string
+}
+
+/** How a client reaches the servers of a topology through proxies of its own. */
+export interface Route {
+  readonly node: RedissonOptions['redis']
+  readonly java: RedissonSettings
+}
+
+/** Servers and what can be done to them. What makes no sense in a topology is absent. */
+export interface Topology {
+  readonly name: TopologyName
+  /** Leases must outlast a failover, or no lock survives any. */
+  readonly lockWatchdogTimeout: number
+  /** Those that hold data. */
+  readonly nodes: readonly RedisNode[]
+  /** A connection that no fault is aimed at, for looking. */
+  readonly observer: Redis | Cluster
+  /** `proxied` tells the address of the proxy before a node. */
+  route(proxied: (node: Address) => Address, login: Login): Route
+  /** Where the lock's key lives now. */
+  primaryOf(lock: string): Promise<RedisNode>
+  /** Calls back when the servers begin to fail over by themselves, and when they have done so or thought better. */
+  onFailover?(begun: () => void, over: () => void): void
+  restart?(keepData: boolean): Promise<void>
+  failover?(lock: string): Promise<void>
+  /** Resolves when another has taken over and the dead one is back as its replica. */
+  killPrimary?(lock: string): Promise<void>
+  /**
+   * The replicas of the lock's primary begin anew without data, and wait this many ms for their copy; calls back
+   * when that wait begins. Resolves when they follow again.
+   */
+  resync?(lock: string, lastsMs: number, waiting: () => void): Promise<void>
+  moveSlot?(lock: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export const hostAndPort = ({ host, port }: Address): string => `${host}:${port}`
+export const address = ({ host, port }: Address): Address => ({ host, port })

@@ -1,0 +1,99 @@
+import { Redis } from 'ioredis'
+import { info } from '../../kit/servers/with-client'
+import type { Answers } from './client-process'
+import type { RenewalsSeen, ServerView } from './messages'
+
+/** By which the server tells of renewed locks that were taken away: one a client, for as long as the client lives. */
+const TRACKING = '__redis__:invalidate'
+
+/** Looks at the server by a connection of its own. */
+export class ServerWatch {
+  private readonly redis: Redis
+  private renewalsSince = { cpu: 0, at: 0 }
+  private commandsAsked = 0
+
+  constructor(url: string) {
+    this.redis = new Redis(url, { replyMapping: 'legacy' })
+  }
+
+  readonly answers: Answers = {
+    view: () => this.view(),
+    commands: () => this.commands(),
+    renewalsFrom: () => this.renewalsFrom(),
+    renewals: () => this.renewals(),
+  }
+
+  async version(): Promise<string> {
+    const server = await info(this.redis, 'server')
+    const valkey = server.get('valkey_version')
+    return valkey ? `Valkey ${valkey}` : `Redis ${server.get('redis_version')}`
+  }
+
+  close(): void {
+    this.redis.disconnect()
+  }
+
+  private async view(): Promise<ServerView> {
+    const clients = (await this.redis.client('LIST')) as string
+    return {
+      keys: await this.redis.dbsize(),
+      channels: ((await this.redis.pubsub('CHANNELS')) as string[]).filter((name) => name !== TRACKING)
+        .length,
+      connections: clients.trim().split('\n').length - 1,
+    }
+  }
+
+  /** Commands so far, other than those by which that is asked. */
+  private async commands(): Promise<number> {
+    const stats = await info(this.redis, 'stats')
+    return Number(stats.get('total_commands_processed')) - this.commandsAsked++
+  }
+
+  private async renewalsFrom(): Promise<null> {
+    await this.redis.config('RESETSTAT')
+    this.renewalsSince = { cpu: await this.cpu(), at: performance.now() }
+    return null
+  }
+
+  private async renewals(): Promise<RenewalsSeen> {
+    const commands = await info(this.redis, 'commandstats')
+    const scripts = commands.get('cmdstat_evalsha')
+    // By which the renewal of a plain lock begins, or else of a read lock.
+    const look = commands.get('cmdstat_hexists') ?? commands.get('cmdstat_hget')
+    // Redis 7.0 and later.
+    const latency = (await info(this.redis, 'latencystats')).get('latency_percentiles_usec_evalsha')
+    const ms = performance.now() - this.renewalsSince.at
+    const cpu = ((await this.cpu()) - this.renewalsSince.cpu) / (ms / 1_000)
+    const p999 = field(latency, 'p99.9')
+    return {
+      scripts: field(scripts, 'calls') ?? 0,
+      renewals: field(look, 'calls') ?? 0,
+      scriptTime: (field(scripts, 'usec_per_call') ?? 0) / 1_000,
+      scriptTimeP999: p999 === undefined ? undefined : p999 / 1_000,
+      cpu,
+      ...(await this.leases()),
+    }
+  }
+
+  private async leases(): Promise<Pick<RenewalsSeen, 'leastLeft' | 'keys'>> {
+    let [cursor, keys, leastLeft] = ['0', 0, Number.POSITIVE_INFINITY]
+    do {
+      const [next, found] = await this.redis.scan(cursor, 'COUNT', 1_000)
+      const times = await this.redis.pipeline(found.map((key) => ['pttl', key])).exec()
+      for (const [, time] of times ?? []) leastLeft = Math.min(leastLeft, time as number)
+      keys += found.length
+      cursor = next
+    } while (cursor !== '0')
+    return { keys, leastLeft }
+  }
+
+  private async cpu(): Promise<number> {
+    const cpu = await info(this.redis, 'cpu')
+    return Number(cpu.get('used_cpu_user')) + Number(cpu.get('used_cpu_sys'))
+  }
+}
+
+function field(values: string | undefined, name: string): number | undefined {
+  const found = values?.split(',').find((value) => value.startsWith(`${name}=`))
+  return found === undefined ? undefined : Number(found.slice(name.length + 1))
+}

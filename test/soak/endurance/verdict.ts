@@ -1,0 +1,196 @@
+import type { CyclesResult, Footprint, HeldResult, Phase, Result, WaitersResult } from './messages'
+
+/** One figure, and whether it is what it must be; `kept` is undefined where nothing is asked of it. */
+export interface Row {
+  readonly what: string
+  readonly figure: string
+  readonly bound?: string
+  readonly kept?: boolean
+}
+
+/** What must be kept. The smoke test bends some of them: a short run on a busy machine is noisier. */
+export interface Bounds {
+  /** Growth of the heap, in bytes. */
+  readonly heapGrowth: number
+  /** p99.9 of the delay of the event loop while locks are renewed, in ms. */
+  readonly renewingDelay: number
+  /** The longest processor time of one of its turns then, where that is asked for. */
+  readonly renewingTurn?: number
+  /** The longest delay while as many locks are taken or released, in ms. */
+  readonly longestStall: number
+}
+
+export const BOUNDS: Bounds = { heapGrowth: 1_000_000, renewingDelay: 20, longestStall: 250 }
+
+export function rowsOf(result: Result, bounds: Bounds): Row[] {
+  if (result.part === 'cycles') return cyclesRows(result, bounds)
+  return result.part === 'waiters' ? waitersRows(result, bounds) : heldRows(result, bounds)
+}
+
+function cyclesRows(result: CyclesResult, bounds: Bounds): Row[] {
+  const { work, count } = result
+  return [
+    { what: 'cycles over distinct names', figure: `${count} in ${seconds(work.seconds)}` },
+    { what: 'processor, share of one core', figure: percent(work.cpu) },
+    ...remainsRows(result.before, result.after, bounds),
+  ]
+}
+
+function waitersRows(result: WaitersResult, bounds: Bounds): Row[] {
+  const { count, waiting, acquired, timedOut, aborted, joining, serving } = result
+  // Besides the PINGs that look after the subscription, two a client at most in that time.
+  const commands = 4
+  return [
+    { what: 'waiters on one lock', figure: `${count}` },
+    { what: 'event loop while they join', figure: delays(joining) },
+    must('channels subscribed while they wait', waiting.server.channels, 1),
+    must('connections while they wait', waiting.server.connections, result.before.server.connections),
+    {
+      what: `commands in ${seconds(waiting.seconds)} while they wait`,
+      figure: `${waiting.commands}`,
+      bound: `at most ${commands}`,
+      kept: waiting.commands <= commands,
+    },
+    must('listeners more while they wait', result.listenersWhileWaiting - result.before.listeners, 1),
+    {
+      what: 'acquired, timed out, aborted',
+      figure: `${acquired}, ${timedOut}, ${aborted}`,
+      bound: 'all of them',
+      kept: acquired + timedOut + aborted === count && aborted > 0 && timedOut > 0,
+    },
+    {
+      what: 'serving them one after the other',
+      figure: `${seconds(serving.seconds)}; event loop ${delays(serving)}`,
+    },
+    ...remainsRows(result.before, result.after, bounds),
+  ]
+}
+
+function heldRows(result: HeldResult, bounds: Bounds): Row[] {
+  const { count, leases, lease, acquiring, renewing, catchingUp, releasing, server } = result
+  return [
+    { what: `${result.read ? 'read ' : ''}locks held`, figure: `${count}` },
+    ...stallRows('acquiring', acquiring, bounds),
+    {
+      what: 'renewed',
+      figure: `${seconds(renewing.seconds)}, ${leases} leases of ${lease / 1_000} s`,
+    },
+    ...renewingRows('while renewing', renewing, bounds),
+    ...renewingRows('when all are due at once', catchingUp, bounds),
+    { what: 'processor while renewing, share of one core', figure: percent(renewing.cpu) },
+    must('lost', result.lost, 0),
+    must('renewals that failed or were overdue', result.renewalsFailed, 0),
+    must('still held at the end', result.stillHeld, count),
+    {
+      what: 'keys in Redis at the end',
+      figure: `${server.keys}`,
+      bound: `${result.read ? 2 * count : count}`,
+      kept: server.keys === (result.read ? 2 * count : count),
+    },
+    {
+      what: 'least left of a lease at the end',
+      figure: `${server.leastLeft} ms`,
+      bound: `over ${Math.round(lease / 2)} ms`,
+      kept: server.leastLeft > lease / 2,
+    },
+    {
+      what: 'renewals, scripts, locks in each',
+      figure: `${server.renewals}, ${server.scripts}, ${(server.renewals / server.scripts).toFixed(0)}`,
+    },
+    {
+      what: 'time of such a script in the server',
+      figure:
+        `${server.scriptTime.toFixed(2)} ms` +
+        (server.scriptTimeP999 === undefined ? '' : `, p99.9 ${server.scriptTimeP999.toFixed(2)} ms`),
+    },
+    { what: 'processor of the server, share of one core', figure: percent(server.cpu) },
+    { what: 'heap for a held lock', figure: `${result.bytesAHold.toFixed(0)} bytes` },
+    ...stallRows('releasing', releasing, bounds),
+    ...remainsRows(result.before, result.after, bounds),
+  ]
+}
+
+function renewingRows(when: string, phase: Phase, { renewingDelay, renewingTurn }: Bounds): Row[] {
+  return [
+    {
+      what: `event loop ${when}`,
+      figure: delays(phase),
+      bound: `p99.9 under ${renewingDelay} ms`,
+      kept: phase.delay.p999 < renewingDelay,
+    },
+    {
+      what: 'processor time of its turns',
+      figure: turnsOf(phase),
+      ...(renewingTurn !== undefined && {
+        bound: `none over ${renewingTurn} ms`,
+        kept: phase.turns.max <= renewingTurn,
+      }),
+    },
+  ]
+}
+
+function stallRows(what: string, phase: Phase, { longestStall }: Bounds): Row[] {
+  return [
+    {
+      what: `${what}, 500 at a time`,
+      figure: `${seconds(phase.seconds)}; event loop ${delays(phase)}`,
+      bound: `never over ${longestStall} ms`,
+      kept: phase.delay.max < longestStall,
+    },
+  ]
+}
+
+function remainsRows(before: Footprint, after: Footprint, { heapGrowth }: Bounds): Row[] {
+  const grown = after.heapUsed - before.heapUsed
+  return [
+    {
+      what: 'heap before, after',
+      figure: `${kilobytes(before.heapUsed)}, ${kilobytes(after.heapUsed)} (${grown < 0 ? '' : '+'}${kilobytes(grown)})`,
+      bound: `at most ${kilobytes(heapGrowth)} more`,
+      kept: grown <= heapGrowth,
+    },
+    { what: 'of which by space', figure: spaces(before, after) },
+    {
+      what: 'external memory before, after',
+      figure: `${kilobytes(before.external)}, ${kilobytes(after.external)}`,
+    },
+    { what: 'resident memory before, after', figure: `${kilobytes(before.rss)}, ${kilobytes(after.rss)}` },
+    must('active handles', list(after.handles), list(before.handles)),
+    must('listeners', after.listeners, before.listeners),
+    must('left in the tables of the client', list(after.left), 'nothing'),
+    must('keys in Redis', after.server.keys, 0),
+    must('channels subscribed', after.server.channels, 0),
+    must('connections', after.server.connections, before.server.connections),
+  ]
+}
+
+function must(what: string, figure: number | string, wanted: number | string): Row {
+  return { what, figure: `${figure}`, bound: `${wanted}`, kept: figure === wanted }
+}
+
+function delays({ delay }: Phase): string {
+  const [a, b, c, d] = [delay.p50, delay.p99, delay.p999, delay.max].map((value) => value.toFixed(1))
+  return `p50 ${a}, p99 ${b}, p99.9 ${c}, max ${d} ms`
+}
+
+function turnsOf({ turns }: Phase): string {
+  return `p99.9 ${turns.p999.toFixed(1)}, max ${turns.max.toFixed(1)} ms`
+}
+
+function spaces(before: Footprint, after: Footprint): string {
+  const grown = Object.entries(after.spaces)
+    .map(([name, used]) => [name, used - (before.spaces[name] ?? 0)] as const)
+    .filter(([, bytes]) => Math.abs(bytes) >= 1_000)
+  return (
+    grown.map(([name, bytes]) => `${name} ${bytes < 0 ? '' : '+'}${kilobytes(bytes)}`).join(', ') || 'none'
+  )
+}
+
+const list = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .sort()
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ') || 'nothing'
+const seconds = (value: number) => `${value.toFixed(1)} s`
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+const kilobytes = (bytes: number) => `${Math.round(bytes / 1_000)} kB`

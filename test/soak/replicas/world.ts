@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { type LockHold, Redisson, type RedissonOptions } from '../../../src/index'
+import { uniqueName } from '../../kit/clients'
+import type { RedisNode, TcpProxy } from '../../kit/servers/index'
+
+export const SYNC = 300
+const PATIENT = { unavailableAfter: 120_000 }
+/** Whoever is still inside together after this long stays so until somebody mends the network. */
+const LONG_ENOUGH = 8_000
+
+/** One round of one scenario: what it started, to be stopped, and who takes part. */
+export class World {
+  constructor(private readonly lease: number) {}
+
+  readonly name = uniqueName('replicas')
+  holder!: Redisson
+  contender!: Redisson
+  hold!: LockHold
+  acquired = 0
+  abortedAt: number | undefined
+  enteredAt: number | undefined
+  private entered: Promise<LockHold> | undefined
+  private readonly stopping: (() => Promise<unknown> | unknown)[] = []
+
+  /** Stops it when the round is over, the last first. */
+  later(stop: () => Promise<unknown> | unknown): void {
+    this.stopping.unshift(stop)
+  }
+
+  proxied(proxies: readonly TcpProxy[]): readonly TcpProxy[] {
+    for (const proxy of proxies) this.later(() => proxy.stop())
+    return proxies
+  }
+
+  async connect(holder: RedissonOptions['redis'], contender = holder): Promise<void> {
+    const options = { lockWatchdogTimeout: this.lease, slavesSyncTimeout: SYNC }
+    this.holder = await Redisson.createWith({ redis: holder, ...options }, PATIENT)
+    this.later(() => this.holder.shutdown({ timeout: 0 }))
+    this.contender = await Redisson.createWith({ redis: contender, ...options }, PATIENT)
+    this.later(() => this.contender.shutdown({ timeout: 0 }))
+    // Whoever is first to use a connection waits for it to be opened.
+    for (const client of [this.holder, this.contender])
+      await client.getLock(uniqueName('warm')).withLock(() => {})
+  }
+
+  async acquire(): Promise<void> {
+    const started = performance.now()
+    this.hold = await this.holder.getLock(this.name).acquire()
+    this.acquired = performance.now() - started
+    this.hold.signal.addEventListener('abort', () => {
+      this.abortedAt = performance.now()
+    })
+  }
+
+  contend(): void {
+    this.entered = this.contender.getLock(this.name).acquire()
+    this.entered.then(
+      () => {
+        this.enteredAt = performance.now()
+      },
+      () => {},
+    )
+  }
+
+  async untilEntered(): Promise<void> {
+    await this.entered
+  }
+
+  /** Until the holder knows, or both have been inside for long enough. */
+  async untilAborted(): Promise<void> {
+    const until = performance.now() + LONG_ENOUGH
+    while (this.abortedAt === undefined && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
+  /** How long both were inside, in ms; negative: the holder knew so much before. */
+  get together(): number {
+    if (this.enteredAt === undefined) return Number.NaN
+    return (this.abortedAt ?? Number.POSITIVE_INFINITY) - this.enteredAt
+  }
+
+  /** The field under which a server must know the hold. */
+  isHolder(fields: Record<string, string>): boolean {
+    return `${this.holder.getId()}:${this.hold.threadId}` in fields
+  }
+
+  async end(): Promise<void> {
+    for (const stop of this.stopping) await stop()
+  }
+}
+
+/** Nothing was failed over, so nothing was tried. */
+export class NoFailover extends Error {}
+
+export interface Outcome {
+  /** The hold went on at the new primary; undefined where it had been released. */
+  readonly kept: boolean | undefined
+  /** ms that the acquisition took. */
+  readonly acquired: number
+  /** ms from the fault until another got in. */
+  readonly entered: number | undefined
+  /** ms that both were inside; undefined where the hold was kept or had been released. */
+  readonly together: number | undefined
+}
+
+/** Kills the server; for the rest of the round nobody else's can start at its address and answer in its place. */
+export async function killed(world: World, node: RedisNode): Promise<number> {
+  const at = performance.now()
+  await node.kill()
+  const nobody = createServer((socket) => socket.destroy())
+  nobody.listen(node.port, node.host)
+  world.later(() => nobody.close())
+  await once(nobody, 'listening')
+  return at
+}

@@ -1,0 +1,294 @@
+import { getEventListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { TimeUnit } from '../../src/index'
+import { script } from '../../src/scripts/script'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { FastClock } from '../kit/fast-clock'
+import { leftIn } from '../kit/left-in'
+import { NobodysErrors, stillPending } from '../kit/observing'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { SentScripts } from '../kit/sent-scripts'
+import { sharedCluster, sharedStandalone, waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
+
+const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
+
+describe('A latch', () => {
+  let redis: Redis
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redis = await openRedis()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+    await nobodys.expectNone()
+  })
+
+  async function newLatch() {
+    const redisson = await createRedisson()
+    const name = uniqueName('latch')
+    return { redisson, name, latch: redisson.getCountDownLatch(name) }
+  }
+
+  it('A latch is set once, counted down to zero, and gone then', async () => {
+    const { latch, name } = await newLatch()
+    expect(await latch.getCount()).to.equal(0)
+    expect(await latch.trySetCount(2)).to.equal(true)
+    expect(await latch.trySetCount(5)).to.equal(false)
+    expect(await redis.get(name)).to.equal('2')
+    await latch.countDown()
+    expect(await latch.getCount()).to.equal(1)
+    await latch.countDown()
+    expect(await latch.getCount()).to.equal(0)
+    await latch.countDown()
+    expect(await redis.exists(name)).to.equal(0)
+    expect(latch.getName()).to.equal(name)
+    expect(JSON.stringify(latch)).to.equal(JSON.stringify({ name }))
+  })
+
+  it('A latch that was never set is open (L6)', async () => {
+    const { latch } = await newLatch()
+    expect(await latch.await()).to.equal(undefined)
+    expect(await latch.await(0)).to.equal(true)
+  })
+
+  it('A count below one is refused, and so is what is no whole number (L6)', async () => {
+    const { latch } = await newLatch()
+    for (const count of [0, -1, 1.5, Number.NaN, 2 ** 53])
+      expect(await rejection(latch.trySetCount(count))).to.be.instanceOf(RangeError)
+    expect(await rejection(latch.trySetCount('1' as never))).to.be.instanceOf(TypeError)
+  })
+
+  it('All who wait for a latch go on at zero, in this process and in another (L2)', async () => {
+    const { redisson, latch, name } = await newLatch()
+    const other = (await createRedisson()).getCountDownLatch(name)
+    await latch.trySetCount(1)
+    const waiting = [...Array.from({ length: 5 }, () => latch.await(5_000)), other.await(5_000)]
+    await asleep(redisson, `latch ${name}`, 5)
+    await other.countDown()
+    expect(await Promise.all(waiting)).to.deep.equal(Array(6).fill(true))
+  })
+
+  it('A wait for a latch ends at its time, by its signal, or at shutdown, and leaves nothing behind (L1)', async () => {
+    const { redisson, latch, name } = await newLatch()
+    await latch.trySetCount(1)
+    expect(await latch.await(50)).to.equal(false)
+    expect(await latch.await(0.05, TimeUnit.SECONDS)).to.equal(false)
+    expect(await latch.await({ waitTime: 0 })).to.equal(false)
+    const abort = new AbortController()
+    const waiting = rejection(latch.await({ signal: abort.signal }))
+    await asleep(redisson, `latch ${name}`)
+    abort.abort(new Error('enough'))
+    expect((await waiting).message).to.equal('enough')
+    expect(getEventListeners(abort.signal, 'abort')).to.deep.equal([])
+    expect((await rejection(latch.await({ signal: abort.signal }))).message).to.equal('enough')
+    await waitUntil('nothing is left', () => Object.keys(leftIn(redisson)).length === 0, 10_000)
+    const ended = rejection(latch.await())
+    await asleep(redisson, `latch ${name}`)
+    await redisson.shutdown()
+    expect(await ended).to.have.property('code', 'REDISSON_SHUTDOWN')
+  })
+
+  it('A thousand callers wait for a latch by two looks, and one that missed the message looks again within 30 s (S1, L1)', async () => {
+    const scripts = new SentScripts()
+    const clock = new FastClock(20)
+    const redisson = await createRedisson({}, { clock, transport: scripts.transport })
+    const name = uniqueName('latch')
+    const latch = redisson.getCountDownLatch(name)
+    await latch.trySetCount(1)
+    const waiting = Array.from({ length: 1_000 }, () => latch.await())
+    await asleep(redisson, `latch ${name}`, 1_000)
+    const looks = () =>
+      scripts.sent.filter((sent) => sent.name.endsWith('get-count') && !sent.bySource).length
+    expect(looks()).to.be.at.most(2)
+    // As if the message had been lost: nothing is published.
+    await redis.del(name)
+    const started = clock.now()
+    await Promise.all(waiting)
+    expect(clock.elapsedSince(started)).to.be.within(10_000, 60_000)
+    expect(looks()).to.be.at.most(4)
+  })
+
+  it('A latch that reached zero and was set anew before its waiters could look has let them go (L4)', async () => {
+    const { redisson, latch, name } = await newLatch()
+    await latch.trySetCount(1)
+    const waiting = [latch.await(5_000), latch.await(5_000)]
+    await asleep(redisson, `latch ${name}`, 2)
+    await redis
+      .multi()
+      .del(name)
+      .publish(channelOf(name), '0')
+      .set(name, '2')
+      .publish(channelOf(name), '1')
+      .exec()
+    expect(await Promise.all(waiting)).to.deep.equal([true, true])
+    expect(await latch.getCount()).to.equal(2)
+  })
+
+  it('A caller that begins to wait behind a latch set anew is not let go by the old zero that is still on its way (L4)', async () => {
+    const server = await sharedStandalone()
+    const proxy = await openProxy(server)
+    const redisson = await createRedisson({ redis: proxy.url })
+    const name = uniqueName('latch')
+    const latch = redisson.getCountDownLatch(name)
+    await latch.trySetCount(1)
+    const first = latch.await()
+    await asleep(redisson, `latch ${name}`)
+    proxy.stallReplies()
+    await redis.multi().del(name).publish(channelOf(name), '0').set(name, '1').exec()
+    const second = latch.await()
+    await sleep(50)
+    proxy.resume()
+    await first
+    expect(await stillPending(second)).to.equal(true)
+    // By now its own wait has begun on the channel as well.
+    await redis.multi().del(name).publish(channelOf(name), '0').set(name, '1').exec()
+    await second
+  })
+
+  it('A deleted latch lets its waiters go, and says 1 and 0 to its channel (L5)', async () => {
+    const { redisson, latch, name } = await newLatch()
+    const ear = await openRedis()
+    const heard: string[] = []
+    ear.on('message', (_, message) => heard.push(message))
+    await ear.subscribe(channelOf(name))
+    expect(await latch.delete()).to.equal(false)
+    await latch.trySetCount(3)
+    const waiting = latch.await(5_000)
+    await asleep(redisson, `latch ${name}`)
+    expect(await latch.delete()).to.equal(true)
+    expect(await waiting).to.equal(true)
+    await waitUntil('all is heard', () => heard.length === 3)
+    expect(heard).to.deep.equal(['1', '1', '0'])
+  })
+
+  it('A name with braces is refused for a latch in a cluster, with the reason, and works elsewhere (L7)', async () => {
+    const cluster = await createRedisson({
+      redis: { nodes: (await sharedCluster()).nodes.map(({ host, port }) => ({ host, port })) },
+    })
+    expect(() => cluster.getCountDownLatch('a{b}c')).to.throw(TypeError, /CROSSSLOT/)
+    const inCluster = cluster.getCountDownLatch(uniqueName('latch'))
+    await inCluster.trySetCount(1)
+    const waiting = inCluster.await(5_000)
+    await asleep(cluster, `latch ${inCluster.getName()}`)
+    await inCluster.countDown()
+    expect(await waiting).to.equal(true)
+    const { redisson } = await newLatch()
+    const name = `${uniqueName()}a{b}c`
+    const latch = redisson.getCountDownLatch(name)
+    await latch.trySetCount(1)
+    const here = latch.await(5_000)
+    await asleep(redisson, `latch ${name}`)
+    await latch.countDown()
+    expect(await here).to.equal(true)
+  })
+
+  it('A key that holds no count is a WrongTypeError to a latch, and stays as it is', async () => {
+    const { latch, name } = await newLatch()
+    await redis.hset(name, 'field', '1')
+    for (const call of [
+      () => latch.countDown(),
+      () => latch.trySetCount(1),
+      () => latch.getCount(),
+      () => latch.delete(),
+      () => latch.await(),
+    ])
+      expect(await rejection(call())).to.have.property('code', 'WRONG_TYPE')
+    expect(await redis.hgetall(name)).to.deep.equal({ field: '1' })
+  })
+
+  it('A latch is counted down once by each call though its reply is lost, and set once (L3)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const redisson = await createRedisson({ redis: proxy.url })
+    const name = uniqueName('latch')
+    const latch = redisson.getCountDownLatch(name)
+    // The scripts must be known: the reply that is lost is to be theirs.
+    await latch.trySetCount(1)
+    await latch.countDown()
+    await latch.delete()
+    const lose = (of: Parameters<typeof script>[0]) => {
+      const { sha } = script(of, String)
+      return proxy.dropNextReply((words) => words[1] === sha)
+    }
+    let lost = lose('count-down-latch/try-set-count')
+    expect(await latch.trySetCount(3)).to.equal(true)
+    await lost
+    lost = lose('count-down-latch/count-down')
+    await latch.countDown()
+    await lost
+    expect(await latch.getCount()).to.equal(2)
+    lost = lose('count-down-latch/delete')
+    expect(await latch.delete()).to.equal(true)
+    await lost
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('A countDown whose copy arrives in the next generation leaves that alone (L3)', async () => {
+    const server = await sharedStandalone()
+    const proxy = await openProxy(server)
+    const user = uniqueName('no-kill').replaceAll(':', '-')
+    // Without CLIENT KILL a broken connection cannot be fenced: the copy does arrive.
+    await redis.call('ACL', 'SETUSER', user, 'on', '>pw', '~*', '&*', '+@all', '-client|kill')
+    try {
+      const redisson = await createRedisson({
+        redis: `redis://${user}:pw@${proxy.host}:${proxy.port}`,
+      })
+      const name = uniqueName('latch')
+      const latch = redisson.getCountDownLatch(name)
+      await latch.trySetCount(1)
+      const { sha } = script('count-down-latch/count-down', String)
+      const withheld = proxy.withhold((words) => words[1] === sha && words.includes(name))
+      const counting = latch.countDown()
+      const copy = await withheld
+      await counting
+      expect(await redis.exists(name)).to.equal(0)
+      await latch.trySetCount(1)
+      expect(await copy.arrive()).to.equal('executed')
+      expect(await latch.getCount()).to.equal(1)
+    } finally {
+      await redis.call('ACL', 'DELUSER', user)
+    }
+  })
+
+  for (const isApplied of [true, false])
+    it(`A countDown that could not reach the server, though it was ${isApplied ? '' : 'not '}applied, goes on being tried, and counts once`, async () => {
+      const proxy = await openProxy(await sharedStandalone())
+      const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
+      redisson.on('error', () => {})
+      const name = uniqueName('latch')
+      const latch = redisson.getCountDownLatch(name)
+      await latch.trySetCount(3)
+      await latch.countDown()
+      const { sha } = script('count-down-latch/count-down', String)
+      if (isApplied) {
+        const lost = proxy.dropNextReply((words) => words[1] === sha)
+        const counting = rejection(latch.countDown())
+        await lost
+        proxy.refuse()
+        proxy.cut()
+        expect(await counting).to.have.property('code', 'REDIS_UNAVAILABLE')
+      } else {
+        proxy.refuse()
+        proxy.cut()
+        expect(await rejection(latch.countDown())).to.have.property('code', 'REDIS_UNAVAILABLE')
+        expect(await redis.get(name)).to.equal('2')
+      }
+      await proxy.accept()
+      await waitUntil('the background has finished', () => redisson.internals.orphans.size === 0)
+      expect(await redis.get(name)).to.equal('1')
+    })
+
+  it('The records of a latch are gone a minute after its last use, and keep no answers that were seen', async () => {
+    const { redisson, latch, name } = await newLatch()
+    await latch.trySetCount(50)
+    for (let each = 0; each < 20; each++) await latch.countDown()
+    const record = `rlock_requests:{${name}}:${redisson.getId()}`
+    expect(await redis.zcard(record)).to.be.within(1, 8)
+    expect(await redis.pttl(record)).to.be.within(50_000, 60_000)
+  })
+})

@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { RedisRefusedError, type Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { type Standalone, startStandalone } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
+
+describe('Semaphores and latches of a user with few rights', () => {
+  let server: Standalone
+  let redis: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+  })
+  afterEach(closeAll)
+
+  async function asUser(...rules: string[]): Promise<{ redisson: Redisson; errors: Error[] }> {
+    await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', ...rules)
+    const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://app:pw@') })
+    const errors: Error[] = []
+    redisson.on('error', (error) => errors.push(error))
+    return { redisson, errors }
+  }
+
+  it('Where messages are refused, permits are back all the same, waiters here enter, and an error says what to grant', async () => {
+    const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:*')
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await redis.set(name, 0)
+    const waiting = semaphore.acquire()
+    await semaphore.release()
+    await waiting
+    const permits = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    await permits.setPermits(1)
+    const permit = await permits.acquirePermit()
+    const waitingForPermit = permits.acquire()
+    await permit.release()
+    await waitingForPermit
+    const latch = redisson.getCountDownLatch(uniqueName('latch'))
+    await latch.trySetCount(1)
+    const waitingForLatch = latch.await()
+    await latch.countDown()
+    await waitingForLatch
+    const refusals = errors.filter((error) => /PUBLISH/.test(error.message)).map(({ message }) => message)
+    expect(refusals.some((message) => message.includes('&redisson_sc:*'))).to.equal(true)
+    expect(refusals.some((message) => message.includes('&redisson_countdownlatch__channel__*'))).to.equal(
+      true,
+    )
+  })
+
+  it('A user without the right to the record of requests learns which keys it needs', async () => {
+    const name = uniqueName('semaphore')
+    const { redisson } = await asUser(`~${name}`, '&*')
+    const error = await rejection(redisson.getSemaphore(name).trySetPermits(1))
+    expect(error).to.be.instanceOf(RedisRefusedError)
+    expect(error.message).to.contain(`~${name} and ~rlock_requests:{${name}}:*`)
+    const { redisson: allowed } = await asUser(`~${name}`, '~rlock_requests:*', '&*')
+    const semaphore = allowed.getSemaphore(name)
+    await semaphore.trySetPermits(1)
+    await semaphore.acquire()
+    const waiting = semaphore.acquire()
+    await asleep(allowed, `semaphore ${name}`)
+    await semaphore.release()
+    await waiting
+  })
+})

@@ -1,0 +1,361 @@
+import { getEventListeners, once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { type Redisson, TimeUnit } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { FastClock } from '../kit/fast-clock'
+import { leftIn } from '../kit/left-in'
+import { deferred, NobodysErrors, stillPending } from '../kit/observing'
+import { closeProxies } from '../kit/proxies'
+import { SentScripts } from '../kit/sent-scripts'
+import { sharedCluster, waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
+import { latch, tapped } from '../kit/tapped-transport'
+
+const channelOf = (name: string) => `redisson_sc:{${name}}`
+
+describe('A semaphore', () => {
+  let redis: Redis
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redis = await openRedis()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+    await nobodys.expectNone()
+  })
+
+  async function newSemaphore(permits: number, redisson?: Redisson) {
+    redisson ??= await createRedisson()
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    if (permits >= 0) await semaphore.trySetPermits(permits)
+    return { redisson, name, semaphore, sleeps: (n = 1) => asleep(redisson, `semaphore ${name}`, n) }
+  }
+
+  async function heardOn(name: string) {
+    const ear = await openRedis()
+    const heard: string[] = []
+    ear.on('message', (_, message) => heard.push(message))
+    await ear.subscribe(channelOf(name))
+    return heard
+  }
+
+  it('Permits of a semaphore are taken, released, counted, drained and added', async () => {
+    const { semaphore, name } = await newSemaphore(5)
+    expect(await redis.get(name)).to.equal('5')
+    await semaphore.acquire()
+    await semaphore.acquire(2)
+    expect(await semaphore.availablePermits()).to.equal(2)
+    expect(await semaphore.tryAcquire(3)).to.equal(false)
+    expect(await semaphore.tryAcquire(2)).to.equal(true)
+    expect(await semaphore.tryAcquire(1, 20)).to.equal(false)
+    expect(await semaphore.tryAcquire(1, 0.02, TimeUnit.SECONDS)).to.equal(false)
+    await semaphore.release()
+    await semaphore.release(4)
+    expect(await semaphore.drainPermits()).to.equal(5)
+    expect(await semaphore.drainPermits()).to.equal(0)
+    await semaphore.addPermits(-3)
+    expect(await semaphore.availablePermits()).to.equal(-3)
+    expect(await semaphore.drainPermits()).to.equal(-3)
+    expect(await semaphore.releaseIfExists(2)).to.equal(true)
+    expect(await semaphore.tryAcquire({ permits: 2 })).to.equal(true)
+    expect(await redis.get(name)).to.equal('0')
+    expect(semaphore.getName()).to.equal(name)
+    expect(JSON.stringify(semaphore)).to.equal(JSON.stringify({ name }))
+  })
+
+  it('None of a semaphore is taken or released at once, and asks nothing', async () => {
+    const scripts = new SentScripts()
+    const { semaphore } = await newSemaphore(-1, await createRedisson({}, { transport: scripts.transport }))
+    await semaphore.acquire(0)
+    expect(await semaphore.tryAcquire(0)).to.equal(true)
+    await semaphore.release(0)
+    expect(await semaphore.releaseIfExists(0)).to.equal(false)
+    expect(scripts.names).to.deep.equal([])
+  })
+
+  it('A semaphore refuses numbers that are no counts, and options it does not know', async () => {
+    const { semaphore } = await newSemaphore(1)
+    for (const bad of [-1, 1.5, Number.NaN, 2 ** 31])
+      for (const call of [
+        () => semaphore.acquire(bad),
+        () => semaphore.tryAcquire(bad),
+        () => semaphore.release(bad),
+        () => semaphore.releaseIfExists(bad),
+        () => semaphore.trySetPermits(bad),
+        () => semaphore.withPermits(() => {}, { permits: bad }),
+      ])
+        expect(await rejection(call()), String(bad)).to.be.instanceOf(RangeError)
+    for (const call of [
+      () => semaphore.acquire('1' as never),
+      () => semaphore.acquire({ waitTime: 1 } as never),
+      () => semaphore.acquire({ permits: '1' } as never),
+      () => semaphore.tryAcquire(1, TimeUnit.SECONDS as never),
+      () => semaphore.tryAcquire({ permits: 1 } as never, 5),
+      () => semaphore.withPermits(undefined as never),
+      () => semaphore.acquire(null as never),
+    ])
+      expect(await rejection(call())).to.be.instanceOf(TypeError)
+    expect(await semaphore.availablePermits()).to.equal(1)
+  })
+
+  it('A semaphore is set by the absence of its key, not by its being 0, and keeps its time to live (S8, S9)', async () => {
+    const { semaphore, name } = await newSemaphore(0)
+    expect(await semaphore.trySetPermits(3)).to.equal(false)
+    expect(await redis.get(name)).to.equal('0')
+    await redis.del(name)
+    expect(await semaphore.trySetPermits(3, 60, TimeUnit.SECONDS)).to.equal(true)
+    await semaphore.acquire()
+    await semaphore.release()
+    await semaphore.addPermits(2)
+    await semaphore.drainPermits()
+    expect(await redis.pttl(name)).to.be.within(50_000, 60_000)
+  })
+
+  it('Nothing below 1 is published, and no count that Java cannot read is made (S7)', async () => {
+    const { semaphore, name } = await newSemaphore(0)
+    const heard = await heardOn(name)
+    await semaphore.addPermits(-3)
+    await semaphore.release()
+    await semaphore.release(2)
+    await semaphore.release(4)
+    await semaphore.addPermits(-1)
+    await semaphore.addPermits(2)
+    await waitUntil('two messages are heard', () => heard.length >= 2)
+    expect(heard).to.deep.equal(['4', '5'])
+    expect(await rejection(semaphore.release(2 ** 31 - 1))).to.be.instanceOf(RangeError)
+    expect(await rejection(semaphore.addPermits(2 ** 31 - 1))).to.be.instanceOf(RangeError)
+    expect(await redis.get(name)).to.equal('5')
+  })
+
+  it('A caller who wants one is not kept by a caller who wants five (S5)', async () => {
+    const { semaphore, sleeps } = await newSemaphore(0)
+    const large = semaphore.acquire(5)
+    await sleeps(1)
+    const small = semaphore.acquire(1)
+    await sleeps(2)
+    expect(await timed(() => Promise.all([semaphore.release(1), small]))).to.be.below(250)
+    expect(await stillPending(large, 30)).to.equal(true)
+    await semaphore.release(5)
+    await large
+  })
+
+  it('A caller who wants one and comes when there is one enters at once behind a caller who wants five (S5)', async () => {
+    const { semaphore, sleeps } = await newSemaphore(1)
+    const large = semaphore.acquire(5)
+    await sleeps(1)
+    expect(await timed(() => semaphore.acquire(1))).to.be.below(250)
+    await semaphore.release(5)
+    await large
+  })
+
+  it('One message lets in all for whom there are permits, in their order (S5)', async () => {
+    const { semaphore, sleeps } = await newSemaphore(0)
+    const entered: number[] = []
+    const waiting = Array.from({ length: 6 }, (_, index) =>
+      semaphore.acquire().then(() => entered.push(index)),
+    )
+    await sleeps(6)
+    await semaphore.release(6)
+    await Promise.all(waiting)
+    expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5])
+  })
+
+  it('A caller who wants five is overtaken ten times at most, by the waiters and those who try once (S6)', async () => {
+    const { semaphore, sleeps } = await newSemaphore(0)
+    let overtaken = 0
+    let isIn = false
+    const large = semaphore.acquire(5).then(() => {
+      isIn = true
+    })
+    await sleeps(1)
+    // A stream of ones: each permit that comes finds somebody who wants just that.
+    for (let round = 0; round < 5; round++) {
+      const small = semaphore.acquire().then(() => {
+        if (!isIn) overtaken++
+      })
+      await sleeps(2)
+      await semaphore.release()
+      await small
+    }
+    expect(overtaken).to.equal(5)
+    for (let round = 0; round < 20; round++) {
+      await redis.incr(semaphore.getName())
+      if (await semaphore.tryAcquire()) overtaken++
+      else break
+    }
+    expect(overtaken).to.equal(10)
+    const small = semaphore.acquire()
+    await semaphore.release(4)
+    await large
+    expect(await stillPending(small, 30)).to.equal(true)
+    await semaphore.release()
+    await small
+  })
+
+  it('A semaphore whose release was not heard is looked at again within 30 s, once for all waiters (S1)', async () => {
+    const scripts = new SentScripts()
+    const clock = new FastClock(20)
+    const { semaphore, name, sleeps } = await newSemaphore(
+      0,
+      await createRedisson({}, { clock, transport: scripts.transport }),
+    )
+    const waiting = Array.from({ length: 1_000 }, () => semaphore.acquire())
+    await sleeps(1_000)
+    const tries = () =>
+      scripts.sent.filter((sent) => sent.name === 'semaphore/acquire' && !sent.bySource).length
+    const before = tries()
+    const started = clock.now()
+    // 36 s of it: idle waiters do not poll.
+    await sleep(1_800)
+    expect(tries() - before).to.be.within(1, 2)
+    await redis.set(name, 1_000)
+    await waiting[0]
+    expect(clock.elapsedSince(started)).to.be.below(100_000)
+    await Promise.all(waiting)
+  })
+
+  it('A caller who waits for a semaphore that there is not is warned after 5 s, and enters once it is set (S8)', async () => {
+    const { semaphore } = await newSemaphore(-1, await createRedisson({}, { clock: new FastClock(20) }))
+    const warned = once(process, 'warning')
+    const waiting = semaphore.acquire()
+    const [warning] = await warned
+    expect(warning).to.have.property('code', 'RLOCK_NO_SUCH_SEMAPHORE')
+    expect(warning.message).to.contain(semaphore.getName())
+    await semaphore.trySetPermits(1)
+    await waiting
+  })
+
+  it('Waiters of a semaphore that was deleted enter once it is set anew, and old permits are not paid into it by withPermits (S4, S9)', async () => {
+    const { semaphore, name, sleeps } = await newSemaphore(1)
+    const inside = deferred()
+    const holding = semaphore.withPermits(() => inside.promise)
+    await waitUntil('it is taken', async () => (await redis.get(name)) === '0')
+    const waiting = semaphore.acquire()
+    await sleeps()
+    await redis.del(name)
+    inside.resolve()
+    await holding
+    expect(await redis.exists(name)).to.equal(0)
+    await semaphore.trySetPermits(1)
+    await waiting
+    expect(await redis.get(name)).to.equal('0')
+    // Java's, and said so: it makes a semaphore.
+    await redis.del(name)
+    expect(await semaphore.releaseIfExists()).to.equal(false)
+    await semaphore.release()
+    expect(await redis.get(name)).to.equal('1')
+  })
+
+  it('withPermits releases once, answers as its function does, and times out', async () => {
+    const { semaphore, name } = await newSemaphore(2)
+    expect(await semaphore.withPermits(() => 'done', { permits: 2 })).to.equal('done')
+    expect((await rejection(semaphore.withPermits(() => Promise.reject(new Error('no'))))).message).to.equal(
+      'no',
+    )
+    expect(await redis.get(name)).to.equal('2')
+    const late = await rejection(semaphore.withPermits(() => {}, { permits: 3, waitTime: 20 }))
+    expect(late).to.have.property('code', 'LOCK_TIMEOUT')
+    expect(late.message).to.contain(name)
+  })
+
+  it('A caller who leaves takes nothing, though its try is in flight, and leaves nothing behind (S2)', async () => {
+    const reached = latch()
+    const answer = latch()
+    let holdBack = true
+    const transport = tapped(async (sent) => {
+      const reply = await sent.pass()
+      if (sent.name === 'semaphore/acquire' && !sent.bySource && holdBack && Number(reply) >= 0) {
+        reached.open()
+        await answer.opened
+      }
+      return reply
+    })
+    const redisson = await createRedisson({}, { transport })
+    const { semaphore, name, sleeps } = await newSemaphore(3, redisson)
+    const abort = new AbortController()
+    const acquiring = rejection(semaphore.acquire({ permits: 2, signal: abort.signal }))
+    await reached.opened
+    expect(await redis.get(name)).to.equal('1')
+    abort.abort(new Error('enough'))
+    expect((await acquiring).message).to.equal('enough')
+    expect(getEventListeners(abort.signal, 'abort')).to.deep.equal([])
+    holdBack = false
+    answer.open()
+    await waitUntil('it is released', async () => (await redis.get(name)) === '3')
+    const late = semaphore.tryAcquire(4, 60)
+    await sleeps()
+    expect(await late).to.equal(false)
+    await waitUntil('nothing is left', () => Object.keys(leftIn(redisson)).length === 0, 10_000)
+    expect(await redis.get(name)).to.equal('3')
+  })
+
+  it('shutdown() rejects the waiters for a semaphore, and what was taken stays taken (S3)', async () => {
+    const { redisson, semaphore, name, sleeps } = await newSemaphore(1)
+    await semaphore.acquire()
+    const waiting = rejection(semaphore.acquire())
+    await sleeps()
+    await redisson.shutdown()
+    expect(await waiting).to.have.property('code', 'REDISSON_SHUTDOWN')
+    expect(await rejection(semaphore.acquire())).to.have.property('code', 'REDISSON_SHUTDOWN')
+    expect(await redis.get(name)).to.equal('0')
+  })
+
+  it('A key that holds no count is a WrongTypeError to a semaphore, and stays as it is', async () => {
+    const { semaphore, name } = await newSemaphore(-1)
+    await redis.hset(name, 'field', '1')
+    for (const call of [
+      () => semaphore.acquire(),
+      () => semaphore.tryAcquire(),
+      () => semaphore.release(),
+      () => semaphore.availablePermits(),
+      () => semaphore.drainPermits(),
+      () => semaphore.addPermits(1),
+      () => semaphore.trySetPermits(1),
+    ])
+      expect(await rejection(call())).to.have.property('code', 'WRONG_TYPE')
+    expect(await redis.hgetall(name)).to.deep.equal({ field: '1' })
+  })
+
+  it('Semaphores work in a cluster, between two clients', async () => {
+    const nodes = (await sharedCluster()).nodes.map(({ host, port }) => ({ host, port }))
+    const first = await newSemaphore(1, await createRedisson({ redis: { nodes } }))
+    const second = (await createRedisson({ redis: { nodes } })).getSemaphore(first.name)
+    await second.acquire()
+    const waiting = first.semaphore.acquire()
+    await first.sleeps()
+    await second.release()
+    await waiting
+  })
+
+  it('Never more than its permits are inside a semaphore, and all of them are back in the end', async () => {
+    const clients = await Promise.all([createRedisson(), createRedisson(), createRedisson()])
+    const { name } = await newSemaphore(3, clients[0])
+    let inside = 0
+    let most = 0
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, caller) => {
+        const semaphore = clients[caller % 3]!.getSemaphore(name)
+        for (let round = 0; round < 8; round++) {
+          const permits = 1 + ((caller + round) % 3)
+          await semaphore.withPermits(
+            async () => {
+              inside += permits
+              most = Math.max(most, inside)
+              await new Promise((resolve) => setImmediate(resolve))
+              inside -= permits
+            },
+            { permits },
+          )
+        }
+      }),
+    )
+    expect(most).to.equal(3)
+    expect(await redis.get(name)).to.equal('3')
+  })
+})

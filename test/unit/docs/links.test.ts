@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect } from 'chai'
+import { pages, textOf } from '../../kit/docs/pages'
+
+const ROOT = join(__dirname, '../../..')
+
+/** Pages that are written elsewhere at this moment: links to them are left alone. Empty this list when they are here. */
+const COMING: string[] = []
+const OTHERS = [
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'test/README.md',
+  'compat/redisson-tests.md',
+]
+const checked = [...pages(), ...OTHERS]
+
+interface Link {
+  readonly page: string
+  readonly target: string
+}
+
+/** Links and images in Markdown and in HTML, but for those in code. */
+function linksIn(page: string): Link[] {
+  const text = textOf(page)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/`[^`\n]*`/g, '')
+  const found = [...text.matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g)]
+  return found.map(([, markdown, html]) => ({ page, target: (markdown ?? html)! }))
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(page: string): string[] {
+  const text = textOf(page).replace(/^```[\s\S]*?^```/gm, '')
+  const seen = new Map<string, number>()
+  return [...text.matchAll(/^#+ +(.+)$/gm)].map(([, heading]) => {
+    const anchor = heading!
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-')
+    const times = seen.get(anchor) ?? 0
+    seen.set(anchor, times + 1)
+    return times === 0 ? anchor : `${anchor}-${times}`
+  })
+}
+
+/** What is wrong with a link, or undefined. */
+function faultOf({ page, target }: Link): string | undefined {
+  if (/^(https?|mailto):/.test(target)) return undefined
+  const [path = '', anchor] = target.split('#')
+  const file = path === '' ? page : normalize(join(dirname(page), path))
+  if (COMING.includes(file)) return undefined
+  if (!existsSync(join(ROOT, file))) return `${page}: no file ${target}`
+  if (anchor !== undefined && !anchorsOf(file).includes(anchor)) return `${page}: no heading ${target}`
+  return undefined
+}
+
+describe('The links of the pages', () => {
+  for (const page of checked)
+    it(`The links of ${page} lead to files and headings that are there`, () => {
+      expect(linksIn(page).map(faultOf).filter(Boolean)).to.deep.equal([])
+    })
+
+  it('The links of the pages lead to every page of docs/, from docs/README.md or from a page that it leads to', () => {
+    const reached = new Set(['README.md'])
+    for (const page of reached)
+      if (page.endsWith('.md') && existsSync(join(ROOT, page)))
+        for (const { target } of linksIn(page))
+          if (!/^\w+:|^#/.test(target)) reached.add(normalize(join(dirname(page), target.split('#')[0]!)))
+    expect(checked.filter((page) => !reached.has(page) && page.startsWith('docs/'))).to.deep.equal([])
+  })
+
+  it('The links of the pages that are let through lead to pages that are not here yet', () => {
+    expect(COMING.filter((page) => existsSync(join(ROOT, page)))).to.deep.equal([])
+  })
+
+  it('The links of the pages are found wrong where a file or a heading is missing', () => {
+    const page = 'docs/README.md'
+    expect(faultOf({ page, target: 'missing.md' })).to.equal('docs/README.md: no file missing.md')
+    expect(faultOf({ page, target: '#missing' })).to.equal('docs/README.md: no heading #missing')
+    expect(faultOf({ page, target: '../README.md' })).to.equal(undefined)
+  })
+})

@@ -1,0 +1,283 @@
+import { EventEmitter } from 'node:events'
+import { Socket } from 'node:net'
+import { inspect } from 'node:util'
+import { expect } from 'chai'
+import { Redis } from 'ioredis'
+import { Redisson } from '../../../src/redisson'
+import { NobodysErrors } from '../../kit/observing'
+import { rejection } from '../../kit/rejection'
+
+const host = 'nowhere.invalid'
+const nodes = [{ host, port: 7000 }]
+const sentinels = [{ host, port: 26379 }]
+
+/** What a client of node-redis looks like from outside. */
+class RedisClient extends EventEmitter {
+  readonly isOpen = true
+  readonly isReady = true
+  readonly options = { socket: { host, port: 6379 }, password: 's3cret' }
+  async connect() {}
+  async sendCommand() {}
+  async disconnect() {}
+  duplicate() {
+    return new RedisClient()
+  }
+}
+
+const refused: [string, unknown, ErrorConstructor, RegExp][] = [
+  ['nothing in it', {}, TypeError, /redis does not say where.*host.*port.*path.*sentinels/],
+  ['a URL under a name', { url: 'redis://:s3cret@h' }, TypeError, /redis\.url.*URL itself/],
+  [
+    'a misspelt port',
+    { host, prot: 6380 },
+    TypeError,
+    /redis\.prot.*did you mean port\?.*known here: .*port/,
+  ],
+  ['a misspelt password', { host, pasword: 's3cret' }, TypeError, /redis\.pasword.*did you mean password\?/],
+  ['a socket', { socket: { host, port: 6379 } }, TypeError, /redis\.socket.*host/],
+  ['a sentinel', { sentinel: sentinels, name: 'm' }, TypeError, /redis\.sentinel.*did you mean sentinels\?/],
+  [
+    'a database by another name',
+    { port: 6379, database: 3 },
+    TypeError,
+    /redis\.database.*did you mean db\?/,
+  ],
+  ['no word of ioredis', { host, timeout: 5 }, TypeError, /redis\.timeout/],
+  ['a key that is a URL', { 'redis://:s3cret@h:6379': '' }, TypeError, /unknown option/],
+
+  ['an array', [host, 6379], TypeError, /redis must be.*Array/],
+  ['an array of nodes', nodes, TypeError, /redis must be.*Array/],
+  ['a Map', new Map([['host', host]]), TypeError, /redis must be.*Map/],
+  ['a promise', Promise.resolve('redis://h'), TypeError, /redis must be.*Promise/],
+  ['a function', () => 'redis://h', TypeError, /redis must be.*function/],
+  ['a date', new Date(), TypeError, /redis must be.*Date/],
+  ['a live client of another library', new RedisClient(), TypeError, /RedisClient.*not.*ioredis/],
+  [
+    'that client with an address beside',
+    Object.assign(new RedisClient(), { host }),
+    TypeError,
+    /RedisClient/,
+  ],
+  ['what merely can be duplicated', { duplicate() {}, options: { host } }, TypeError, /not.*ioredis/],
+
+  [
+    'no host and no port',
+    { host: undefined, port: undefined },
+    TypeError,
+    /redis\.host is undefined.*environment/,
+  ],
+  ['no host but a port', { host: undefined, port: 6379 }, TypeError, /redis\.host is undefined/],
+  ['a host that is null', { host: null, port: 6379 }, TypeError, /redis\.host is null/],
+  ['an empty host', { host: '', port: 6379 }, TypeError, /redis\.host/],
+  ['no path', { path: undefined }, TypeError, /redis /],
+  ['an empty path', { path: '' }, TypeError, /redis\.path/],
+  ['nothing but a password', { password: 's3cret' }, TypeError, /redis .*host/],
+  ['nothing but a database', { db: 3 }, TypeError, /redis .*host/],
+  ['a URL as the host', { host: 'redis://:s3cret@h' }, TypeError, /redis\.host/],
+  ['a host and a port in one word', { host: 'h:6379' }, TypeError, /redis\.host/],
+  ['a host of two words', { host: 'h:6379 s3cret' }, TypeError, /redis\.host/],
+  ['a host that is a number', { host: 6379 }, TypeError, /redis\.host.*string/],
+  ['a password that is a number', { host, password: 12345678 }, TypeError, /redis\.password.*string/],
+  ['a password that is an object', { host, password: { s3cret: 1 } }, TypeError, /redis\.password.*string/],
+  ['a name that is a number', { sentinels, name: 5 }, TypeError, /redis\.name.*string/],
+  ['a timeout that is text', { host, connectTimeout: 'soon' }, TypeError, /redis\.connectTimeout/],
+  ['a timeout that is NaN', { host, connectTimeout: Number.NaN }, RangeError, /redis\.connectTimeout/],
+  ['a timeout below 0', { host, connectTimeout: -1 }, RangeError, /redis\.connectTimeout/],
+  ['a ready check that is text', { host, enableReadyCheck: 'false' }, TypeError, /redis\.enableReadyCheck/],
+  ['a Connector that is text', { Connector: 'x' }, TypeError, /redis\.Connector/],
+  ['a family that is none', { host, family: 5 }, RangeError, /redis\.family/],
+  [
+    'a key that every object has',
+    JSON.parse('{"constructor": 1, "host": "h"}'),
+    TypeError,
+    /redis\.constructor; known/,
+  ],
+  ['tls that is a number', { host, tls: 1 }, TypeError, /redis\.tls/],
+
+  ['db NaN', { host, db: Number.NaN }, RangeError, /redis\.db.*NaN/],
+  ['db below 0', { host, db: -1 }, RangeError, /redis\.db.*-1/],
+  ['db with a fraction', { host, db: 1.5 }, RangeError, /redis\.db.*1\.5/],
+  ['db without end', { host, db: Number.POSITIVE_INFINITY }, RangeError, /redis\.db/],
+  ['db beyond what a server can have', { host, db: 2 ** 31 }, RangeError, /redis\.db/],
+  ['db that is a word', { host, db: 'abc' }, TypeError, /redis\.db/],
+  ['db that begins with a number', { host, db: '1abc' }, TypeError, /redis\.db/],
+  ['db that is empty', { host, db: '' }, TypeError, /redis\.db/],
+  ['db that is a flag', { host, db: true }, TypeError, /redis\.db/],
+  ['port 0', { host, port: 0 }, RangeError, /redis\.port/],
+  ['port NaN', { host, port: Number.NaN }, RangeError, /redis\.port/],
+  ['port with a fraction', { host, port: 63.79 }, RangeError, /redis\.port/],
+  ['port beyond the last', { host, port: 65536 }, RangeError, /redis\.port.*65535/],
+  ['port that is a word', { host, port: 'abc' }, TypeError, /redis\.port/],
+  ['port that is empty', { host, port: '' }, TypeError, /redis\.port/],
+
+  ['a URL with a word as database', 'redis://h/abc', TypeError, /database/],
+  ['a URL with a word after a database', 'redis://h/1abc', TypeError, /database/],
+  ['a URL with a database below 0', 'redis://h/-1', TypeError, /database/],
+  ['a URL with two paths', 'redis://h/1/2', TypeError, /database/],
+  ['a URL with a database beyond any', 'redis://h/99999999999', RangeError, /db/],
+  ['a URL without a host', 'redis:///3', TypeError, /host/],
+  ['a URL of nothing', 'redis://', TypeError, /host/],
+  ['a URL without slashes', 'redis:h:6379', TypeError, /host/],
+  ['a URL of missing variables', 'redis://undefined:6379', TypeError, /undefined/],
+  ['a URL of two missing variables', 'redis://undefined:undefined', TypeError, /URL/],
+  ['a URL with port 0', 'redis://h:0', RangeError, /port/],
+  ['a URL with a fragment', 'redis://h#s3cret', TypeError, /percent-encode/],
+  ['a URL with a word that is none of ours', 'redis://h?dbase=3', TypeError, /dbase.*known here: .*db/],
+  ['a URL that would have TLS', 'redis://h?tls=true', TypeError, /tls.*rediss/],
+  ['a URL with certificates', 'rediss://h?ssl_cert_reqs=none', TypeError, /ssl_cert_reqs/],
+  ['a URL with a database twice', 'redis://h/1?db=2', TypeError, /db.*twice/],
+  ['a URL with a password twice', 'redis://:s3cret@h?password=s3cret2', TypeError, /password.*twice/],
+  ['a URL with a word as database in its query', 'redis://h?db=abc', TypeError, /db/],
+  ['a URL with a word as a number', 'redis://h?connectTimeout=soon', TypeError, /connectTimeout/],
+  ['a URL with a word that every object has', 'redis://h?noDelay=constructor', TypeError, /noDelay/],
+  ['a URL with a word as a flag', 'redis://h?enableReadyCheck=no', TypeError, /enableReadyCheck/],
+  ['a URL with a key prefix', 'redis://h?keyPrefix=a:', TypeError, /nameMapper/],
+  ['a URL object with a word as database', new URL('valkey://h/abc'), TypeError, /database/],
+  ['a URL of another protocol', new URL('https://h'), TypeError, /begins? with redis:\/\//],
+  ['an address without a protocol', '//h:6379', TypeError, /URL/],
+  ['a host and a port in one', 'localhost:6379', TypeError, /begins? with redis:\/\//],
+  ['a URL of no socket', 'redis+unix://', TypeError, /redis\+unix:\/\/\//],
+  ['a URL of a socket on a host', 'redis+unix://host/tmp/s', TypeError, /redis\+unix:\/\/\//],
+  ['a socket with a word that is none of ours', '/tmp/s?dbase=3', TypeError, /dbase/],
+  ['a socket with a word as database', '/tmp/s?db=abc', TypeError, /db/],
+
+  ['nodes that are none', { nodes: [] }, TypeError, /at least one node/],
+  ['nodes that are no array', { nodes: { host } }, TypeError, /redis\.nodes/],
+  ['nodes that are missing', { nodes: undefined }, TypeError, /redis\.nodes/],
+  ['a node that is undefined', { nodes: [undefined] }, TypeError, /redis\.nodes\[0\]/],
+  ['a second node that is null', { nodes: [...nodes, null] }, TypeError, /redis\.nodes\[1\]/],
+  ['a node with nothing in it', { nodes: [{}] }, TypeError, /redis\.nodes\[0\]/],
+  [
+    'a node without a host',
+    { nodes: [{ host: undefined, port: 7000 }] },
+    TypeError,
+    /redis\.nodes\[0\]\.host/,
+  ],
+  ['a node with a misspelt port', { nodes: [{ host, prot: 1 }] }, TypeError, /redis\.nodes\[0\]\.prot.*port/],
+  ['a node with port 0', { nodes: [{ host, port: 0 }] }, RangeError, /redis\.nodes\[0\]\.port/],
+  ['a node that is port -1', { nodes: [-1] }, RangeError, /redis\.nodes\[0\]/],
+  ['a node that is a Map', { nodes: [new Map()] }, TypeError, /redis\.nodes\[0\].*Map/],
+  ['a node that is a flag', { nodes: [true] }, TypeError, /redis\.nodes\[0\]/],
+  ['a node that is empty', { nodes: [''] }, TypeError, /redis\.nodes\[0\]/],
+  ['a node of another protocol', { nodes: ['http://h'] }, TypeError, /redis\.nodes\[0\].*redis:\/\//],
+  ['a node with a database in its URL', { nodes: ['redis://h:7000/3'] }, TypeError, /database 0 only/],
+  ['a node with a database', { nodes: [{ host, db: 3 }] }, TypeError, /database 0 only/],
+  ['a node with a word in its URL', { nodes: ['redis://h:7000?x=1'] }, TypeError, /redis\.nodes\[0\].*x/],
+  [
+    'nodes with options beside',
+    { nodes, redisOptions: {} },
+    TypeError,
+    /redis\.redisOptions.*nodes, options/,
+  ],
+  [
+    'nodes with a password beside',
+    { nodes, password: 's3cret' },
+    TypeError,
+    /redis\.password.*nodes, options/,
+  ],
+  ['nodes and sentinels', { nodes, sentinels, name: 'm' }, TypeError, /redis\.sentinels/],
+  ['options of nodes that are text', { nodes, options: 'x' }, TypeError, /redis\.options/],
+  ['a lookup that is none', { nodes, options: { dnsLookup: 'x' } }, TypeError, /redis\.options\.dnsLookup/],
+  ['options of nodes that are an array', { nodes, options: [] }, TypeError, /redis\.options/],
+  [
+    'misspelt options of nodes',
+    { nodes, options: { redisOption: {} } },
+    TypeError,
+    /redis\.options\.redisOption.*redisOptions/,
+  ],
+  [
+    'a password among the options of nodes',
+    { nodes, options: { password: 's3cret' } },
+    TypeError,
+    /redis\.options\.password/,
+  ],
+  [
+    'no options of the servers',
+    { nodes, options: { redisOptions: 'x' } },
+    TypeError,
+    /redis\.options\.redisOptions/,
+  ],
+  [
+    'misspelt options of the servers',
+    { nodes, options: { redisOptions: { pasword: 's3cret' } } },
+    TypeError,
+    /redis\.options\.redisOptions\.pasword.*password/,
+  ],
+  [
+    'a password of the servers that is a number',
+    { nodes, options: { redisOptions: { password: 12345678 } } },
+    TypeError,
+    /redisOptions\.password/,
+  ],
+
+  ['sentinels that are none', { sentinels: [], name: 'm' }, TypeError, /redis\.sentinels/],
+  ['sentinels that are none beside a host', { sentinels: [], host }, TypeError, /redis\.sentinels/],
+  ['sentinels that are no array', { sentinels: { host }, name: 'm' }, TypeError, /redis\.sentinels/],
+  ['sentinels that are missing', { sentinels: undefined, name: 'm' }, TypeError, /redis /],
+  ['a sentinel that is undefined', { sentinels: [undefined], name: 'm' }, TypeError, /redis\.sentinels\[0\]/],
+  ['a sentinel that is text', { sentinels: ['h:26379'], name: 'm' }, TypeError, /redis\.sentinels\[0\]/],
+  ['a sentinel with nothing in it', { sentinels: [{}], name: 'm' }, TypeError, /redis\.sentinels\[0\]/],
+  [
+    'a sentinel without a host',
+    { sentinels: [{ host: undefined, port: 1 }], name: 'm' },
+    TypeError,
+    /redis\.sentinels\[0\]\.host/,
+  ],
+  [
+    'a sentinel with a misspelt host',
+    { sentinels: [{ hots: host }], name: 'm' },
+    TypeError,
+    /redis\.sentinels\[0\]\.hots.*host/,
+  ],
+  [
+    'a sentinel with a password',
+    { sentinels: [{ host, password: 's3cret' }], name: 'm' },
+    TypeError,
+    /redis\.sentinels\[0\]\.password.*sentinelPassword/,
+  ],
+  [
+    'a sentinel with port 70000',
+    { sentinels: [{ host, port: 70_000 }], name: 'm' },
+    RangeError,
+    /redis\.sentinels\[0\]\.port/,
+  ],
+  ['sentinels without a name', { sentinels }, TypeError, /redis\.name is missing/],
+  ['sentinels with an empty name', { sentinels, name: '' }, TypeError, /redis\.name is missing/],
+]
+
+describe('A redis option that is not understood', () => {
+  const nobodys = new NobodysErrors()
+  const { connect } = Socket.prototype
+  let opened = 0
+
+  beforeEach(() => {
+    nobodys.watch()
+    opened = 0
+    Socket.prototype.connect = function (this: Socket, ...args: never[]) {
+      opened++
+      return (connect as (...all: never[]) => Socket).apply(this, args)
+    } as typeof connect
+  })
+  afterEach(async () => {
+    Socket.prototype.connect = connect
+    await nobodys.expectNone()
+  })
+
+  for (const [what, redis, type, reason] of refused)
+    it(`The redis option is refused before anything is opened: ${what}`, async () => {
+      const error = await rejection(Redisson.create({ redis: redis as string }))
+      expect(error.message).to.match(reason)
+      expect(error).to.be.instanceOf(type)
+      expect(inspect(error, { depth: 10 })).not.to.match(/s3cret|12345678/)
+      expect(opened).to.equal(0)
+    })
+
+  it('The redis option is refused before anything is opened: an ioredis instance with a database that is none', async () => {
+    const instance = new Redis({ host, db: Number.NaN, lazyConnect: true })
+    const error = await rejection(Redisson.create({ redis: instance }))
+    expect(error).to.be.instanceOf(RangeError)
+    expect(error.message).to.match(/redis\.db/)
+    expect(opened).to.equal(0)
+    instance.disconnect()
+  })
+})

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import type { Lease } from '../../../src/leases/lease'
+import type { LeaseRegistry } from '../../../src/leases/lease-registry'
+import { SelfDeadlockWarning } from '../../../src/waiting/self-deadlock-warning'
+import { VirtualClock } from '../../kit/virtual-clock'
+
+describe('How often RLOCK_SELF_WAIT comes', () => {
+  it('RLOCK_SELF_WAIT comes once a name, however many holds of it keep callers waiting', async () => {
+    const clock = new VirtualClock()
+    const seen: string[] = []
+    const note = (warning: Error & { code?: string }) => {
+      if (warning.code === 'RLOCK_SELF_WAIT' && warning.message.includes('once a name'))
+        seen.push(warning.message)
+    }
+    process.on('warning', note)
+    try {
+      const warning = new SelfDeadlockWarning(
+        clock,
+        registryOf(() => hold),
+      )
+      let hold = heldLock('once a name: a')
+      for (const name of ['once a name: a', 'once a name: a', 'once a name: b']) {
+        hold = heldLock(name)
+        const joined = clock.now()
+        const stop = warning.watch(hold, () => [{ joined }])
+        clock.advance(11_000)
+        stop()
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(seen).to.have.length(2)
+
+      function heldLock(lockName: string): Lease {
+        return {
+          lockName,
+          lockId: `lock ${lockName}`,
+          key: lockName,
+          acquired: clock.now(),
+          holder: 'thread id 1',
+        } as Lease
+      }
+    } finally {
+      process.off('warning', note)
+    }
+  })
+})
+
+function registryOf(first: () => Lease): LeaseRegistry {
+  return { first } as unknown as LeaseRegistry
+}

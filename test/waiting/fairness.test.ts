@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { startCallersProcess } from '../kit/contention/callers-process'
+import { ForeignLock } from '../kit/foreign-lock'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { type Standalone, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { VirtualClock } from '../kit/virtual-clock'
+
+/** Of what a process would get if all got the same. */
+const LEAST_SHARE = 0.3
+const SECTION_MS = 5
+const DURATION_MS = 2_000
+
+type Kind = 'plain lock' | 'write lock'
+
+const KINDS: readonly Kind[] = ['plain lock', 'write lock']
+
+const lockOf = (redisson: Redisson, kind: Kind, name: string) =>
+  kind === 'plain lock' ? redisson.getLock(name) : redisson.getReadWriteLock(name).writeLock()
+
+describe('Each process gets its share of a contended lock', () => {
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  /** A way to the server on which each message takes so many ms more. */
+  async function farAway(ms: number): Promise<string> {
+    const proxy = await openProxy(await sharedStandalone())
+    proxy.delay(ms)
+    return proxy.url
+  }
+
+  /** How many sections each client gets; all of its callers ask again as soon as they are out. */
+  async function contend(clients: readonly Redisson[], kind: Kind, callers: number): Promise<number[]> {
+    const name = uniqueName()
+    const end = performance.now() + DURATION_MS
+    const ended = clients.map(async (redisson) => {
+      const lock = lockOf(redisson, kind, name)
+      let sections = 0
+      const caller = async () => {
+        while (performance.now() < end) {
+          const hold = await lock.acquire()
+          await sleep(SECTION_MS)
+          sections++
+          await hold.unlock()
+        }
+      }
+      await Promise.all(Array.from({ length: callers }, caller))
+      return sections
+    })
+    return await Promise.all(ended)
+  }
+
+  function expectShares(sections: readonly number[]) {
+    const fair = sections.reduce((sum, each) => sum + each, 0) / sections.length
+    expect(Math.min(...sections) / fair, sections.join(' : ')).to.be.at.least(LEAST_SHARE)
+  }
+
+  for (const kind of KINDS) {
+    it(`Each process gets its share of a contended lock: two clients of one process, one caller each, ${kind}`, async () => {
+      expectShares(await contend([await createRedisson(), await createRedisson()], kind, 1))
+    })
+
+    for (const callers of [1, 4])
+      for (const ms of [0, 1, 5])
+        it(`Each process gets its share of a contended lock: a client ${ms} ms farther away, ${callers} ${callers > 1 ? 'callers' : 'caller'} each, ${kind}`, async () => {
+          const clients = [await createRedisson(), await createRedisson({ redis: await farAway(ms) })]
+          expectShares(await contend(clients, kind, callers))
+        })
+
+    it(`Each process gets its share of a contended lock: three clients at different distances, one caller each, ${kind}`, async () => {
+      const urls = [undefined, await farAway(1), await farAway(5)]
+      const clients = await Promise.all(urls.map((redis) => createRedisson(redis ? { redis } : {})))
+      expectShares(await contend(clients, kind, 1))
+    })
+
+    it(`Each process gets its share of a contended lock: two processes, one caller each, the second behind a proxy that adds nothing, ${kind}`, async () => {
+      const { url } = await sharedStandalone()
+      const redis = await openRedis()
+      const [lock, counterKey] = [uniqueName(), uniqueName('counter')]
+      const order = { url, lock, counterKey, callers: 1, durationMs: 3_000, holdMs: 20 }
+      const processes = [url, await farAway(0)].map((lockUrl) =>
+        startCallersProcess({
+          ...order,
+          lockUrl,
+          writing: kind === 'write lock',
+          lockWatchdogTimeout: 30_000,
+        }),
+      )
+      try {
+        await Promise.all(processes.map(({ ready }) => ready))
+        const reports = await Promise.all(processes.map((each) => each.run()))
+        const sections = reports.map((report) => report.sections)
+        expectShares(sections)
+        expect(await redis.getdel(counterKey)).to.equal(String(sections[0]! + sections[1]!))
+      } finally {
+        for (const each of processes) each.kill()
+      }
+    })
+  }
+})
+
+describe('A client that does not wait', () => {
+  let server: Standalone
+  let redis: Redis
+  let clock: VirtualClock
+  let redisson: Redisson
+
+  // Commands are counted here, so nobody else may send any.
+  before(async () => {
+    server = await startStandalone()
+  })
+
+  after(() => server.stop())
+
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+    clock = new VirtualClock()
+    clock.advance(1_000)
+    // Its time stands still, so that no subscription ends because it is old.
+    redisson = await createRedisson({ redis: server.url }, { clock })
+  })
+  afterEach(closeAll)
+
+  for (const kind of KINDS)
+    it(`A client that does not wait sends two scripts for a section that nobody else is interested in, and nothing else: ${kind}`, async () => {
+      const lock = lockOf(redisson, kind, uniqueName())
+      // The server knows the scripts from here on.
+      await lock.withLock(() => {})
+      await redis.config('RESETSTAT')
+      for (let section = 0; section < 20; section++) await lock.withLock(() => {})
+      const stats = await redis.info('commandstats')
+      const calls = (command: string) =>
+        Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
+      expect(['evalsha', 'eval', 'subscribe'].map(calls)).to.deep.equal([40, 0, 0])
+    })
+
+  /** Has the client wait for a lock that another has, and take it. */
+  async function waitedFor(foreign: ForeignLock) {
+    await foreign.take(60_000)
+    const waiting = redisson.getLock(foreign.name).acquire()
+    await waitUntil('it listens', async () => (await foreign.listeners()) === 1)
+    await foreign.release()
+    return await waiting
+  }
+
+  const untilNobodyListens = (foreign: ForeignLock) =>
+    waitUntil('it listens no longer', async () => (await foreign.listeners()) === 0)
+
+  it('A client that does not wait does not listen any more once others release the lock', async () => {
+    const foreign = new ForeignLock(redis, uniqueName())
+    const hold = await waitedFor(foreign)
+    await hold.unlock()
+    expect(await foreign.listeners()).to.equal(1)
+    await foreign.take(60_000)
+    await foreign.release()
+    await untilNobodyListens(foreign)
+  })
+
+  it('A client that does not wait does not listen after its release where its last caller came too late for a turn', async () => {
+    const foreign = new ForeignLock(redis, uniqueName())
+    await (await waitedFor(foreign)).unlock()
+    clock.advance(5)
+    await redisson.getLock(foreign.name).withLock(() => {})
+    expect(await foreign.listeners()).to.equal(1)
+    clock.advance(6)
+    await redisson.getLock(foreign.name).withLock(() => {})
+    await untilNobodyListens(foreign)
+  })
+
+  it('A client that does not wait leaves the lock to a client that heard its release, until it hears one of that client', async () => {
+    const foreign = new ForeignLock(redis, uniqueName())
+    const ear = await openRedis(server.url)
+    await ear.subscribe(foreign.channel)
+    const lock = redisson.getLock(foreign.name)
+    await lock.withLock(() => {})
+    const next = lock.acquire()
+    await waitUntil('it listens as well', async () => (await foreign.listeners()) === 2)
+    expect(await redis.exists(foreign.name)).to.equal(0)
+    await foreign.take(60_000)
+    await foreign.release()
+    await (await next).unlock()
+  })
+})

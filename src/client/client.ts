@@ -7,9 +7,9 @@ import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
 import { EndedThreadWarning } from '../ownership/ended-thread-warning'
 import { withoutSecrets } from '../redis/errors'
+import type { KnownServer } from '../redis/fencing/server-identity'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
-import type { KnownServer } from '../redis/server-identity'
 import { ScriptExecutor } from '../scripts/executor'
 import type { ScriptTransport } from '../scripts/transport'
 import { outsideRequests } from '../util/async-context'
@@ -23,7 +23,7 @@ import type { Context } from './context'
 import { ClientEvents } from './event-emitter'
 import { inProcessServer } from './in-process-server'
 import { redisServer } from './redis-server'
-import { RefusedMessages } from './refused-messages'
+import { UnpublishedReleases } from './unpublished-releases'
 
 /** What tests replace. */
 export interface ClientInternals {
@@ -55,7 +55,7 @@ export class Client implements Context {
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
-  readonly refusedMessages: RefusedMessages
+  readonly unpublishedReleases: UnpublishedReleases
   readonly events = new ClientEvents()
   readonly isCluster: boolean
   readonly server: KnownServer
@@ -148,7 +148,9 @@ export class Client implements Context {
       audienceIsKnown: !this.isCluster || publishCommand === 'spublish',
     })
     this.orphans = new OrphanReleaser(clock)
-    this.refusedMessages = new RefusedMessages(clock, publishCommand, (error) => this.events.error(error))
+    this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, (error) =>
+      this.events.error(error),
+    )
   }
 
   /** The key of a lock of this name. */

@@ -1,6 +1,6 @@
+import type { KnownServer } from '../redis/fencing/server-identity'
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
-import type { KnownServer } from '../redis/server-identity'
 import type { ChannelEvents, ChannelSource } from '../redis/subscriber'
 import type { ScriptTransport } from '../scripts/transport'
 import type { Clock } from '../util/clock'

@@ -2,13 +2,13 @@ import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { OrphanReleaser } from '../leases/orphan-releaser'
 import type { ExplicitCallers } from '../ownership/caller'
 import type { EndedThreadWarning } from '../ownership/ended-thread-warning'
+import type { KnownServer } from '../redis/fencing/server-identity'
 import type { PublishCommand } from '../redis/pubsub'
-import type { KnownServer } from '../redis/server-identity'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import type { WaitQueues } from '../waiting/wait-queues'
 import type { ClientEvents } from './event-emitter'
-import type { RefusedMessages } from './refused-messages'
+import type { UnpublishedReleases } from './unpublished-releases'
 
 /** What a primitive may use of its client. */
 export interface Context {
@@ -23,7 +23,7 @@ export interface Context {
   readonly events: ClientEvents
   readonly explicitCallers: ExplicitCallers
   readonly endedThreads: EndedThreadWarning
-  readonly refusedMessages: RefusedMessages
+  readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
   /** The lease of a hold that asked for none, in ms; the watchdog renews it. */

@@ -5,7 +5,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { PLACED } from '../waiting/wait-policy'
-import { HashLockScripts } from './hash-lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 /** How long a place outlives its last refresh, in ms. It is refreshed at every third of it. */
 export const ALLOWANCE = 5_000

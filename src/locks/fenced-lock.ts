@@ -19,7 +19,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { blocked, type Outcome } from '../waiting/attempt'
-import { HashLockScripts } from './hash-lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 /** An acquisition of a fenced lock, as an object. */
 export interface FencedLockHold extends LockHold {

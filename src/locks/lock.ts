@@ -4,7 +4,7 @@ import { ReentrantLock } from '../reentrant/reentrant-lock'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
-import { HashLockScripts } from './hash-lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 const ACQUIRE = script('lock/acquire', decodeAcquire)
 const REENTER = script('lock/reenter', decodeReenter)

@@ -17,7 +17,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { Outcome } from '../waiting/attempt'
 import { EXCLUSIVE } from '../waiting/wait-policy'
-import { HASH_LOCK_RENEWAL } from './hash-lock'
+import { HASH_LOCK_RENEWAL } from './hash-lock-scripts'
 import { ReadWriteSide } from './read-write-side'
 
 const ACQUIRE = script('write-lock/acquire', decodeAcquire)

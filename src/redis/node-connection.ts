@@ -1,6 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import { connectionOptions } from './connection-options'
 import { openChecked } from './handshake'
+import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
 
 /** What a connection needs that resends nothing itself, because what it carries belongs to one connection. */

@@ -9,7 +9,7 @@ import {
   isPlainObject,
   refuseKeyPrefix,
   take,
-} from './option-checks'
+} from './options/option-checks'
 import {
   KNOWN,
   KNOWN_OF_CLUSTER,
@@ -17,9 +17,9 @@ import {
   TAKEN_FOR_NODES,
   TAKEN_FROM_CLUSTER,
   TAKEN_FROM_NODE,
-} from './option-names'
-import { parseRedisUrl } from './redis-url'
-import { refuseUnknown } from './unknown-option'
+} from './options/option-names'
+import { parseRedisUrl } from './options/redis-url'
+import { refuseUnknown } from './options/unknown-option'
 
 /** Where the server is and how to get in, whatever form the caller gave it in. */
 export type RedisTarget = {

@@ -7,7 +7,7 @@ import type { WaitTarget } from '../waiting/wait-target'
 import type { Hold } from './hold'
 import { LockOrphan } from './lock-orphan'
 import type { AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
-import { warnOfOtherClients } from './other-clients'
+import { warnOfOtherClients } from './self-wait-across-clients'
 
 /** One owner's attempt at one lock. */
 export class AcquireAttempt<Grant> implements LockAttempt<Grant> {

@@ -15,7 +15,7 @@ export class LockOrphan implements Orphan {
   async release(): Promise<void> {
     const { value } = await this.scripts.release(this.owner, 0, 0, 0).answer
     if (value.result === 'freed') this.context.queues.freed(this.scripts, value.notified)
-    this.context.refusedMessages.released(this.scripts, value)
+    this.context.unpublishedReleases.released(this.scripts, value)
   }
 }
 

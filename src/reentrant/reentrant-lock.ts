@@ -161,7 +161,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
         !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
       for (const hold of all ? before : forced) hold.lose('forced')
       this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
-      this.context.refusedMessages.released(this.scripts, value)
+      this.context.unpublishedReleases.released(this.scripts, value)
       return true
     }
   }

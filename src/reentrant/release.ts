@@ -124,7 +124,7 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
   const wasHeld = 'granted' in value ? value.granted : value.result !== 'not-held'
   if (!handoff && !('granted' in value)) {
     context.queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
-    context.refusedMessages.released(scripts, value)
+    context.unpublishedReleases.released(scripts, value)
   }
   // Gone, but the connection broke in between: an earlier copy of this release was applied.
   if (!wasHeld && !connectionBroke) {

@@ -1,8 +1,8 @@
 import type { Clock, Moment } from '../util/clock'
 import type { Linked } from '../util/linked-list'
-import { ResendableCall } from './resendable-call'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
+import { UnansweredAttempts } from './unanswered-attempts'
 
 /** The answer to a script, and what the caller must know to judge it. */
 export interface Reply<Value> {
@@ -21,7 +21,7 @@ export interface Reply<Value> {
 export type AnyScriptCall = ScriptCall<any>
 
 /** One script in flight, through as many attempts as it takes. */
-export class ScriptCall<Value> extends ResendableCall implements Linked<AnyScriptCall> {
+export class ScriptCall<Value> extends UnansweredAttempts implements Linked<AnyScriptCall> {
   before: AnyScriptCall | undefined
   behind: AnyScriptCall | undefined
   isPending = false

@@ -1,6 +1,6 @@
-import type { BrokenConnection } from '../redis/broken-connections'
 import type { ClientTracking } from '../redis/client-tracking'
 import type { CommandConnection } from '../redis/command-connection'
+import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { ReplicaAckConnection, ReplicaAckReply } from '../redis/replica-ack/connection'
 import type { Script } from './script'
 

@@ -150,7 +150,7 @@ export class CountDownLatch implements RCountDownLatch {
 
   private changed({ value: { done, isRefused } }: Reply<Change>): boolean {
     const { context, name, target } = this
-    context.refusedMessages.released(
+    context.unpublishedReleases.released(
       { name, channel: target.channel },
       { result: 'freed', notified: isRefused ? undefined : 0 },
       'latch',

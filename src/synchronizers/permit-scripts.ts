@@ -83,7 +83,7 @@ export class PermitScripts {
   /** The server published a change, or refused to: then local waiters look by themselves. */
   published(isPublished: boolean): void {
     const { context, name, target } = this
-    context.refusedMessages.released(
+    context.unpublishedReleases.released(
       { name, channel: target.channel },
       { result: 'freed', notified: isPublished ? 0 : undefined },
     )

@@ -81,7 +81,7 @@ export class PermitsAttempt implements Attempt<undefined> {
       const notified = value === UNPUBLISHED ? undefined : 0
       const { name } = wanted
       if (value > 0)
-        context.refusedMessages.released({ name, channel: target.channel }, { result: 'freed', notified })
+        context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
       if (value === UNPUBLISHED) context.queues.mayBeFree(target)
     }
     const orphan = { lease: CANCELLED_FOR, release }

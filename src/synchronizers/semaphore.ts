@@ -218,7 +218,7 @@ export class Semaphore implements RSemaphore {
         `The semaphore ${quote(name)} would have more permits than Java can count: 2147483647`,
       )
     const notified = value === UNPUBLISHED ? undefined : 0
-    context.refusedMessages.released({ name, channel: target.channel }, { result: 'freed', notified })
+    context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
     // Waiters of this client hear the message like all others, unless there was none.
     if (value === UNPUBLISHED) context.queues.mayBeFree(target)
     return value > 0

@@ -1,4 +1,4 @@
-import { BrokenConnections } from '../redis/broken-connections'
+import { BrokenConnections } from '../redis/fencing/broken-connections'
 import { clearInterval, setInterval } from '../util/timers'
 import type { InMemoryServer, Peer, Request } from './server'
 

@@ -7,7 +7,7 @@ import { queueMicrotask } from '../util/timers'
 import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
 import { catchUp, grantByMessage } from './granting-message'
-import { KnownState } from './known-state'
+import { LastAnswer } from './last-answer'
 import { countOvertaken, firstThatFits, mayPass } from './overtaking'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step'
 import type { BackOff } from './wait-policy'
@@ -29,7 +29,7 @@ const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
  * since: every message, confirmation or break in the meantime counts as a wake-up. A wake-up belongs to the
  * queue rather than to a waiter, so one that finds its waiter gone goes to the next.
  */
-export class WaitQueue extends KnownState {
+export class WaitQueue extends LastAnswer {
   private readonly queue = new LinkedList<AnyWaiter>()
   private backOff: BackOff | undefined
   private state: 'idle' | 'asking' | 'sleeping' = 'idle'

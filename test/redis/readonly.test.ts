@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connectionOptions } from '../../src/redis/connection-options'
+import { connectionOptions } from '../../src/redis/options/connection-options'
 import { resolveTarget } from '../../src/redis/target'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
 import { startStandalone, withClient } from '../kit/servers/index'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { resolveOptions } from '../../../src/api/options'
 import * as exported from '../../../src/index'
-import { KNOWN, KNOWN_OF_CLUSTER } from '../../../src/redis/option-names'
+import { KNOWN, KNOWN_OF_CLUSTER } from '../../../src/redis/options/option-names'
 import { textOf } from '../../kit/docs/pages'
 
 const ROOT = join(__dirname, '../../..')

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
-import type { Clock, Timer } from '../util/clock'
+import type { Clock, Timer } from '../../util/clock'
+import { reachedAt } from '../cluster-nodes'
 import { BrokenConnections } from './broken-connections'
-import { reachedAt } from './cluster-nodes'
 import { ConnectionFence } from './connection-fence'
 
 /** How soon the map of slots is read again while a connection that broke is to be fenced. */

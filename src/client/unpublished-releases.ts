@@ -12,7 +12,7 @@ interface ReleaseAnswer {
 }
 
 /** Reports releases that the server did not publish, once an outage for each kind of channel. */
-export class RefusedMessages {
+export class UnpublishedReleases {
   private readonly outages = new Map<string, OutageReporter>()
 
   constructor(

@@ -1,5 +1,5 @@
 import type { RedisOptions, SentinelAddress } from 'ioredis'
-import { describe } from '../api/arguments'
+import { describe } from '../../api/arguments'
 import { KNOWN, TAKEN, TAKEN_FROM_SENTINEL } from './option-names'
 import { refuseUnknown } from './unknown-option'
 

@@ -10,7 +10,7 @@ const SILENT_AFTER = 3_000
  * waiter whose wait is over answers "not acquired" only where the lock is known to be held. Else it takes the answer to
  * the attempt in flight, its own or that of the first waiter, or rejects.
  */
-export abstract class KnownState implements WaiterQueue {
+export abstract class LastAnswer implements WaiterQueue {
   /** The last answer said so, or the hold is one of this client. */
   protected knownHeld = false
   /** When the first try began that has no answer. */

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis'
-import type { RedisTarget } from './target'
+import type { RedisTarget } from '../target'
 
 /** What every connection of ours has in common, whatever the caller's own ioredis options say. */
 const OWN_OPTIONS = {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
-import type { Clock } from '../util/clock'
+import type { Clock } from '../../util/clock'
+import { classify } from '../errors'
 import type { BrokenConnection, BrokenConnections } from './broken-connections'
-import { classify } from './errors'
 
 const RETRY_AFTER = 250
 

@@ -1,8 +1,8 @@
-import type { BrokenConnection } from '../redis/broken-connections'
+import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { ScriptTransport } from './transport'
 
 /** What a call knows of its attempts that ended with their connections. */
-export class ResendableCall {
+export class UnansweredAttempts {
   /** An attempt ended before its answer came: whether it was applied is unknown. */
   mayHaveBeenApplied = false
   /** The connections on which attempts ended. */

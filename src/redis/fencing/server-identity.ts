@@ -1,7 +1,7 @@
 import { type Cluster, Redis } from 'ioredis'
-import type { Clock, Moment } from '../util/clock'
-import { runIdOf } from './handshake'
-import type { RedisTarget } from './target'
+import type { Clock, Moment } from '../../util/clock'
+import { runIdOf } from '../handshake'
+import type { RedisTarget } from '../target'
 
 /** What a multi lock asks of the server of a member. */
 export type KnownServer = Pick<ServerIdentity, 'address' | 'id' | 'wasReplacedWithin'>

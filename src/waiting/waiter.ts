@@ -82,8 +82,11 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
 
   /** Sends one attempt: an open one, or one that takes over from a hold of this client. */
   startAttempt(giver: string | undefined): ScriptCall<Outcome<Grant>> {
-    this.inFlight = giver === undefined ? this.attempt.send() : this.attempt.takeOver!(giver)
-    return this.inFlight
+    const call = giver === undefined ? this.attempt.send() : this.attempt.takeOver!(giver)
+    // Code of the user may run as a command is sent, a tracing hook for instance, and abort the wait from there.
+    if (this.settled) this.attempt.undo?.(call, false)
+    else this.inFlight = call
+    return call
   }
 
   /** The attempt was answered. `mayHold`: though it did not acquire, the server may know it as the holder. */

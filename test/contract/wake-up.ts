@@ -64,13 +64,16 @@ export function wakeUpSuite(primitive: Primitive) {
         await scene.blocker.take(LEASE)
         const abort = new AbortController()
         const woken = latch()
+        const answered = latch()
         // The third attempt is the woken one: the first two failed before and after the subscription.
         const redisson = await scene.withAttempt(3, async (sent) => {
-          const answer = abortedFirst ? undefined : await sent.pass()
+          const granted = abortedFirst ? undefined : await sent.pass()
           woken.open()
           abort.abort(new Error('enough'))
           await sleep(50)
-          return abortedFirst ? await sent.pass() : answer
+          const answer = abortedFirst ? await sent.pass() : granted
+          answered.open()
+          return answer
         })
         const lock = scene.lockOf(redisson)
         const first = rejection(lock.lock({ signal: abort.signal, threadId: 1 }))
@@ -81,6 +84,8 @@ export function wakeUpSuite(primitive: Primitive) {
         expect(await timed(() => second)).to.be.lessThan(PROMPTLY)
         expect((await first).message).to.equal('enough')
         expect(await lock.isHeldByThread(1)).to.equal(false)
+        // Else the late attempt may find the lock free after the second has released it.
+        await answered.opened
         const others = async () => Object.keys(await primitive.holds(scene.redis, scene.name)).length
         await waitUntil('the grant of the aborted waiter is released', async () => (await others()) === 1)
         await lock.unlock({ threadId: 2 })

@@ -34,7 +34,8 @@ describeWithJava('Java as a worker of the bench', () => {
 
   it('sends callers through locks, and counts what falls into the window', async () => {
     const locks = [uniqueName(), uniqueName()]
-    const order = { ...SHORT, scenario: 'throughput', redis: server.url, callers: 4, locks }
+    // Long enough that a busy machine, which runs what comes first cold, does not decide.
+    const order = { ...SHORT, measureMs: 1_000, scenario: 'throughput', redis: server.url, callers: 4, locks }
     const result = await work<CallersResult>(order)
     expect(result).to.include({ errors: 0, violations: 0 })
     expect(result.perCaller).to.have.length(4)
@@ -43,9 +44,9 @@ describeWithJava('Java as a worker of the bench', () => {
     // Those that still wait at the end count as well.
     expect(result.waitsUs).to.have.lengthOf.within(result.sections, result.sections + 4)
     // Two locks: two of the four wait at any time, and none waits longer than it all took.
-    expect(sum(result.waitsUs) / 1000).to.be.within(300, 4 * 600)
+    expect(sum(result.waitsUs) / 1000).to.be.within(1_000, 4 * 2_000)
     expect(result.overtaken).to.be.within(0, result.sections)
-    expect(result.lastSectionAt).to.be.within(200, 300)
+    expect(result.lastSectionAt).to.be.within(500, 1_000)
   })
 
   it('reads and writes in the proportion asked for', async () => {
@@ -89,7 +90,14 @@ describeWithJava('Java as a worker of the bench', () => {
     const cluster = await startCluster()
     try {
       const nodes = cluster.nodes.map(({ url }) => url)
-      const order = { ...SHORT, scenario: 'throughput', cluster: nodes, callers: 2, locks: ['a', 'b'] }
+      const order = {
+        ...SHORT,
+        measureMs: 1_000,
+        scenario: 'throughput',
+        cluster: nodes,
+        callers: 2,
+        locks: ['a', 'b'],
+      }
       const result = await work<CallersResult>(order)
       expect(result).to.have.property('errors', 0)
       expect(result.sections).to.be.greaterThan(0)

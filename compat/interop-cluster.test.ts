@@ -10,7 +10,7 @@ import { NodePeer } from './support/node-peer'
 import { channelOf, readWriteChannelOf, warmUp, warmUpReadWrite } from './support/world'
 
 const { oldest, last3, newest } = REDISSON_VERSIONS
-const WOKEN_WITHIN_MS = 250
+const WOKEN_WITHIN_MS = 600
 
 type Channels = 'sharded' | 'plain'
 

@@ -10,6 +10,7 @@ import {
 } from '../test/kit/java'
 import { startStandalone } from '../test/kit/servers/index'
 import { failureOf } from './failure-of'
+import { channelOf, untilWaiting } from './support/world'
 
 let server: Awaited<ReturnType<typeof startStandalone>>
 let redis: Redis
@@ -99,7 +100,9 @@ function peerTests(version: string): void {
     expect(await b.interrupt()).to.equal(false)
     await a.lock('order')
     const waiting = failureOf(b.lockInterruptibly('order'))
-    await sleep(100)
+    await untilWaiting(redis, channelOf('order'))
+    // It asks once more before it sleeps; interrupted in between, it would say something else.
+    await sleep(500)
     expect(await b.interrupt()).to.equal(true)
     expect(await waiting).to.have.property('javaClass', 'java.lang.InterruptedException')
     await a.unlock('order')

@@ -74,11 +74,11 @@ export function readWriteRenewalTests(world: World, watchdogMs: number): void {
       })
     holds.readForced = await forced(READ)
     holds.writeForced = await forced(WRITE)
-    await sleep(watchdogMs + 400)
+    await sleep(watchdogMs + 600)
   })
 
-  /** Within the last third and a bit. */
-  const expectRenewed = (ttl: number) => expect(ttl).to.be.within(watchdogMs / 2 - 100, watchdogMs)
+  /** Without a renewal the key would be gone by now; a busy machine may renew late. */
+  const expectRenewed = (ttl: number) => expect(ttl).to.be.within(1, watchdogMs)
 
   it('renews readers with the read timeout key of each level', async () => {
     for (const hold of holds.readsTwice) {

@@ -11,4 +11,6 @@ export interface MemberIdentity {
   readonly key: string
   readonly lockId: string
   readonly context: Pick<Context, 'lockWatchdogTimeout' | 'server'>
+  /** Whether other processes are to have the lock before this one takes it again. */
+  mustYield(): boolean
 }

@@ -31,6 +31,11 @@ export function inGlobalOrder(members: readonly Member[]): Member[] {
   return [...members].sort((a, b) => compare(placeOf(a), placeOf(b)))
 }
 
+/** A member that other processes are to have before this one takes it again. */
+export function toYield(members: readonly Member[]): Member | undefined {
+  return members.find(({ identity }) => identity?.mustYield())
+}
+
 function memberOf(lock: unknown, what: string): Member {
   if (typeof lock !== 'object' || lock === null || !('tryAcquire' in lock) || !isFunction(lock.tryAcquire))
     throw new TypeError(`a ${what} takes locks, as getLock() returns them; got ${describe(lock)}`)

@@ -51,8 +51,9 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
 
   /** What a multi lock of which it is a member knows of it. */
   get [MEMBER](): MemberIdentity {
-    const { name, key, lockId } = this.scripts
-    return { name, key, lockId, context: this.context }
+    const { context, scripts } = this
+    const { name, key, lockId } = scripts
+    return { name, key, lockId, context, mustYield: () => context.queues.mustYield(scripts) }
   }
 
   // Logged, it must not show the client inside with its credentials.

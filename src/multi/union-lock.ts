@@ -132,8 +132,10 @@ export abstract class UnionLock {
 
   private async acquireBare(options: AcquireArguments): Promise<boolean> {
     const hold = await this.collectOpen(options)
-    if (hold) this.callers.add(hold, options.threadId)
-    return hold !== undefined
+    if (!hold) return false
+    this.callers.add(hold, options.threadId)
+    if (hold.thread?.isAlive === false) this.context.endedThreads.lockTaken(quote(this.union.name))
+    return true
   }
 
   private collectOpen(options: AcquireArguments): Promise<UnionHold | undefined> {

@@ -11,6 +11,7 @@ export interface MemberIdentity {
   readonly key: string
   readonly lockId: string
   readonly context: Pick<Context, 'lockWatchdogTimeout' | 'server'>
-  /** Whether other processes are to have the lock before this one takes it again. */
-  mustYield(): boolean
 }
+
+/** Where a lock tells whether other processes are to have it, or one of its members, before this one takes it again. */
+export const MUST_YIELD: unique symbol = Symbol.for('rlock.must-yield.v1')

@@ -19,13 +19,15 @@ const LOCKS = {
   'write lock': (redisson: Redisson, name: string) => redisson.getReadWriteLock(name).writeLock(),
   'multi lock': (redisson: Redisson, name: string) => redisson.getMultiLock(...membersOf(redisson, name)),
   RedLock: (redisson: Redisson, name: string) => redisson.getRedLock(...membersOf(redisson, name)),
+  'RedLock within a multi lock': (redisson: Redisson, name: string) =>
+    redisson.getMultiLock(LOCKS['plain lock'](redisson, name), LOCKS.RedLock(redisson, name)),
 }
 
 type Kind = keyof typeof LOCKS
 
 const KINDS = ['plain lock', 'write lock'] as const
 /** Their first round asks all members at once, without a wait. */
-const KINDS_OF_MANY = ['multi lock', 'RedLock'] as const
+const KINDS_OF_MANY = ['multi lock', 'RedLock', 'RedLock within a multi lock'] as const
 
 const membersOf = (redisson: Redisson, name: string) =>
   ['a', 'b', 'c'].map((member) => redisson.getLock(`${name}:${member}`))

@@ -12,3 +12,6 @@ export interface MemberIdentity {
   readonly lockId: string
   readonly context: Pick<Context, 'lockWatchdogTimeout' | 'server'>
 }
+
+/** Where a lock tells whether other processes are to have it, or one of its members, before this one takes it again. */
+export const MUST_YIELD: unique symbol = Symbol.for('rlock.must-yield.v1')

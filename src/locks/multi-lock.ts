@@ -17,9 +17,9 @@ import { UnionLock } from '../multi/union-lock'
  * Redisson's RedissonMultiLock: several locks as one, all of them or none. Members may be of any kind that has
  * `tryAcquire`, of several clients, and multi locks or RedLocks themselves.
  *
- * **How it acquires.** First it asks all members at once. Where one is held, it releases the others and waits for that
- * one, holding nothing; then it takes the others in one global order, by name, whatever order was given. While it holds
- * some, it waits for a few tens of ms for the next one. Aborted or failed half-way, it releases what it has.
+ * **How it acquires.** First it asks all members at once. Where one is held, or other processes are to have one first, it
+ * holds nothing and waits for that one; then it takes the others in one global order, by name, whatever order was given.
+ * While it holds some, it waits for a few tens of ms for the next one. Aborted or failed half-way, it releases what it has.
  *
  * **How it is held.** Each member has its own lease and watchdog. The hold is lost as soon as one member is lost; its
  * `signal` and `isHeld` say so. With a lease it ends with the first member whose lease ends.

@@ -3,7 +3,7 @@ import { LockLostError } from '../api/errors'
 import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
 import { ask, mayPass, type Part, pause, releaseParts, Wait } from './ask'
-import type { Member } from './member'
+import { type Member, toYield } from './member'
 import { describeStates, stateOf } from './member-states'
 import type { Union } from './union-hold'
 
@@ -28,7 +28,7 @@ export async function collectAll(
   const { signal } = options
   const wait = new Wait(union.clock, options.waitTime)
   const collector = new Collector(union, members, options, wait)
-  let round = wait.isOneTry ? await collector.inOrder(undefined) : await collector.atOnce()
+  let round = wait.isOneTry ? await collector.inOrder(undefined) : await collector.atOnceUnlessYielding()
   let expired = 0
   for (let rounds = 1; ; rounds++) {
     let blocker = members[0]!
@@ -59,8 +59,14 @@ class Collector {
     private readonly wait: Wait,
   ) {}
 
+  /** Tries without a wait never yield: where a member is to be yielded to others, it is waited for first. */
+  async atOnceUnlessYielding(): Promise<Round> {
+    const blocker = toYield(this.members)
+    return blocker ? { blocker, error: undefined } : await this.atOnce()
+  }
+
   /** No caller waits in this round, so that order is not at stake: one round trip to all servers. */
-  async atOnce(): Promise<Round> {
+  private async atOnce(): Promise<Round> {
     const { options, members } = this
     const controller = new AbortController()
     const stop = options.signal && onAbort(options.signal, () => controller.abort(options.signal?.reason))

@@ -3,7 +3,7 @@ import { LockQuorumError, RedissonError } from '../api/errors'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { ask, mayPass, type Part, pause, Wait } from './ask'
-import type { Member } from './member'
+import { type Member, toYield } from './member'
 import { describeStates } from './member-states'
 import { QuorumRound, type Verdict } from './quorum-round'
 import { type Union, UnionHold } from './union-hold'
@@ -36,7 +36,7 @@ export async function collectQuorum(
   const how = { ...options, lease, bound: lease / 10 }
   const wait = new Wait(clock, options.waitTime)
   let unreachableSince: Moment | undefined
-  let first: Part | undefined
+  let first = wait.isOneTry ? undefined : await yieldFirst()
   for (let rounds = 0; ; rounds++) {
     const since = clock.now()
     const round = new QuorumRound(union, members, how, first)
@@ -70,6 +70,12 @@ export async function collectQuorum(
         states,
       )
     }
+  }
+
+  /** Tries without a wait never yield: where a member is to be yielded to others, it is waited for first. */
+  async function yieldFirst(): Promise<Part | undefined> {
+    const member = toYield(members)
+    return member && (await waitForOne([member], 0))
   }
 
   async function waitForOne(taken: readonly Member[], rounds: number): Promise<Part | undefined> {

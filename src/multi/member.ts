@@ -1,6 +1,6 @@
 import { describe } from '../api/arguments'
 import type { Lockable } from '../api/lockable'
-import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
 
 /** One lock of a multi lock or a RedLock. */
 export interface Member {
@@ -29,6 +29,11 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
 /** In the order in which every process takes them, whatever order their user gave. */
 export function inGlobalOrder(members: readonly Member[]): Member[] {
   return [...members].sort((a, b) => compare(placeOf(a), placeOf(b)))
+}
+
+/** A member that other processes are to have before this one takes it again. */
+export function toYield(members: readonly Member[]): Member | undefined {
+  return members.find(({ lock }) => (lock as { readonly [MUST_YIELD]?: boolean })[MUST_YIELD])
 }
 
 function memberOf(lock: unknown, what: string): Member {

@@ -16,11 +16,12 @@ import {
 import { LockLostError, LockTimeoutError } from '../api/errors'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
+import { MUST_YIELD } from '../client/member-identity'
 import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
 import { quote } from '../util/quote'
 import { CallerHolds } from './caller-holds'
-import { inGlobalOrder, type Member } from './member'
+import { inGlobalOrder, type Member, toYield } from './member'
 import { cut } from './member-states'
 import type { Union, UnionHold } from './union-hold'
 
@@ -44,6 +45,11 @@ export abstract class UnionLock {
     this.union = { name, clock: context.clock, needed, of: members.length }
     this.members = inGlobalOrder(members)
     this.callers = new CallerHolds(context, `${kind} ${this.members.map(idOf).join('\n')}`, name)
+  }
+
+  /** For a multi lock or a RedLock of which it is a member. */
+  get [MUST_YIELD](): boolean {
+    return toYield(this.members) !== undefined
   }
 
   /** Resolves with a hold, or with undefined when the wait was over. */
@@ -132,8 +138,10 @@ export abstract class UnionLock {
 
   private async acquireBare(options: AcquireArguments): Promise<boolean> {
     const hold = await this.collectOpen(options)
-    if (hold) this.callers.add(hold, options.threadId)
-    return hold !== undefined
+    if (!hold) return false
+    this.callers.add(hold, options.threadId)
+    if (hold.thread?.isAlive === false) this.context.endedThreads.lockTaken(quote(this.union.name))
+    return true
   }
 
   private collectOpen(options: AcquireArguments): Promise<UnionHold | undefined> {

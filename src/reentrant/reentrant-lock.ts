@@ -18,7 +18,7 @@ import type { LockHold } from '../api/lock-hold'
 import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
 import { ThreadCaller, unscopedCaller } from '../ownership/caller'
 import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
@@ -53,6 +53,10 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   get [MEMBER](): MemberIdentity {
     const { name, key, lockId } = this.scripts
     return { name, key, lockId, context: this.context }
+  }
+
+  get [MUST_YIELD](): boolean {
+    return this.context.queues.mustYield(this.scripts)
   }
 
   // Logged, it must not show the client inside with its credentials.

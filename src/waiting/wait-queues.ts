@@ -180,6 +180,11 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return (policy.yields ? this.options.subscriptions.cohort(channel) : undefined) ?? NO_COHORT
   }
 
+  /** Whether other processes are to have the lock first. A try without a wait would be ahead of them. */
+  mustYield(lock: WaitTarget): boolean {
+    return this.cohort(lock).yieldTime() > 0
+  }
+
   watch(queue: WaitQueue): () => void {
     return this.selfWait.watch(queue.lock, () => queue.waiters)
   }

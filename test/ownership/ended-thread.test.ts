@@ -167,6 +167,23 @@ describe('Code that a logical thread left behind when it ended', () => {
       expect(warnings[0]!.message).to.include(word)
   })
 
+  it('So does lock() of a multi lock', async () => {
+    const both = redisson.getMultiLock(lock, redisson.getLock(uniqueName('ended')))
+    const left = await leftBehind(async () => {
+      await both.lock({ threadId: 4 })
+      await both.unlock({ threadId: 4 })
+      for (let round = 0; round < 2; round++) {
+        await both.lock()
+        await both.unlock()
+      }
+    })
+    await left.go()
+    await waitUntil('the warning comes', () => warnings.length > 0)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]!.message).to.include(`MultiLock(`)
+  })
+
   it('withLock(), acquire() and threadId in an ended thread do not warn, nor do calls elsewhere', async () => {
     const left = await leftBehind(async () => {
       await lock.withLock(() => {})

@@ -14,12 +14,23 @@ const LEAST_SHARE = 0.3
 const SECTION_MS = 5
 const DURATION_MS = 2_000
 
-type Kind = 'plain lock' | 'write lock'
+const LOCKS = {
+  'plain lock': (redisson: Redisson, name: string) => redisson.getLock(name),
+  'write lock': (redisson: Redisson, name: string) => redisson.getReadWriteLock(name).writeLock(),
+  'multi lock': (redisson: Redisson, name: string) => redisson.getMultiLock(...membersOf(redisson, name)),
+  RedLock: (redisson: Redisson, name: string) => redisson.getRedLock(...membersOf(redisson, name)),
+  'RedLock within a multi lock': (redisson: Redisson, name: string) =>
+    redisson.getMultiLock(LOCKS['plain lock'](redisson, name), LOCKS.RedLock(redisson, name)),
+}
 
-const KINDS: readonly Kind[] = ['plain lock', 'write lock']
+type Kind = keyof typeof LOCKS
 
-const lockOf = (redisson: Redisson, kind: Kind, name: string) =>
-  kind === 'plain lock' ? redisson.getLock(name) : redisson.getReadWriteLock(name).writeLock()
+const KINDS = ['plain lock', 'write lock'] as const
+/** Their first round asks all members at once, without a wait. */
+const KINDS_OF_MANY = ['multi lock', 'RedLock', 'RedLock within a multi lock'] as const
+
+const membersOf = (redisson: Redisson, name: string) =>
+  ['a', 'b', 'c'].map((member) => redisson.getLock(`${name}:${member}`))
 
 describe('Each process gets its share of a contended lock', () => {
   afterEach(async () => {
@@ -39,7 +50,7 @@ describe('Each process gets its share of a contended lock', () => {
     const name = uniqueName()
     const end = performance.now() + DURATION_MS
     const ended = clients.map(async (redisson) => {
-      const lock = lockOf(redisson, kind, name)
+      const lock = LOCKS[kind](redisson, name)
       let sections = 0
       const caller = async () => {
         while (performance.now() < end) {
@@ -59,6 +70,12 @@ describe('Each process gets its share of a contended lock', () => {
     const fair = sections.reduce((sum, each) => sum + each, 0) / sections.length
     expect(Math.min(...sections) / fair, sections.join(' : ')).to.be.at.least(LEAST_SHARE)
   }
+
+  for (const kind of KINDS_OF_MANY)
+    it(`Each process gets its share of a contended lock: a client 5 ms farther away, one caller each, ${kind}`, async () => {
+      const clients = [await createRedisson(), await createRedisson({ redis: await farAway(5) })]
+      expectShares(await contend(clients, kind, 1))
+    })
 
   for (const kind of KINDS) {
     it(`Each process gets its share of a contended lock: two clients of one process, one caller each, ${kind}`, async () => {
@@ -128,7 +145,7 @@ describe('A client that does not wait', () => {
 
   for (const kind of KINDS)
     it(`A client that does not wait sends two scripts for a section that nobody else is interested in, and nothing else: ${kind}`, async () => {
-      const lock = lockOf(redisson, kind, uniqueName())
+      const lock = LOCKS[kind](redisson, uniqueName())
       // The server knows the scripts from here on.
       await lock.withLock(() => {})
       await redis.config('RESETSTAT')

@@ -21,7 +21,12 @@ interface Kind {
 /** What Redisson has beside the plain, the read-write and the fair lock, which have tests of their own. */
 const KINDS: readonly Kind[] = [
   { type: 'spin', members: 1, since: '3.15.0', lockOf: (redisson, [name]) => redisson.getSpinLock(name!) },
-  { type: 'fenced', members: 1, since: '3.19.0', lockOf: (redisson, [name]) => redisson.getFencedLock(name!) },
+  {
+    type: 'fenced',
+    members: 1,
+    since: '3.19.0',
+    lockOf: (redisson, [name]) => redisson.getFencedLock(name!),
+  },
   {
     type: 'nonReentrant',
     members: 1,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../test/kit/clients'
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
+import { lockKindTests } from './interop/lock-kinds'
 import { BOTH_WAYS, READ, saysNotHeld, WRITE } from './support/lock-peer'
 import { channelOf, setUpWorld, untilAsleep, untilWaiting, type World } from './support/world'
 
@@ -18,6 +19,7 @@ describeWithJava(
         const world = setUpWorld(version, { lockWatchdogTimeout: WATCHDOG_MS, readWrite: true })
         smokeTests(world)
         readWriteSmokeTests(world)
+        lockKindTests(world)
         readWriteQuirkTests(world)
       })
   },

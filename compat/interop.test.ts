@@ -1,6 +1,7 @@
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { differenceTests } from './interop/differences'
 import { holdingTests } from './interop/holding'
+import { lockKindTests } from './interop/lock-kinds'
 import { waitingTests } from './interop/waiting'
 import { setUpWorld } from './support/world'
 
@@ -15,6 +16,7 @@ describeWithJava(
         const world = setUpWorld(version)
         describe('waiting', () => waitingTests(world))
         describe('holding', () => holdingTests(world))
+        describe('other kinds', () => lockKindTests(world))
         describe('differing on purpose', () => differenceTests(world))
       })
     }

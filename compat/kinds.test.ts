@@ -91,6 +91,21 @@ describeWithJava("Java's kinds of locks beside getLock() of ours", () => {
     expect(await redis.get(`redisson_lock_token:{${name}}`)).to.equal('1')
   })
 
+  it("Java's getMultiLock(group, values) does not meet getLock() of ours: a WrongTypeError here, and Java walks in", async () => {
+    const [name, client, redis] = [uniqueName(), await ours(), await openRedis()]
+    await tell('lock', 'getMultiLock(group)', name)
+    expect(await rejection(client.getLock(name).tryLock())).to.have.property('code', 'WRONG_TYPE')
+    await tell('unlock')
+    const hold = await client.getLock(name).acquire()
+    await tell('lock', 'getMultiLock(group)', name)
+    expect(hold.isHeld).to.equal(true)
+    const byClock = Object.entries(await redis.hgetall(name)).filter(([field]) =>
+      field.endsWith(':expire_time'),
+    )
+    expect(byClock.map(([, until]) => Number(until) - Date.now())[0]).to.be.within(1, LEASE)
+    await redis.del(name)
+  })
+
   it("Java's getReadWriteLock() does not meet getLock() of ours: a WrongTypeError here, and Java walks in", async () => {
     const [name, client] = [uniqueName(), await ours()]
     await tell('lock', 'getWriteLock', name)

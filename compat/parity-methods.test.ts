@@ -47,6 +47,16 @@ describeWithJava(
   VERSIONS,
 )
 
+describeWithJava("every method of Java's fenced lock", () => {
+  it('stands in docs/reference/java-parity.md', async () => {
+    await using peer = await startJavaPeer({ redis: (await sharedStandalone()).url })
+    const fenced = ['org.redisson.api.RFencedLock', 'org.redisson.api.RFencedLockAsync']
+    const besides = (await signaturesOf(peer, fenced)).filter((signature) => !(signature in JAVA_METHODS))
+    expect(besides).to.include.members(['getToken()', 'tryLockAndGetToken(long, long, TimeUnit)'])
+    expect(besides.filter((signature) => !PARITY.includes(`\`${signature}\``))).to.deep.equal([])
+  })
+})
+
 describe('the counterparts of the methods of Java', () => {
   afterEach(closeAll)
 

@@ -1,5 +1,6 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.List;
 import java.util.concurrent.locks.Lock;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -37,6 +38,7 @@ public class Kinds {
             case "getLock" -> redisson.getLock(name);
             case "getNonReentrantLock" -> redisson.getNonReentrantLock(name);
             case "getMultiLock" -> redisson.getMultiLock(redisson.getLock(name), redisson.getLock(name + ":other"));
+            case "getMultiLock(group)" -> redisson.getMultiLock(name, List.of("a value"));
             case "getFencedLock" -> redisson.getFencedLock(name);
             case "getFairLock" -> redisson.getFairLock(name);
             case "getSpinLock" -> redisson.getSpinLock(name);

@@ -86,7 +86,9 @@ export class FairAttempt extends AcquireAttempt<undefined> {
   left(granted: boolean): void {
     this.hasLeft = true
     this.places?.remove(this)
-    if (!granted && this.mayHavePlace) this.leave()
+    // No message says that a lease has ended: the others of this client look then, and not a third of an allowance later.
+    if (granted) this.places?.refreshWithin(this.lease + 1)
+    else if (this.mayHavePlace) this.leave()
   }
 
   private leave() {

@@ -26,7 +26,12 @@ describe('A crowd before a fair lock', () => {
     const settled = Promise.allSettled(crowd)
     await waitUntil('all have a place', async () => (await scene.length()) === CROWD, 30_000)
     await waitUntil('all listen', () => redisson.internals.stats().channels === CROWD, 30_000)
-    await sleep(500)
+    const isQuiet = async () => {
+      const before = await scene.scripts()
+      await sleep(500)
+      return (await scene.scripts()) - before <= 3
+    }
+    await waitUntil('all have looked once more', isQuiet, 20_000)
     const before = await scene.scripts()
     await sleep(1_700)
     // Three calls refresh 5,000 places.

@@ -1,37 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { TimeUnit } from '../../src/index'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import type { LockOf } from './rlock-checks'
 
-/** Redisson's own tests of the two kinds, asked of ours, as those of RLock. */
-describe("Redisson's tests of non-reentrant and fenced locks", () => {
-  afterEach(closeAll)
+/** What Redisson's tests ask alike of the two kinds that their holder cannot take again. */
+class NonReentrantChecks {
+  constructor(private readonly lockOf: LockOf) {}
 
-  it('RedissonNonReentrantLockTest.testSameThreadReacquireThrows: a thread that holds the lock is refused', async () => {
+  async contendingThread(): Promise<void> {
     const redisson = await createRedisson()
-    const lock = redisson.getNonReentrantLock(uniqueName())
-    await redisson.run(async () => {
-      await lock.lock()
-      expect(await rejection(lock.lock())).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
-      expect(await rejection(lock.tryLock())).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
-      await lock.unlock()
-      expect(await lock.isLocked()).to.equal(false)
-    })
-  })
-
-  it('RedissonNonReentrantLockTest.testCrossInstanceSameThreadReentryThrows: so it is through another object', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName()
-    await redisson.run(async () => {
-      await redisson.getNonReentrantLock(name).lock()
-      const error = await rejection(redisson.getNonReentrantLock(name).lock())
-      expect(error).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
-      await redisson.getNonReentrantLock(name).unlock()
-    })
-  })
-
-  it('RedissonNonReentrantLockTest.testContendingThreadBlocksAndAcquiresOnRelease: another thread waits, and gets it', async () => {
-    const redisson = await createRedisson()
-    const lock = redisson.getNonReentrantLock(uniqueName())
+    const lock = this.lockOf(redisson, uniqueName())
     let entered = false
     let waiting: Promise<void> | undefined
     await redisson.run(async () => {
@@ -47,22 +26,78 @@ describe("Redisson's tests of non-reentrant and fenced locks", () => {
     })
     await waiting
     expect(entered).to.equal(true)
-  })
+    expect(await lock.isLocked()).to.equal(false)
+  }
+
+  async sameThread(): Promise<void> {
+    const redisson = await createRedisson()
+    const lock = this.lockOf(redisson, uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      for (const again of [() => lock.lock(), () => lock.tryLock(), () => lock.tryLock(100)])
+        expect(await rejection(again())).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
+      expect(await lock.isHeldByCurrentThread()).to.equal(true)
+      await lock.unlock()
+      expect(await lock.isLocked()).to.equal(false)
+    })
+  }
+
+  async crossInstance(): Promise<void> {
+    const redisson = await createRedisson()
+    const name = uniqueName()
+    const [a, b] = [this.lockOf(redisson, name), this.lockOf(redisson, name)]
+    expect(a).to.not.equal(b)
+    await redisson.run(async () => {
+      await a.lock()
+      for (const again of [() => b.lock(), () => b.tryLock()])
+        expect(await rejection(again())).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
+      expect(await b.isHeldByCurrentThread()).to.equal(true)
+      await a.unlock()
+      expect([await a.isLocked(), await b.isLocked()]).to.deep.equal([false, false])
+    })
+  }
+}
+
+/** Redisson's own tests of these kinds, asked of ours, as those of RLock. */
+describe("Redisson's tests of non-reentrant and fenced locks", () => {
+  const plain = new NonReentrantChecks((redisson, name) => redisson.getNonReentrantLock(name))
+  const fair = new NonReentrantChecks((redisson, name) => redisson.getNonReentrantFairLock(name))
+
+  afterEach(closeAll)
+
+  it('RedissonNonReentrantLockTest.testSameThreadReacquireThrows: a thread that holds the lock is refused', () =>
+    plain.sameThread())
+
+  it('RedissonNonReentrantLockTest.testCrossInstanceSameThreadReentryThrows: so it is through another object', () =>
+    plain.crossInstance())
+
+  it('RedissonNonReentrantLockTest.testContendingThreadBlocksAndAcquiresOnRelease: another thread waits, and gets it', () =>
+    plain.contendingThread())
+
+  it('RedissonNonReentrantFairLockTest.testSameThreadReacquireThrows: a thread that holds the lock is refused', () =>
+    fair.sameThread())
+
+  it('RedissonNonReentrantFairLockTest.testCrossInstanceSameThreadReentryThrows: so it is through another object', () =>
+    fair.crossInstance())
+
+  it('RedissonNonReentrantFairLockTest.testContendingThreadBlocksAndAcquiresOnRelease: another thread waits, and gets it', () =>
+    fair.contendingThread())
 
   it('RedissonFencedLockTest.testTokenIncrease: each acquisition draws the next token', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getFencedLock(uniqueName())
     await redisson.run(async () => {
-      const first = await lock.lockAndGetToken()
-      expect(first).to.equal(1)
-      await lock.unlock()
-      expect(await lock.getToken()).to.equal(1)
+      for (const token of [1, 2]) {
+        expect(await lock.lockAndGetToken()).to.equal(token)
+        await lock.unlock()
+      }
       await lock.lock()
-      expect(await lock.getToken()).to.equal(2)
+      expect(await lock.getToken()).to.equal(3)
       await lock.unlock()
-      await lock.lock()
+      await lock.lock(10, TimeUnit.SECONDS)
+      expect(await lock.getToken()).to.equal(4)
       await lock.unlock()
-      expect(await lock.tryLockAndGetToken()).to.equal(4)
+      expect(await lock.tryLockAndGetToken()).to.equal(5)
       await lock.unlock()
     })
   })

@@ -9,7 +9,6 @@ import { inCluster } from './in-cluster'
 const { MILLISECONDS, SECONDS } = TimeUnit
 const NOT_HELD = 'PERMIT_NOT_HELD'
 const UNKNOWN = '0123456789abcdef0123456789abcdef'
-const T = 'RedissonPermitExpirableSemaphoreTest'
 
 /** Redisson's own tests of RPermitExpirableSemaphore, asked of ours: one here for each there, by its name. */
 describe("Redisson's tests of semaphores whose permits expire", () => {
@@ -29,7 +28,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     await s.getPermits(),
   ]
 
-  it(`${T}.testGetInClusterNameMapper: names are mapped in a cluster, too`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testGetInClusterNameMapper: names are mapped in a cluster, too', async () => {
     const s = (await newSemaphore(2, await inCluster())).s
     const id = await s.acquire()
     await s.release(id)
@@ -40,7 +39,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await redis.exists(`test::${name}`, `{test::${name}}:timeout`)).to.equal(2)
   })
 
-  it(`${T}.testUpdateLeaseTime: the lease of a permit is set anew`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testUpdateLeaseTime: the lease of a permit is set anew', async () => {
     const { s } = await newSemaphore(1)
     expect(await s.updateLeaseTime(UNKNOWN, 1)).to.equal(false)
     const id = await s.acquire()
@@ -51,19 +50,19 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.availablePermits()).to.equal(1)
   })
 
-  it(`${T}.testNotExistent: without permits there is nothing to count`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testNotExistent: without permits there is nothing to count', async () => {
     const { s } = await newSemaphore()
     expect(await counts(s)).to.deep.equal([0, 0, 0])
   })
 
-  it(`${T}.testAvailablePermits: what is free`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testAvailablePermits: what is free', async () => {
     const { s } = await newSemaphore(10)
     expect(await s.availablePermits()).to.equal(10)
     await s.acquire({ permits: 3 })
     expect(await s.availablePermits()).to.equal(7)
   })
 
-  it(`${T}.testAcquiredPermits: what is out`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testAcquiredPermits: what is out', async () => {
     const { s } = await newSemaphore(4)
     expect(await s.acquiredPermits()).to.equal(0)
     const id = await s.acquire()
@@ -74,7 +73,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.acquiredPermits()).to.equal(0)
   })
 
-  it(`${T}.testGetPermits: what there is in all`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testGetPermits: what there is in all', async () => {
     const { s } = await newSemaphore(4)
     await s.acquire({ permits: 2 })
     expect(await s.getPermits()).to.equal(4)
@@ -82,13 +81,13 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.getPermits()).to.equal(6)
   })
 
-  it(`${T}.testExpiration: a permit whose lease has ended is free for the next`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testExpiration: a permit whose lease has ended is free for the next', async () => {
     const { s } = await newSemaphore(1)
     await s.acquire(100, MILLISECONDS)
     expect(await s.tryAcquire(2, SECONDS)).to.be.a('string')
   })
 
-  it(`${T}.testExpire: what was taken with a lease comes back, and is counted once`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testExpire: what was taken with a lease comes back, and is counted once', async () => {
     const { s } = await newSemaphore(1)
     const id = await s.acquire(50, MILLISECONDS)
     await s.acquire(50, MILLISECONDS)
@@ -97,7 +96,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([1, 0, 1])
   })
 
-  it(`${T}.testExpireTryAcquire: the same by tries`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testExpireTryAcquire: the same by tries', async () => {
     const { s } = await newSemaphore(1)
     expect(await s.tryAcquire(0, 100, MILLISECONDS)).to.be.a('string')
     expect(await s.tryAcquire()).to.equal(undefined)
@@ -105,13 +104,13 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.tryAcquire()).to.be.a('string')
   })
 
-  it(`${T}.testTrySetPermits: permits are set once`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testTrySetPermits: permits are set once', async () => {
     const { s } = await newSemaphore(10)
     expect(await s.trySetPermits(15)).to.equal(false)
     expect(await s.availablePermits()).to.equal(10)
   })
 
-  it(`${T}.testSetPermits: the number in all is set, whatever is out`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testSetPermits: the number in all is set, whatever is out', async () => {
     const { s } = await newSemaphore()
     await s.setPermits(10)
     await s.acquire({ permits: 3 })
@@ -121,14 +120,14 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([-1, 3, 2])
   })
 
-  it(`${T}.testAddPermits: permits are added`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testAddPermits: permits are added', async () => {
     const { s } = await newSemaphore(10)
     await s.addPermits(5)
     await s.acquire({ permits: 5 })
     expect(await counts(s)).to.deep.equal([10, 5, 15])
   })
 
-  it(`${T}.testBlockingAcquire: a caller waits until one is released`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testBlockingAcquire: a caller waits until one is released', async () => {
     const { s, redisson, name } = await newSemaphore(1)
     const id = await s.acquire()
     const waiting = s.acquire()
@@ -138,7 +137,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await waiting).to.not.equal(id)
   })
 
-  it(`${T}.testBlockingAcquireMany: a caller waits until as many as it wants are there`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testBlockingAcquireMany: a caller waits until as many as it wants are there', async () => {
     const { s, redisson, name } = await newSemaphore(5)
     const ids = (await s.acquire({ permits: 4 }))!
     const waiting = s.acquire({ permits: 3 })
@@ -149,7 +148,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await waiting).to.have.length(3)
   })
 
-  it(`${T}.testTryAcquire: a bounded wait, in vain and not`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testTryAcquire: a bounded wait, in vain and not', async () => {
     const { s } = await newSemaphore(1)
     const id = (await s.tryAcquire())!
     expect(await s.tryAcquire(50, MILLISECONDS)).to.equal(undefined)
@@ -158,20 +157,20 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await waiting).to.be.a('string')
   })
 
-  it(`${T}.testTryAcquireMany: all or none`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testTryAcquireMany: all or none', async () => {
     const { s } = await newSemaphore(5)
     expect(await s.tryAcquire({ permits: 6 })).to.equal(undefined)
     expect(await s.tryAcquire({ permits: 5 })).to.have.length(5)
     expect(await s.tryAcquire({ permits: 1, waitTime: 30 })).to.equal(undefined)
   })
 
-  it(`${T}.testReleaseWithoutPermits: an id that was never given is not held`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseWithoutPermits: an id that was never given is not held', async () => {
     const { s } = await newSemaphore()
     expect(await rejection(s.release(UNKNOWN))).to.have.property('code', NOT_HELD)
     expect(await s.availablePermits()).to.equal(0)
   })
 
-  it(`${T}.testReleaseExpired: releasing too late rejects`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseExpired: releasing too late rejects', async () => {
     const { s } = await newSemaphore(1)
     const id = await s.acquire(50, MILLISECONDS)
     await sleep(80)
@@ -202,37 +201,39 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([permits, 0, permits])
   }
 
-  it(`${T}.testConcurrency_SingleInstance: two hundred callers of one client, one permit`, () =>
+  it('RedissonPermitExpirableSemaphoreTest.testConcurrency_SingleInstance: two hundred callers of one client, one permit', () =>
     concurrently(1, 200, 1, 1))
-  it(`${T}.testConcurrencyLoop_MultiInstance: four clients, again and again`, () =>
+  it('RedissonPermitExpirableSemaphoreTest.testConcurrencyLoop_MultiInstance: four clients, again and again', () =>
     concurrently(4, 16, 15, 1))
-  it(`${T}.testConcurrencyMultiPermits: several permits a caller`, () => concurrently(2, 20, 3, 10, 3))
-  it(`${T}.testConcurrencyMultiPermits2: all permits a caller`, () => concurrently(2, 20, 3, 5, 5))
+  it('RedissonPermitExpirableSemaphoreTest.testConcurrencyMultiPermits: several permits a caller', () =>
+    concurrently(2, 20, 3, 10, 3))
+  it('RedissonPermitExpirableSemaphoreTest.testConcurrencyMultiPermits2: all permits a caller', () =>
+    concurrently(2, 20, 3, 5, 5))
 
-  it(`${T}.testAcquire: ids differ`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testAcquire: ids differ', async () => {
     const { s } = await newSemaphore(2)
     expect(await s.acquire()).to.not.equal(await s.acquire())
   })
 
-  it(`${T}.testRelease: what is released is free`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testRelease: what is released is free', async () => {
     const { s } = await newSemaphore(1)
     await s.release(await s.acquire())
     expect(await counts(s)).to.deep.equal([1, 0, 1])
   })
 
-  it(`${T}.testAcquireAsyncMany: many at once`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testAcquireAsyncMany: many at once', async () => {
     const { s } = await newSemaphore(10)
     expect(new Set(await s.acquire({ permits: 10 })).size).to.equal(10)
     expect(await s.availablePermits()).to.equal(0)
   })
 
-  it(`${T}.testReleaseAsyncMany: many released at once`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseAsyncMany: many released at once', async () => {
     const { s } = await newSemaphore(10)
     await s.release((await s.acquire({ permits: 10 }))!)
     expect(await counts(s)).to.deep.equal([10, 0, 10])
   })
 
-  it(`${T}.testReleaseManyExpiredDoesNotThrow: what expired among many is named here, and the rest is released`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyExpiredDoesNotThrow: what expired among many is named here, and the rest is released', async () => {
     const { s } = await newSemaphore(10)
     const expired = (await s.acquire({ permits: 2, leaseTime: 50 }))!
     const kept = (await s.acquire({ permits: 2 }))!
@@ -244,7 +245,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([10, 0, 10])
   })
 
-  it(`${T}.testTryReleaseManyExpired: all or none`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testTryReleaseManyExpired: all or none', async () => {
     const { s } = await newSemaphore(10)
     const expired = (await s.acquire({ permits: 2, leaseTime: 50 }))!
     const kept = (await s.acquire({ permits: 2 }))!
@@ -253,13 +254,13 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([8, 2, 10])
   })
 
-  it(`${T}.testReleaseManyNotExistOrExpired: ids that are not out are named`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyNotExistOrExpired: ids that are not out are named', async () => {
     const { s } = await newSemaphore(10)
     expect(await rejection(s.release([UNKNOWN]))).to.deep.include({ code: NOT_HELD, permitIds: [UNKNOWN] })
     expect(await s.tryRelease([UNKNOWN])).to.equal(0)
   })
 
-  it(`${T}.testGetLeaseTime: what is left of a lease`, async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testGetLeaseTime: what is left of a lease', async () => {
     const { s } = await newSemaphore(2)
     expect(await s.getLeaseTime(await s.acquire())).to.equal(-1)
     expect(await s.getLeaseTime(await s.acquire(60, SECONDS))).to.be.within(50_000, 60_000)

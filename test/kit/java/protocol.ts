@@ -1,4 +1,4 @@
-/** The type of lock object the peer gets from its Redisson client. The name of a multi lock is those of its locks, with commas. */
+/** The type of lock object the peer gets from its Redisson client. A multi or red lock is named by its locks, with commas. */
 export type LockType =
   | 'lock'
   | 'read'
@@ -8,6 +8,7 @@ export type LockType =
   | 'spin'
   | 'fenced'
   | 'multi'
+  | 'red'
   | 'nonReentrant'
 
 export interface LockChoice {

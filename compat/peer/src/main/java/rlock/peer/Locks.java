@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -32,6 +33,8 @@ final class Locks {
         return known.computeIfAbsent(key, absent -> create(type, name));
     }
 
+    /** Redisson calls its RedLock deprecated, and every version has it. */
+    @SuppressWarnings("deprecation")
     private RLock create(String type, String name) {
         return switch (type) {
             case "lock" -> redisson.getLock(name);
@@ -40,6 +43,7 @@ final class Locks {
             case "fair" -> redisson.getFairLock(name);
             case "spin" -> redisson.getSpinLock(name);
             case "multi" -> redisson.getMultiLock(members(name));
+            case "red" -> new RedissonRedLock(members(name));
             case "non-reentrant-fair" -> byName("getNonReentrantFairLock", name);
             case "fenced" -> byName("getFencedLock", name);
             case "nonReentrant" -> byName("getNonReentrantLock", name);

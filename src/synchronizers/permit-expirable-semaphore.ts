@@ -174,8 +174,22 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
     const id = permitId(permit)
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
-    const lease = lockArguments(leaseTime, unit).leaseTime ?? 0
-    return (await this.run(UPDATE_LEASE_TIME, [lease, ...this.scripts.messages, id])) === 1
+    const lease = lockArguments(leaseTime, unit).leaseTime
+    const { context, scripts } = this
+    context.assertOpen()
+    const own = this.ownLease(id)
+    own?.setting(lease)
+    const args = [lease ?? 0, ...scripts.messages, id]
+    const { value, sent } = await context.scripts.run(UPDATE_LEASE_TIME, scripts.keys, args, true).answer
+    own?.wasSet(sent, value === 1)
+    return value === 1
+  }
+
+  /** The lease of a permit that this client holds as an object. */
+  private ownLease(id: string): PermitLease | undefined {
+    for (const lease of this.context.leases.live.on(this.scripts.key))
+      if (lease instanceof PermitLease && lease.id === id) return lease
+    return undefined
   }
 
   async getLeaseTime(permit: string): Promise<number> {

@@ -94,7 +94,7 @@ class Synchronizers {
     const { holder, names, permit, waiting } = this
     const out = suffixed(names.permits, 'timeout')
     const leaseEnd = () =>
-      withClient(now, async (client) => Number((await client.zrange(out, 0, 0, 'WITHSCORES'))[1]))
+      withClient(now, async (client) => Number((await client.zrange(out, '0', '0', 'WITHSCORES'))[1]))
     const before = await leaseEnd()
     await waitUntil('the permit is renewed', async () => (await leaseEnd()) > before, FAILED_OVER)
     for (const each of waiting) expect(await stillPending(each)).to.equal(true)

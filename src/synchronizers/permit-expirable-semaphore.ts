@@ -20,6 +20,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
+import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { LatePermits } from './late-permits'
 import { AcquiredPermit, PermitLease } from './permit'
@@ -87,21 +88,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
         `The semaphore ${quote(this.name)} had no permit free within the waitTime of ${wanted.waitTime} ms`,
         this.name,
       )
-    let result: T
-    try {
-      result = await fn(permit)
-    } catch (error) {
-      // What fn failed with is what its caller must know; the permit is released in the background if need be.
-      await permit[Symbol.asyncDispose]().catch(() => {})
-      throw error
-    }
-    try {
-      await permit[Symbol.asyncDispose]()
-    } catch (error) {
-      if (error instanceof PermitNotHeldError) error.result = result
-      throw error
-    }
-    return result
+    return await disposeAfter(permit, () => fn(permit), PermitNotHeldError)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.

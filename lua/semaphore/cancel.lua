@@ -23,6 +23,7 @@ if wrong then
   return wrong
 end
 local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
+passShortage(KEYS[2])
 -- The new answer before the old one goes: a record that was empty in between is a key that a slot on the move has lost.
 recordAnswer(KEYS[2], ARGV[4], -1)
 if before and before ~= '-1' then

@@ -24,6 +24,7 @@ local before = recordedAnswer(KEYS[2], ARGV[3], ARGV[4])
 if before then
   return tonumber(before)
 end
+passShortage(KEYS[2])
 
 local answer = 0
 if redis.call('del', KEYS[1]) == 1 then

@@ -5,6 +5,8 @@
 -- Forgets the requests below `lowest`: the client has seen their answers, and no copy of them can arrive. It says so now and
 -- then; 0 means nothing.
 -- recordAnswer(record, request, answer): the request was applied. The record expires a minute after its last use.
+-- passShortage(record): for what frees. A server that is short of memory refuses what may take some, unless the script has
+-- written before.
 
 local function recordedAnswer(record, request, lowest)
   if lowest ~= '0' then
@@ -16,5 +18,9 @@ end
 
 local function recordAnswer(record, request, answer)
   redis.call('zadd', record, request, request .. ':' .. answer)
+  redis.call('pexpire', record, 60000)
+end
+
+local function passShortage(record)
   redis.call('pexpire', record, 60000)
 end

@@ -57,10 +57,13 @@ if isOut == 0 then
     local nearest = tonumber(redis.call('zrange', KEYS[2], 0, 0, 'withscores')[2] or NEVER)
     return {0, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
   end
-  redis.call('decrby', KEYS[1], permits)
 end
+-- Before the count: a set that is empty by now is a key that a slot on the move has lost, and the script ends here.
 for i = 5, #ARGV do
   redis.call('zadd', KEYS[2], ends, bytes(ARGV[i]))
+end
+if isOut == 0 then
+  redis.call('decrby', KEYS[1], permits)
 end
 setTimeToLive(KEYS[1], KEYS[2])
 if reclaimed > permits then

@@ -20,6 +20,8 @@ for i = 1, #KEYS do
   if known > now then
     -- A longer lease stays as it is.
     local ends = math.max(known, leaseEnd(now, ARGV[1]))
+    -- A server that is short of memory refuses ZADD, unless the script has written before: no member is empty.
+    redis.call('zrem', KEYS[i], '')
     redis.call('zadd', KEYS[i], ends, id)
     answer[i] = ends
   end

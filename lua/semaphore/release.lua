@@ -27,6 +27,7 @@ local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
 if before then
   return tonumber(before)
 end
+passShortage(KEYS[2])
 
 local answer = 1
 if ARGV[2] == '1' and not value then

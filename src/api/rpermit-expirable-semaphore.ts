@@ -85,6 +85,8 @@ export interface RPermitExpirableSemaphore {
 
   /**
    * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether it is out.
+   * A `Permit` of this client has that lease from then on, and is renewed no more (-1: it is renewed). The holder of one
+   * in another process learns of it at its next renewal.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

@@ -1,5 +1,5 @@
 import type { Context } from '../client/context'
-import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { decodeLeaseEnds } from '../leases/lease'
 import { lockChannel, ownerField } from '../redis/names'
 import {
   decodeInspect,
@@ -13,23 +13,14 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
+import { renewalBy } from './single-key-renewal'
 
 const RELEASE = script('lock/release', decodeRelease)
 const FORCE_RELEASE = script('lock/force-release', decodeRelease)
-const RENEW = script('lock/renew', decodeLeaseEnds, { watchesKeys: true })
 const INSPECT = script('lock/inspect', decodeInspect)
 
-/** Renews locks that are a hash with one lease, many in one call. */
-export const HASH_LOCK_RENEWAL: Renewal = {
-  tracksKeys: true,
-  renew: (scripts, leases, duration, acknowledged) =>
-    scripts.run(
-      RENEW,
-      leases.map(({ key }) => key),
-      [duration, ...leases.map(({ ownerField }) => ownerField)],
-      acknowledged,
-    ),
-}
+/** Renews locks that are a hash with one lease. */
+export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds, { watchesKeys: true }))
 
 /**
  * What the locks have in common that are a hash of one field in Redis, the owner, whose value is the hold count. They

@@ -4,7 +4,7 @@ import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { decodeLeaseEnds } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { AcquireAttempt } from '../reentrant/acquire-attempt'
 import type { Caller, Hold } from '../reentrant/hold'
@@ -28,6 +28,7 @@ import { quote } from '../util/quote'
 import type { Outcome } from '../waiting/attempt'
 import { type BackOff, EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
 import { reentryRefused } from './non-reentrant-lock'
+import { renewalBy } from './single-key-renewal'
 
 /**
  * The lock that most libraries speak: `SET key token NX PX lease`, released and renewed by comparing the token. Node
@@ -93,7 +94,6 @@ const EXTEND = script('token-lock/extend', decodeReenter)
 const HAND_OFF = script('token-lock/handoff', decodeHandoff)
 const RELEASE = script('token-lock/release', decodeRelease)
 const FORCE_RELEASE = script('token-lock/force-release', decodeRelease)
-const RENEW = script('token-lock/renew', decodeLeaseEnds, { watchesKeys: true })
 const INSPECT = script('token-lock/inspect', decodeInspect)
 
 const TOKEN_BYTES = 16
@@ -114,16 +114,7 @@ class Doubling implements BackOff {
 
 const POLICY: WaitPolicy = { ...EXCLUSIVE, newBackOff: () => new Doubling() }
 
-const RENEWAL: Renewal = {
-  tracksKeys: true,
-  renew: (scripts, leases, duration, acknowledged) =>
-    scripts.run(
-      RENEW,
-      leases.map(({ key }) => key),
-      [duration, ...leases.map(({ ownerField }) => ownerField)],
-      acknowledged,
-    ),
-}
+const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds, { watchesKeys: true }))
 
 /** A hold counts one level and has a token for its owner field. */
 class TokenLockScripts implements LockScripts {

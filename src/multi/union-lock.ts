@@ -19,6 +19,7 @@ import type { Context } from '../client/context'
 import { MUST_YIELD } from '../client/member-identity'
 import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
+import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { CallerHolds } from './caller-holds'
 import { inGlobalOrder, type Member, toYield } from './member'
@@ -89,21 +90,7 @@ export abstract class UnionLock {
     }
     if (!hold) throw this.timedOut(given.waitTime)
     if (given.threadId !== undefined) hold.adoptBy(thread)
-    let value: T
-    try {
-      value = await thread.run(() => fn(hold))
-    } catch (error) {
-      // What went wrong inside is the answer; a loss has its own ways of telling.
-      await hold[Symbol.asyncDispose]().catch(() => {})
-      throw error
-    }
-    try {
-      await hold[Symbol.asyncDispose]()
-    } catch (error) {
-      if (error instanceof LockLostError) error.result = value
-      throw error
-    }
-    return value
+    return await disposeAfter(hold, () => thread.run(() => fn(hold)), LockLostError)
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {

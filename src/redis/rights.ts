@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
-import { lockChannel, readWriteLockChannel } from './names'
+import { lockChannel, prefixed, readWriteLockChannel } from './names'
 import type { PublishCommand } from './pubsub'
 import type { RedisTarget } from './target'
 
@@ -15,7 +15,14 @@ export function channelPattern(channel: string): string {
 }
 
 const PROBE = 'rlock'
-const CHANNELS = [lockChannel(PROBE), readWriteLockChannel(PROBE)].map(channelPattern)
+/** Of locks, read-write locks, semaphores, latches and token locks. */
+const CHANNELS = [
+  lockChannel(PROBE),
+  readWriteLockChannel(PROBE),
+  prefixed('redisson_sc', PROBE),
+  LATCH_CHANNEL,
+  prefixed('rlock_token', PROBE),
+].map(channelPattern)
 
 /** What waiters meet while releases are not published. */
 export const UNNOTIFIED =
@@ -79,7 +86,7 @@ async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Pr
   }
 }
 
-/** The name of our channel was made up: a user may have the right to those of its own locks alone. */
+/** The name of our channel was made up: a user may have the right to those of its own objects alone. */
 async function mayPublishOnSomeChannel(acl: AskAcl, user: string, refusal: string): Promise<boolean> {
   if (!refusal.endsWith('channel')) return false
   try {

@@ -23,6 +23,7 @@ import { ThreadCaller, unscopedCaller } from '../ownership/caller'
 import { ambientThread, LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
+import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { acquire } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
@@ -103,21 +104,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     }
     if (!hold) throw this.timedOut(given.waitTime)
     if (caller !== own) own.adopt(hold.hold)
-    let value: T
-    try {
-      value = await thread.run(() => fn(this.handleOf(hold)))
-    } catch (error) {
-      // What went wrong inside is the answer; a loss is reported by signal and event.
-      await hold[Symbol.asyncDispose]().catch(() => {})
-      throw error
-    }
-    try {
-      await hold[Symbol.asyncDispose]()
-    } catch (error) {
-      if (error instanceof LockLostError) error.result = value
-      throw error
-    }
-    return value
+    return await disposeAfter(hold, () => thread.run(() => fn(this.handleOf(hold))), LockLostError)
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {

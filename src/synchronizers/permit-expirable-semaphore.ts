@@ -20,6 +20,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
+import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { LatePermits } from './late-permits'
 import { AcquiredPermit, PermitLease } from './permit'
@@ -87,21 +88,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
         `The semaphore ${quote(this.name)} had no permit free within the waitTime of ${wanted.waitTime} ms`,
         this.name,
       )
-    let result: T
-    try {
-      result = await fn(permit)
-    } catch (error) {
-      // What fn failed with is what its caller must know; the permit is released in the background if need be.
-      await permit[Symbol.asyncDispose]().catch(() => {})
-      throw error
-    }
-    try {
-      await permit[Symbol.asyncDispose]()
-    } catch (error) {
-      if (error instanceof PermitNotHeldError) error.result = result
-      throw error
-    }
-    return result
+    return await disposeAfter(permit, () => fn(permit), PermitNotHeldError)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
@@ -174,8 +161,22 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
     const id = permitId(permit)
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
-    const lease = lockArguments(leaseTime, unit).leaseTime ?? 0
-    return (await this.run(UPDATE_LEASE_TIME, [lease, ...this.scripts.messages, id])) === 1
+    const lease = lockArguments(leaseTime, unit).leaseTime
+    const { context, scripts } = this
+    context.assertOpen()
+    const own = this.ownLease(id)
+    own?.setting(lease)
+    const args = [lease ?? 0, ...scripts.messages, id]
+    const { value, sent } = await context.scripts.run(UPDATE_LEASE_TIME, scripts.keys, args, true).answer
+    own?.wasSet(sent, value === 1)
+    return value === 1
+  }
+
+  /** The lease of a permit that this client holds as an object. */
+  private ownLease(id: string): PermitLease | undefined {
+    for (const lease of this.context.leases.live.on(this.scripts.key))
+      if (lease instanceof PermitLease && lease.id === id) return lease
+    return undefined
   }
 
   async getLeaseTime(permit: string): Promise<number> {

@@ -27,7 +27,7 @@ export class PermitLease extends Lease {
     private readonly scripts: PermitScripts,
     readonly id: string,
     granted: Moment,
-    private readonly leaseTime: number | undefined,
+    private leaseTime: number | undefined,
     private readonly lateCopyPossible: boolean,
   ) {
     const { context, name, key, target } = scripts
@@ -45,6 +45,26 @@ export class PermitLease extends Lease {
 
   get needsWatchdog(): boolean {
     return this.leaseTime === undefined
+  }
+
+  /**
+   * A command is sent that sets its lease; undefined: without end. From now on no more is counted on than that leaves,
+   * and only a permit without an end is renewed.
+   */
+  setting(leaseTime: number | undefined): void {
+    const { context } = this.scripts
+    this.leaseTime = leaseTime
+    this.mayShorten(context.clock.now(), leaseTime ?? context.lockWatchdogTimeout)
+    context.leases.update(this)
+  }
+
+  /** The server set it, or does not know the permit. */
+  wasSet(sent: Moment, isOut: boolean): void {
+    if (this.state !== 'held') return
+    if (!isOut) return this.lose('gone')
+    const { context } = this.scripts
+    this.reset(sent, this.leaseTime ?? context.lockWatchdogTimeout)
+    context.leases.update(this)
   }
 
   get holder(): string {

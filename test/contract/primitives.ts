@@ -59,7 +59,9 @@ export const fencedLock: Primitive = {
   },
 }
 
-/** Its holder is a string, so that its holds have no owner field that a test can know. */
+/** Its holder is a string that no test can know beforehand. */
+const TOKEN = 'a token'
+
 export const tokenLock: Primitive = {
   ...plainLock,
   name: 'token lock',
@@ -79,9 +81,9 @@ export const tokenLock: Primitive = {
     vanish: () => redis.del(name),
   }),
   channel: (name) => prefixed('rlock_token', name),
+  ownerField: () => TOKEN,
   async holds(redis, name): Promise<Record<string, number>> {
-    const token = await redis.get(name)
-    return token === null ? {} : { [token]: 1 }
+    return (await redis.exists(name)) === 1 ? { [TOKEN]: 1 } : {}
   },
 }
 

@@ -9,6 +9,7 @@ import {
   WrongTypeError,
 } from '../../src/index'
 import { idempotencySuite } from '../contract/idempotency'
+import { leasesSuite } from '../contract/leases'
 import { ownershipSuite } from '../contract/ownership'
 import { fencedLock } from '../contract/primitives'
 import { wakeUpSuite } from '../contract/wake-up'
@@ -20,6 +21,7 @@ import { VirtualClock } from '../kit/virtual-clock'
 // It waits, is renewed and is released as the plain lock is, by the same scripts; these contracts meet its own.
 wakeUpSuite(fencedLock)
 ownershipSuite(fencedLock)
+leasesSuite(fencedLock)
 idempotencySuite(fencedLock)
 
 describe('A fenced lock', () => {

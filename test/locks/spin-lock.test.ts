@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type BackOffPolicy, constantBackOff, exponentialBackOff, type Redisson } from '../../src/index'
+import { ownershipSuite } from '../contract/ownership'
 import { spinLock } from '../contract/primitives'
 import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
@@ -14,6 +15,7 @@ import { VirtualClock } from '../kit/virtual-clock'
 // Its scripts are those of the plain lock, for which the other contracts are run.
 wakeUpSuite(spinLock)
 waitTimeSuite(spinLock)
+ownershipSuite(spinLock)
 
 const LEASE = 60_000
 

@@ -8,6 +8,7 @@ import {
   RedisUnavailableError,
   WrongTypeError,
 } from '../../src/index'
+import { ownershipSuite } from '../contract/ownership'
 import { tokenLock } from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
@@ -16,6 +17,7 @@ import { startStandalone, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
 
 renewalSuite(tokenLock)
+ownershipSuite(tokenLock)
 
 const LEASE = 60_000
 const FOREIGN = 'a token of another library'

@@ -152,18 +152,22 @@ describe('A PUBLISH that the server refuses', () => {
     await createRedisson({ redis: asUser() })
     const [message, ...more] = await publishing.soFar()
     expect(message)
-      .to.contain('&redisson_lock__channel:* &redisson_rwlock:*')
+      .to.contain('&redisson_lock__channel:* &redisson_rwlock:* &redisson_sc:*')
+      .and.contain('&redisson_countdownlatch__channel__* &rlock_token:*')
       .and.contain('app')
       .and.not.contain('secret')
     expect(more).to.deep.equal([])
   })
 
-  it('A PUBLISH that the server refuses is warned of nowhere else: not with all rights, those of its own locks, or none to ask', async () => {
+  it('A PUBLISH that the server refuses is warned of nowhere else: not with all rights, those of its own objects, or none to ask', async () => {
     for (const rules of [
       ['&*', '+@all'],
       ['resetchannels', '&redisson_lock__channel:*', '&redisson_rwlock:*', '+@all'],
       ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all'],
       ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all', '-acl|getuser'],
+      ['resetchannels', '&redisson_sc:{jobs}', '+@all'],
+      ['resetchannels', '&redisson_countdownlatch__channel__{start:*', '+@all'],
+      ['resetchannels', '&rlock_token:*', '+@all'],
       ['resetchannels', '+@all', '-acl'],
     ]) {
       await setUser(...rules)

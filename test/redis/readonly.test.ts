@@ -41,6 +41,26 @@ describe('A server that turns into a replica', () => {
     }
   })
 
+  it('A server that turns into a replica answers many calls in flight, and no connection collects listeners for that (A13)', async () => {
+    const server = await startStandalone()
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    try {
+      const redisson = await createRedisson({ redis: server.url })
+      const locks = Array.from({ length: 30 }, () => redisson.getLock(uniqueName()))
+      await withClient(server, (client) => client.replicaof('127.0.0.1', 1))
+      const errors = locks.map((lock) => rejection(lock.tryLock()))
+      for (const { code } of await Promise.all(errors)) expect(code).to.equal('REDIS_UNAVAILABLE')
+      // A warning is emitted a turn later.
+      await new Promise(setImmediate)
+      expect(warnings).to.deep.equal([])
+    } finally {
+      process.off('warning', note)
+      await server.stop()
+    }
+  })
+
   it('A server that turns into a replica is left for the new primary, however the server words it', () => {
     const { reconnectOnError } = connectionOptions(resolveTarget('redis://host'))
     const said = [

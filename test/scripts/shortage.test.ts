@@ -61,6 +61,9 @@ describe('A server that is short of memory, disk or replicas', () => {
         const who = { threadId: 1 }
         await lock.lock(who)
         const held = await redisson.getLock(uniqueName()).acquire()
+        const semaphore = redisson.getSemaphore(uniqueName())
+        const permits = redisson.getPermitExpirableSemaphore(uniqueName())
+        await Promise.all([semaphore.trySetPermits(5), permits.trySetPermits(5)])
         await turn(redis, true)
         const calls = [
           lock.lock(who),
@@ -69,6 +72,11 @@ describe('A server that is short of memory, disk or replicas', () => {
           redisson.getReadWriteLock(uniqueName()).readLock().lock(),
           redisson.getReadWriteLock(uniqueName()).writeLock().tryLock(20_000),
           held.unlock(),
+          redisson.getFairLock(uniqueName()).lock(),
+          redisson.getTokenLock(uniqueName()).tryLock(20_000),
+          semaphore.acquire(2),
+          permits.acquirePermit().then(({ isHeld }) => isHeld),
+          redisson.getCountDownLatch(uniqueName()).trySetCount(1),
         ]
         for (const call of calls) call.catch(() => {})
         await sleep(600)
@@ -80,7 +88,13 @@ describe('A server that is short of memory, disk or replicas', () => {
           undefined,
           true,
           undefined,
+          undefined,
+          true,
+          undefined,
+          true,
+          true,
         ])
+        expect(await redis.mget(semaphore.getName(), permits.getName())).to.deep.equal(['3', '4'])
         expect(await redis.hvals(lock.getName())).to.deep.equal(['2'])
         expect(errors).to.have.length(1)
         expect(errors[0]).to.contain(what)
@@ -147,6 +161,38 @@ describe('A server that is short of memory, disk or replicas', () => {
         expect(await redis.hvals(`${name}:plain`)).to.deep.equal(['1'])
       })
     })
+
+  it('Fair and token locks and permits are renewed, and permits and latches released, though the server is short of memory (P7)', async () => {
+    const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 1_500 })
+    const trouble: unknown[] = []
+    for (const event of ['lockLost', 'permitLost', 'renewalFailed', 'error'] as const)
+      redisson.on(event, (what: unknown) => trouble.push(what))
+    const name = uniqueName()
+    const permits = redisson.getPermitExpirableSemaphore(`${name}:permits`)
+    const semaphore = redisson.getSemaphore(`${name}:semaphore`)
+    const latch = redisson.getCountDownLatch(`${name}:latch`)
+    await Promise.all([permits.trySetPermits(1), semaphore.trySetPermits(1), latch.trySetCount(1)])
+    await semaphore.acquire()
+    const holds = [
+      await redisson.getFairLock(`${name}:fair`).acquire(),
+      await redisson.getTokenLock(`${name}:token`).acquire(),
+      await permits.acquirePermit(),
+    ]
+    const waiting = latch.await()
+    await SHORTAGES.OOM!(redis, true)
+    await sleep(2_000)
+    expect(holds.map(({ isHeld }) => isHeld)).to.deep.equal([true, true, true])
+    for (const hold of holds) await ('unlock' in hold ? hold.unlock() : hold.release())
+    await semaphore.release()
+    await latch.countDown()
+    await waiting
+    expect(await redis.mget(`${name}:permits`, `${name}:semaphore`, `${name}:latch`)).to.deep.equal([
+      '1',
+      '1',
+      null,
+    ])
+    expect(trouble).to.deep.equal([])
+  })
 
   it('Plain, write and read holds are renewed though the server is short of memory', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 1_500 })

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 
-describe('Semaphores and latches of a user with few rights', () => {
+describe('Fair locks, token locks, semaphores and latches of a user with few rights', () => {
   let server: Standalone
   let redis: Redis
 
@@ -26,6 +26,12 @@ describe('Semaphores and latches of a user with few rights', () => {
     return { redisson, errors }
   }
 
+  /** The channels that the errors say are to be granted. */
+  const grantsIn = (errors: readonly Error[]) =>
+    errors
+      .filter(({ message }) => /PUBLISH/.test(message))
+      .map(({ message }) => /\+publish &(\S+),/.exec(message)?.[1])
+
   it('Where messages are refused, permits are back all the same, waiters here enter, and an error says what to grant', async () => {
     const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:*')
     const name = uniqueName('semaphore')
@@ -45,11 +51,29 @@ describe('Semaphores and latches of a user with few rights', () => {
     const waitingForLatch = latch.await()
     await latch.countDown()
     await waitingForLatch
-    const refusals = errors.filter((error) => /PUBLISH/.test(error.message)).map(({ message }) => message)
-    expect(refusals.some((message) => message.includes('&redisson_sc:*'))).to.equal(true)
-    expect(refusals.some((message) => message.includes('&redisson_countdownlatch__channel__*'))).to.equal(
-      true,
-    )
+    expect(grantsIn(errors)).to.deep.equal(['redisson_sc:*', 'redisson_countdownlatch__channel__*'])
+  })
+
+  it('Where messages are refused, a fair lock and a token lock are free all the same, and an error says once what to grant', async () => {
+    // The waiters of a fair lock have channels of their own below that of the lock.
+    const { redisson, errors } = await asUser('~*', 'resetchannels', '&redisson_lock__channel:{*}')
+    const name = uniqueName('fair')
+    const fair = redisson.getFairLock(name)
+    const token = redisson.getTokenLock(uniqueName('token'))
+    for (let times = 0; times < 2; times++) {
+      for (const lock of [fair, token]) {
+        await lock.lock()
+        const waiting = lock.acquire()
+        if (lock === fair)
+          await waitUntil(
+            'it queues',
+            async () => (await redis.exists(`redisson_lock_queue:{${name}}`)) === 1,
+          )
+        await lock.unlock()
+        await (await waiting).unlock()
+      }
+    }
+    expect(grantsIn(errors)).to.deep.equal(['redisson_lock__channel:*', 'rlock_token:*'])
   })
 
   it('A user without the right to the record of requests learns which keys it needs', async () => {

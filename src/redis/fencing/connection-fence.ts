@@ -52,6 +52,8 @@ export class ConnectionFence {
       const own: Identity = {}
       const { stream } = redis
       identity = own
+      // A server that became a replica refuses all that is in flight, and ioredis adds a listener for each.
+      stream.setMaxListeners(0)
       // Within the handshake, so that it is answered before any command of ours is sent.
       identified = this.identify(redis, own, () => redis.stream === stream && !stream.destroyed)
       // Before ioredis rejects what was unanswered: the callers that it notifies read this state.

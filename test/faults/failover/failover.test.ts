@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import type { RLock } from '../../../src/api/rlock'
-import type { LockHold, Redisson } from '../../../src/index'
+import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
+import { suffixed } from '../../../src/redis/names'
 import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
 import { isRenewed, replicateThroughProxies, roles, through } from '../../kit/replication'
@@ -20,8 +20,13 @@ import {
 const FAILED_OVER = 20_000
 const PATIENT = { unavailableAfter: 30_000 }
 
-const KINDS: Record<string, (redisson: Redisson, name: string) => RLock> = {
+const KINDS: Record<string, (redisson: Redisson, name: string) => Pick<RLock, 'acquire'>> = {
   'a lock': (redisson, name) => redisson.getLock(name),
+  'a fair lock': (redisson, name) => redisson.getFairLock(name),
+  'a fenced lock': (redisson, name) => redisson.getFencedLock(name),
+  'a non-reentrant lock': (redisson, name) => redisson.getNonReentrantLock(name),
+  'a spin lock': (redisson, name) => redisson.getSpinLock(name),
+  'a token lock': (redisson, name) => redisson.getTokenLock(name),
   'a read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
   'a write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
 }
@@ -34,11 +39,12 @@ const contending: typeof KINDS = {
 /** All that must hold for a hold whose primary was killed right after it was granted. */
 async function outlives(hold: LockHold, waiting: Promise<LockHold>, lost: readonly unknown[], now: Address) {
   const { lockName } = hold
-  const fields = await withClient(now, (client) => client.hgetall(lockName))
-  expect(
-    Object.keys(fields).some((field) => field.includes(`:${hold.threadId}`)),
-    'the new primary knows the hold',
-  ).to.equal(true)
+  const knows = await withClient(now, async (client) => {
+    if ((await client.type(lockName)) === 'string') return true
+    const fields = await client.hkeys(lockName)
+    return fields.some((field) => field.includes(`:${hold.threadId}`))
+  })
+  expect(knows, `the new primary knows the hold of ${lockName}`).to.equal(true)
   // Renewed at every third of it, so twice within one lease.
   for (let times = 0; times < 2; times++) await isRenewed(now, lockName)
   expect(await stillPending(waiting), 'the contender is kept out').to.equal(true)
@@ -47,6 +53,61 @@ async function outlives(hold: LockHold, waiting: Promise<LockHold>, lost: readon
   await (await waiting).unlock()
   expect(lost).to.deep.equal([])
   expect(await withClient(now, (client) => client.exists(lockName))).to.equal(0)
+}
+
+/** What one client has of a semaphore, of one whose permits expire, and of a latch, and what another wants of them. */
+class Synchronizers {
+  private permit!: Permit
+  private waiting: Promise<unknown>[] = []
+
+  constructor(
+    private readonly holder: Redisson,
+    private readonly other: Redisson,
+    /** A latch takes no braces. */
+    private readonly names: { readonly semaphore: string; readonly permits: string; readonly latch: string },
+  ) {}
+
+  /** Takes the only permit of each. */
+  async take(): Promise<void> {
+    const { holder, names } = this
+    await Promise.all([
+      holder.getSemaphore(names.semaphore).trySetPermits(1),
+      holder.getPermitExpirableSemaphore(names.permits).trySetPermits(1),
+      holder.getCountDownLatch(names.latch).trySetCount(1),
+    ])
+    await holder.getSemaphore(names.semaphore).acquire()
+    this.permit = await holder.getPermitExpirableSemaphore(names.permits).acquirePermit()
+  }
+
+  contend(): void {
+    const { other, names } = this
+    this.waiting = [
+      other.getSemaphore(names.semaphore).acquire(),
+      other.getPermitExpirableSemaphore(names.permits).acquirePermit(),
+      other.getCountDownLatch(names.latch).await(),
+    ]
+    for (const each of this.waiting) each.catch(() => {})
+  }
+
+  /** All that must hold once their primary has a successor. */
+  async outlive(now: Address): Promise<void> {
+    const { holder, names, permit, waiting } = this
+    const out = suffixed(names.permits, 'timeout')
+    const leaseEnd = () =>
+      withClient(now, async (client) => Number((await client.zrange(out, '0', '0', 'WITHSCORES'))[1]))
+    const before = await leaseEnd()
+    await waitUntil('the permit is renewed', async () => (await leaseEnd()) > before, FAILED_OVER)
+    for (const each of waiting) expect(await stillPending(each)).to.equal(true)
+    expect(permit.isHeld).to.equal(true)
+    await permit.release()
+    await holder.getSemaphore(names.semaphore).release()
+    await holder.getCountDownLatch(names.latch).countDown()
+    await Promise.all(waiting)
+    expect(
+      await withClient(now, (client) => client.mget([names.semaphore, names.permits, names.latch])),
+    ).to.deep.equal(['0', '0', null])
+    expect(await withClient(now, (client) => client.zcard(out))).to.equal(1)
+  }
 }
 
 /** What each node that lives takes itself for, and has of this key: for messages. */
@@ -73,7 +134,7 @@ describe('behind sentinels, a primary killed', () => {
     await setup.stop()
   })
 
-  it('A failover right after a replica-acknowledged acquisition keeps locks, read locks and write locks (D4)', async () => {
+  it('A failover right after a replica-acknowledged acquisition keeps every kind of lock, permits and latches (D4)', async () => {
     const lockWatchdogTimeout = 9_600
     const holder = await createRedisson({ redis: through(setup), lockWatchdogTimeout }, PATIENT)
     const other = await createRedisson({ redis: through(setup) }, PATIENT)
@@ -81,14 +142,25 @@ describe('behind sentinels, a primary killed', () => {
     holder.on('lockLost', (event) => lost.push(event))
     const kinds = Object.keys(KINDS)
     const names = new Map(kinds.map((kind) => [kind, uniqueName()]))
+    const synchronizers = new Synchronizers(holder, other, {
+      semaphore: uniqueName('semaphore'),
+      permits: uniqueName('permits'),
+      latch: uniqueName('latch'),
+    })
+    holder.on('permitLost', (event) => lost.push(event))
     const old = await setup.primary()
     const node = setup.nodes.find(({ port }) => port === old.port)!
     const holds = await Promise.all(kinds.map((kind) => KINDS[kind]!(holder, names.get(kind)!).acquire()))
+    await synchronizers.take()
     await node.kill()
+    synchronizers.contend()
     const waiting = kinds.map((kind) => contending[kind]!(other, names.get(kind)!).acquire())
     await setup.waitForNewPrimary(old)
     const now = await setup.primary()
-    await Promise.all(holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)))
+    await Promise.all([
+      synchronizers.outlive(now),
+      ...holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)),
+    ])
   })
 
   it('A failover before any replica acknowledged leaves an acquisition granted once by the new primary, or not at all (D4)', async () => {
@@ -98,12 +170,22 @@ describe('behind sentinels, a primary killed', () => {
     proxies = await replicateThroughProxies(setup, primary, replicas)
     // Teaches the servers nothing new: only what comes now fails to reach the replicas.
     await redisson.getLock(uniqueName()).withLock(() => {})
+    const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
+    const permits = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    await Promise.all([semaphore.trySetPermits(5), permits.trySetPermits(5)])
+    const counts = (node: Address) =>
+      withClient(node, (client) => client.mget(semaphore.getName(), permits.getName()))
+    for (const replica of replicas)
+      await waitUntil('it has the permits', async () => (await counts(replica)).join() === '5,5')
     for (const proxy of proxies) proxy.stall()
     const name = uniqueName()
     const acquiring = redisson.getLock(name).acquire()
+    const takingPermits = Promise.all([semaphore.acquire(2), permits.acquirePermit()])
+    takingPermits.catch(() => {})
     await waitUntil('the primary has it', () =>
       withClient(primary, async (client) => (await client.exists(name)) === 1),
     )
+    await waitUntil('the primary has given the permits', async () => (await counts(primary)).join() === '3,4')
     expect(await stillPending(acquiring)).to.equal(true)
     await primary.kill()
     await setup.waitForNewPrimary(primary)
@@ -115,6 +197,11 @@ describe('behind sentinels, a primary killed', () => {
     })
     await hold.unlock()
     expect(await withClient(now, (client) => client.exists(name))).to.equal(0)
+    const [, permit] = await takingPermits
+    expect(await counts(now)).to.deep.equal(['3', '4'])
+    expect(permit.isHeld).to.equal(true)
+    await Promise.all([semaphore.release(2), permit.release()])
+    expect(await counts(now)).to.deep.equal(['5', '5'])
   })
 })
 
@@ -131,7 +218,7 @@ describe('In a cluster with replicas, a primary', () => {
 
   const nodes = () => ({ nodes: cluster.nodes.map(({ host, port }) => ({ host, port })) })
 
-  it('A cluster node killed right after a replica-acknowledged acquisition loses no lock, read lock or write lock (D4)', async () => {
+  it('A cluster node killed right after a replica-acknowledged acquisition loses no lock of any kind, no permit and no latch (D4)', async () => {
     const lockWatchdogTimeout = 9_600
     const holder = await createRedisson({ redis: nodes(), lockWatchdogTimeout }, PATIENT)
     const other = await createRedisson({ redis: nodes() }, PATIENT)
@@ -140,9 +227,17 @@ describe('In a cluster with replicas, a primary', () => {
     const kinds = Object.keys(KINDS)
     const tag = uniqueName()
     const names = new Map(kinds.map((kind, index) => [kind, `{${tag}}${index}`]))
+    const synchronizers = new Synchronizers(holder, other, {
+      semaphore: `{${tag}}semaphore`,
+      permits: `{${tag}}permits`,
+      latch: tag,
+    })
+    holder.on('permitLost', (event) => lost.push(event))
     const old = await cluster.ownerOf(calculateSlot(tag))
     const holds = await Promise.all(kinds.map((kind) => KINDS[kind]!(holder, names.get(kind)!).acquire()))
+    await synchronizers.take()
     await old.kill()
+    synchronizers.contend()
     const waiting = kinds.map((kind) => contending[kind]!(other, names.get(kind)!).acquire())
     await waitUntil(
       'a replica has taken over',
@@ -150,7 +245,10 @@ describe('In a cluster with replicas, a primary', () => {
       FAILED_OVER,
     )
     const now = await cluster.ownerOf(calculateSlot(tag))
-    await Promise.all(holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)))
+    await Promise.all([
+      synchronizers.outlive(now),
+      ...holds.map((hold, index) => outlives(hold, waiting[index]!, lost, now)),
+    ])
   })
 
   // It refuses WAIT then, and the script before it says where the slot is now.

@@ -1,4 +1,6 @@
 import type { Redisson } from '../../../src/index'
+import { OBJECT_CALLS } from './object-calls'
+import { type Preparation, WAIT, who } from './preparation'
 
 /** A call as it is made while the server declines. */
 export interface Call {
@@ -6,16 +8,9 @@ export interface Call {
   /** What it must answer in the end. */
   readonly expected: unknown
   readonly name: string
-  /** The hold counts that Redis must show in the end. */
-  readonly counts: readonly string[]
+  /** What Redis must show in the end. */
+  readonly left: readonly string[]
 }
-
-const who = { threadId: 1 }
-const WAIT = 30_000
-
-type Preparation = readonly [what: string, expected: unknown, counts: readonly string[], call: Calling]
-/** Prepares the lock, and returns how to make the call. */
-type Calling = (redisson: Redisson, name: string) => Promise<() => Promise<unknown>>
 
 const ACQUIRING: readonly Preparation[] = [
   ['lock()', undefined, ['1'], async (r, name) => () => r.getLock(name).lock()],
@@ -88,7 +83,10 @@ const RELEASING: readonly Preparation[] = [
 
 type Lock = ReturnType<Redisson['getLock']>
 
-function locked(call: (lock: Lock) => Promise<unknown>, before?: (lock: Lock) => Promise<unknown>): Calling {
+function locked(
+  call: (lock: Lock) => Promise<unknown>,
+  before?: (lock: Lock) => Promise<unknown>,
+): Preparation[3] {
   return async (redisson, name) => {
     const lock = redisson.getLock(name)
     await lock.lock(who)
@@ -100,12 +98,12 @@ function locked(call: (lock: Lock) => Promise<unknown>, before?: (lock: Lock) =>
 /** Prepares every acquiring and every releasing call; the returned function makes them all. */
 export async function prepareCalls(
   redisson: Redisson,
-  newName: () => string,
+  newName: (what: string) => string,
 ): Promise<() => [string, Call][]> {
   const prepared = await Promise.all(
-    [...ACQUIRING, ...RELEASING].map(async ([what, expected, counts, calling]) => {
-      const name = newName()
-      return { what, expected, counts, name, call: await calling(redisson, name) }
+    [...ACQUIRING, ...RELEASING, ...OBJECT_CALLS].map(async ([what, expected, left, calling]) => {
+      const name = newName(what)
+      return { what, expected, left, name, call: await calling(redisson, name) }
     }),
   )
   return () =>

@@ -4,8 +4,11 @@ import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Redisson, RLock } from '../../../src/index'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { readTimeoutKey } from '../../kit/read-write/state'
-import { type ClusterSetup, startCluster, withClient } from '../../kit/servers/index'
+import { type ClusterSetup, startCluster, waitUntil, withClient } from '../../kit/servers/index'
+import { tapped } from '../../kit/tapped-transport'
+import { prepareCalls } from './calls'
 import { nodesOf } from './cluster'
+import { stateOf } from './preparation'
 
 describe('A slot that migrates (D6)', () => {
   let setup: ClusterSetup
@@ -37,6 +40,12 @@ describe('A slot that migrates (D6)', () => {
     await command(target, 'SETSLOT', String(slot), 'IMPORTING', await idOf(source))
     await command(source, 'SETSLOT', String(slot), 'MIGRATING', await idOf(target))
     return () => setup.migrateSlot(slot, target)
+  }
+
+  /** Looks at what the node has to which the slot has come. */
+  async function lookAtOwner() {
+    const owner = await setup.ownerOf(calculateSlot(name))
+    return (each: string) => withClient(owner, (client) => stateOf(client, each))
   }
 
   /** Another client reads, so that some keys of a second reader are there and some are not: TRYAGAIN. */
@@ -146,6 +155,67 @@ describe('A slot that migrates (D6)', () => {
       expect(await withClient(owner, (client) => client.hgetall(name))).to.deep.equal({})
     })
 
+  it('TRYAGAIN: every call of every object succeeds once the slot has migrated, and one error is reported', async () => {
+    let names = 0
+    // Of the same slot: a latch takes no braces.
+    const newName = (what: string) => {
+      if (!/latch/.test(what)) return `{${name}}${names++}`
+      for (;;) if (calculateSlot(`latch${++names}`) === calculateSlot(name)) return `latch${names}`
+    }
+    const make = await prepareCalls(redisson, newName)
+    const settle = await beginMoving()
+    const calls = make()
+    await sleep(300)
+    await settle()
+    const state = await lookAtOwner()
+    for (const [what, { answer, expected, name: each, left }] of calls) {
+      expect(await answer, what).to.equal(expected)
+      expect(await state(each), what).to.deep.equal(left)
+    }
+    expect(errors.length).to.be.at.most(1)
+  })
+
+  it('A script that fails half-way takes no permit: the last permit that is out expires under an acquisition (D6, P3)', async () => {
+    const permits = redisson.getPermitExpirableSemaphore(name)
+    await permits.trySetPermits(5)
+    const id = await permits.acquire()
+    // Expired, so that the set of those that are out is empty in the middle of the script.
+    const owner = await setup.ownerOf(calculateSlot(name))
+    await withClient(owner, (client) => client.zadd(`{${name}}:timeout`, 1, Buffer.from(id, 'hex')))
+    const settle = await beginMoving()
+    const acquiring = permits.acquire({ permits: 2, leaseTime: 60_000 })
+    acquiring.catch(() => {})
+    await sleep(300)
+    await settle()
+    expect(await acquiring).to.have.length(2)
+    expect(await (await lookAtOwner())(name)).to.deep.equal(['3', '2 out'])
+  })
+
+  it('A script that fails half-way gives every permit back: an acquisition of a semaphore that was given up (D6, S2)', async () => {
+    const abort = new AbortController()
+    let settle = async () => {}
+    const transport = tapped(async (sent) => {
+      const reply = await sent.pass()
+      if (sent.name !== 'semaphore/acquire') return reply
+      settle = await beginMoving()
+      abort.abort(new Error('given up'))
+      return reply
+    })
+    const giving = await createRedisson({ redis: nodesOf(setup) }, { transport })
+    const semaphore = giving.getSemaphore(name)
+    await semaphore.trySetPermits(5)
+    // The record keeps this request alone.
+    await withClient(await setup.ownerOf(calculateSlot(name)), (client) =>
+      client.del(`rlock_requests:{${name}}:${giving.getId()}`),
+    )
+    const error = await rejection(semaphore.acquire({ permits: 2, signal: abort.signal }))
+    expect(error.message).to.equal('given up')
+    await sleep(300)
+    await settle()
+    await waitUntil('it is taken back', () => giving.internals.orphans.size === 0, 10_000)
+    expect(await (await lookAtOwner())(name)).to.deep.equal(['5'])
+  })
+
   it('MOVED storm: every call succeeds while the slot goes back and forth, and at most one error is reported', async () => {
     let storm = true
     let moves = 0
@@ -160,6 +230,14 @@ describe('A slot that migrates (D6)', () => {
     try {
       const plain = redisson.getLock(`{${name}}:plain`)
       const rw = redisson.getReadWriteLock(name)
+      const others = [
+        redisson.getFairLock(`{${name}}:fair`),
+        redisson.getFencedLock(`{${name}}:fenced`),
+        redisson.getTokenLock(`{${name}}:token`),
+      ]
+      const semaphore = redisson.getSemaphore(`{${name}}:semaphore`)
+      const permits = redisson.getPermitExpirableSemaphore(`{${name}}:permits`)
+      await Promise.all([semaphore.trySetPermits(5), permits.trySetPermits(5)])
       const until = performance.now() + 6_000
       let rounds = 0
       while (performance.now() < until) {
@@ -172,8 +250,15 @@ describe('A slot that migrates (D6)', () => {
         expect(await plain.tryLock(20_000)).to.equal(true)
         expect(await plain.forceUnlock()).to.equal(true)
         await rejection(plain.unlock())
+        await Promise.all([
+          ...others.map((lock) => lock.withLock(() => {})),
+          semaphore.withPermits(() => {}, { permits: 2 }),
+          permits.withPermit(() => {}),
+        ])
         rounds++
       }
+      expect(await semaphore.availablePermits()).to.equal(5)
+      expect([await permits.availablePermits(), await permits.acquiredPermits()]).to.deep.equal([5, 0])
       expect(rounds).to.be.greaterThan(1)
     } finally {
       storm = false

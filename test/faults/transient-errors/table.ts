@@ -4,6 +4,7 @@ import type { Redisson } from '../../../src/index'
 import { closeAll, createRedisson, rejection, timed } from '../../kit/clients'
 import { waitUntil } from '../../kit/servers/index'
 import { prepareCalls } from './calls'
+import { stateOf } from './preparation'
 import type { Trouble } from './trouble'
 
 /** How long the server declines: longer than any retry takes, shorter than calls wait. */
@@ -39,9 +40,9 @@ export function describeTrouble(what: string, open: () => Promise<Trouble>): voi
       await sleep(LASTS)
       await trouble.end()
       expect(await timed(() => Promise.allSettled(calls.map(([, { answer }]) => answer)))).to.be.below(SOON)
-      for (const [call, { answer, expected, name, counts }] of calls) {
+      for (const [call, { answer, expected, name, left }] of calls) {
         expect(await answer, call).to.equal(expected)
-        expect((await trouble.admin.hvals(name)).sort(), call).to.deep.equal(counts)
+        expect(await stateOf(trouble.admin, name), call).to.deep.equal(left)
       }
       expect(errors).to.have.length(1)
     })

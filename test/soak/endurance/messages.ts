@@ -1,8 +1,13 @@
 /** What the client process measures and what it tells the process that started it. */
 
+/** How a name begins whose numbers stay in Redis until users delete them. */
+export const KEPT = 'kept:'
+
 export interface CyclesOrder {
   readonly part: 'cycles'
   readonly count: number
+  /** Plain and read-write locks, or all other objects. */
+  readonly of: 'locks' | 'objects'
 }
 
 export interface WaitersOrder {
@@ -16,14 +21,18 @@ export interface HeldOrder {
   readonly leases: number
   /** lockWatchdogTimeout, in ms. */
   readonly lease: number
-  /** Read holds rather than plain locks: their renewal writes two keys each. */
-  readonly read: boolean
+  readonly kind: HeldKind
 }
+
+/** The renewal of a read lock writes two keys. */
+export const HELD_KINDS = ['lock', 'read', 'fair', 'token'] as const
+export type HeldKind = (typeof HELD_KINDS)[number]
 
 export type Order = CyclesOrder | WaitersOrder | HeldOrder
 
 /** What the server knows of the client at some moment. */
 export interface ServerView {
+  /** Other than counts, counters and records of requests, which stay by design. */
   readonly keys: number
   readonly channels: number
   readonly connections: number
@@ -76,6 +85,7 @@ interface Comparison {
 export interface CyclesResult extends Comparison {
   readonly part: 'cycles'
   readonly count: number
+  readonly of: CyclesOrder['of']
   readonly work: Phase
 }
 
@@ -98,7 +108,7 @@ export interface HeldResult extends Comparison {
   readonly count: number
   readonly leases: number
   readonly lease: number
-  readonly read: boolean
+  readonly kind: HeldKind
   readonly acquiring: Phase
   readonly renewing: Phase
   /** After the event loop stood still for so long that every renewal was due at once. */

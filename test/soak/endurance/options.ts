@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { wholeOption as whole } from '../../kit/cli'
-import type { Order } from './messages'
+import { HELD_KINDS, type HeldKind, type Order } from './messages'
 
 export interface EnduranceOptions {
   readonly orders: readonly Order[]
@@ -8,20 +8,22 @@ export interface EnduranceOptions {
   readonly json: string | undefined
 }
 
-export const USAGE = `usage: npm run endurance -- [--cycles N] [--waiters N] [--held N [--leases N] [--lease MS] [--read]] [--json FILE]
+export const USAGE = `usage: npm run endurance -- [--cycles N] [--objects N] [--waiters N] [--held N [--leases N] [--lease MS] [--kind KIND]] [--json FILE]
 
 Measures what great numbers of locks, waiters and holds cost one process, and whether anything of them stays.
 It builds the package, starts a Redis server of its own and measures in a process of plain node.
 
   --cycles N    lock and unlock so many names once each; heap and handles before and after (1000000)
+  --objects N   the same of fair, spin, non-reentrant, token, fenced and multi locks, semaphores, permits and
+                latches (1000000)
   --waiters N   so many waiters on one lock; heap and handles before and after (10000)
   --held N      so many locks held and renewed at a time; the delay of the event loop (100000)
   --leases N    for so many leases (5)
   --lease MS    lockWatchdogTimeout (30000)
-  --read        read locks rather than plain ones
+  --kind KIND   lock, read, fair or token (lock)
   --json FILE   all figures, into that file
 
-With none of --cycles, --waiters and --held: all three. It takes some seven minutes then.
+With none of --cycles, --objects, --waiters and --held: all four. It takes some twelve minutes then.
 Exit code: 0 when every bound was kept, 1 when one was missed or something failed, 2 for bad arguments.`
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */
@@ -30,23 +32,32 @@ export function parseOptions(args: string[]): EnduranceOptions | undefined {
     args,
     options: {
       cycles: { type: 'string' },
+      objects: { type: 'string' },
       waiters: { type: 'string' },
       held: { type: 'string' },
       leases: { type: 'string' },
       lease: { type: 'string' },
-      read: { type: 'boolean', default: false },
+      kind: { type: 'string' },
       json: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
   if (values.help) return undefined
-  const { cycles, waiters, held, leases, lease, read, json } = values
-  const all = cycles === undefined && waiters === undefined && held === undefined
-  if (held === undefined && (leases !== undefined || lease !== undefined || read))
-    throw new TypeError('--leases, --lease and --read say how locks are held: add --held')
+  const { cycles, objects, waiters, held, leases, lease, kind, json } = values
+  const all = cycles === undefined && objects === undefined && waiters === undefined && held === undefined
+  if (held === undefined && (leases !== undefined || lease !== undefined || kind !== undefined))
+    throw new TypeError('--leases, --lease and --kind say how locks are held: add --held')
+  if (kind !== undefined && !HELD_KINDS.includes(kind as HeldKind))
+    throw new TypeError(`--kind must be one of ${HELD_KINDS.join(', ')}`)
   const orders: Order[] = []
   if (all || cycles !== undefined)
-    orders.push({ part: 'cycles', count: whole('cycles', cycles, 1_000_000, 1, 100_000_000) })
+    orders.push({ part: 'cycles', of: 'locks', count: whole('cycles', cycles, 1_000_000, 1, 100_000_000) })
+  if (all || objects !== undefined)
+    orders.push({
+      part: 'cycles',
+      of: 'objects',
+      count: whole('objects', objects, 1_000_000, 1, 100_000_000),
+    })
   if (all || waiters !== undefined)
     orders.push({ part: 'waiters', count: whole('waiters', waiters, 10_000, 10, 1_000_000) })
   if (all || held !== undefined)
@@ -55,7 +66,7 @@ export function parseOptions(args: string[]): EnduranceOptions | undefined {
       count: whole('held', held, 100_000, 1, 1_000_000),
       leases: whole('leases', leases, 5, 1, 10_000),
       lease: whole('lease', lease, 30_000, 300, 3_600_000),
-      read,
+      kind: (kind as HeldKind) ?? 'lock',
     })
   if (json === '') throw new TypeError('--json takes the name of a file')
   return { orders, json }

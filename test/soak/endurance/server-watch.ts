@@ -1,10 +1,12 @@
 import { Redis } from 'ioredis'
 import { info } from '../../kit/servers/with-client'
 import type { Answers } from './client-process'
-import type { RenewalsSeen, ServerView } from './messages'
+import { KEPT, type RenewalsSeen, type ServerView } from './messages'
 
 /** By which the server tells of renewed locks that were taken away: one a client, for as long as the client lives. */
 const TRACKING = '__redis__:invalidate'
+
+const STAYS = [KEPT, 'rlock_requests:', 'redisson_lock_token:']
 
 /** Looks at the server by a connection of its own. */
 export class ServerWatch {
@@ -36,11 +38,22 @@ export class ServerWatch {
   private async view(): Promise<ServerView> {
     const clients = (await this.redis.client('LIST')) as string
     return {
-      keys: await this.redis.dbsize(),
+      keys: await this.keys(),
       channels: ((await this.redis.pubsub('CHANNELS')) as string[]).filter((name) => name !== TRACKING)
         .length,
       connections: clients.trim().split('\n').length - 1,
     }
+  }
+
+  /** Other than what stays by design: fences, counts, and for a minute the records of requests. */
+  private async keys(): Promise<number> {
+    let [cursor, keys] = ['0', 0]
+    do {
+      const [next, found] = await this.redis.scan(cursor, 'COUNT', 1_000)
+      keys += found.filter((key) => !STAYS.some((prefix) => key.startsWith(prefix))).length
+      cursor = next
+    } while (cursor !== '0')
+    return keys
   }
 
   /** Commands so far, other than those by which that is asked. */
@@ -58,8 +71,9 @@ export class ServerWatch {
   private async renewals(): Promise<RenewalsSeen> {
     const commands = await info(this.redis, 'commandstats')
     const scripts = commands.get('cmdstat_evalsha')
-    // By which the renewal of a plain lock begins, or else of a read lock.
-    const look = commands.get('cmdstat_hexists') ?? commands.get('cmdstat_hget')
+    // By which the renewal of a plain lock begins, of a read lock, or of a token lock.
+    const look =
+      commands.get('cmdstat_hexists') ?? commands.get('cmdstat_hget') ?? commands.get('cmdstat_get')
     // Redis 7.0 and later.
     const latency = (await info(this.redis, 'latencystats')).get('latency_percentiles_usec_evalsha')
     const ms = performance.now() - this.renewalsSince.at

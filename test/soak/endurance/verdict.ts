@@ -28,9 +28,9 @@ export function rowsOf(result: Result, bounds: Bounds): Row[] {
 }
 
 function cyclesRows(result: CyclesResult, bounds: Bounds): Row[] {
-  const { work, count } = result
+  const { work, count, of } = result
   return [
-    { what: 'cycles over distinct names', figure: `${count} in ${seconds(work.seconds)}` },
+    { what: `cycles over distinct names of ${of}`, figure: `${count} in ${seconds(work.seconds)}` },
     { what: 'processor, share of one core', figure: percent(work.cpu) },
     ...remainsRows(result.before, result.after, bounds),
   ]
@@ -68,8 +68,9 @@ function waitersRows(result: WaitersResult, bounds: Bounds): Row[] {
 
 function heldRows(result: HeldResult, bounds: Bounds): Row[] {
   const { count, leases, lease, acquiring, renewing, catchingUp, releasing, server } = result
+  const keys = result.kind === 'read' ? 2 * count : count
   return [
-    { what: `${result.read ? 'read ' : ''}locks held`, figure: `${count}` },
+    { what: `held (${result.kind})`, figure: `${count}` },
     ...stallRows('acquiring', acquiring, bounds),
     {
       what: 'renewed',
@@ -84,8 +85,8 @@ function heldRows(result: HeldResult, bounds: Bounds): Row[] {
     {
       what: 'keys in Redis at the end',
       figure: `${server.keys}`,
-      bound: `${result.read ? 2 * count : count}`,
-      kept: server.keys === (result.read ? 2 * count : count),
+      bound: `${keys}`,
+      kept: server.keys === keys,
     },
     {
       what: 'least left of a lease at the end',

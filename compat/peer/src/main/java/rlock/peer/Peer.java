@@ -16,6 +16,7 @@ public final class Peer {
         Answers answers = new Answers(JsonLines.takeStdout());
         try {
             Fields settings = new Fields(JsonParser.parseString(args.length > 0 ? args[0] : System.getenv("PEER_CONFIG")));
+            FastClock.install();
             PeerConfig config = new PeerConfig(settings);
             RedissonClient redisson = Redisson.create(config.redisson());
             answers.ready(redisson.getId(), RedissonVersion.ofJar(), config.unsupported());

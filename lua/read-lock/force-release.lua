@@ -16,14 +16,16 @@
 -- Applied twice or late: newer holds have other fields and are left alone. So with one that broke off at a
 -- read timeout key which its slot's move had taken elsewhere: those keys go first, and the copy finds what is left.
 
+--- @include "read-levels"
+
 local found = false
 for i = 5, #ARGV do
   local count = redis.call('hget', KEYS[1], ARGV[i])
   if count then
     found = true
-    for level = 1, tonumber(count) or 0 do
-      redis.call('del', ARGV[1] .. ARGV[i] .. ARGV[2] .. level)
-    end
+    eachLevel(1, tonumber(count) or 0, function(level)
+      return redis.call('del', ARGV[1] .. ARGV[i] .. ARGV[2] .. level) == 1
+    end)
     redis.call('hdel', KEYS[1], ARGV[i])
   end
 end

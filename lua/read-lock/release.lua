@@ -21,7 +21,7 @@
 -- Levels go last in, first out: the read timeout keys above the count go. The key then lives as long as the
 -- longest of those that remain. Where all of them have run out, their owners are dead and keep no other client out. A
 -- write hold has no read timeout key; while there is one, the key's life is never shortened.
--- Looks at every level of every read hold once.
+-- Looks at every level of every read hold once (read-levels.lua).
 --
 -- Applied twice: a partial release that finds the count as wanted, or lower, changes nothing but a lease that is
 -- too short; a late one, after the hold was entered again, leaves the newer level alone. A full release finds the
@@ -33,6 +33,7 @@ local function timeoutKey(owner, level)
 end
 
 --- @include "partial-release"
+--- @include "read-levels"
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -50,14 +51,16 @@ local longest = -2
 local fields = redis.call('hgetall', KEYS[1])
 for i = 1, #fields, 2 do
   if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
-    for level = 1, fields[i] == ARGV[1] and kept or tonumber(fields[i + 1]) or 0 do
-      longest = math.max(longest, redis.call('pttl', timeoutKey(fields[i], level)))
-    end
+    eachLevel(1, fields[i] == ARGV[1] and kept or tonumber(fields[i + 1]) or 0, function(level)
+      local life = redis.call('pttl', timeoutKey(fields[i], level))
+      longest = math.max(longest, life)
+      return life ~= -2
+    end)
   end
 end
-for level = kept + 1, count do
-  redis.call('del', timeoutKey(ARGV[1], level))
-end
+eachLevel(kept + 1, count, function(level)
+  return redis.call('del', timeoutKey(ARGV[1], level)) == 1
+end)
 
 if kept > 0 then
   redis.call('hincrby', KEYS[1], ARGV[1], kept - count)

@@ -12,9 +12,11 @@
 -- A key that holds something else counts as gone and does not fail the others.
 --
 -- By PEXPIRE: a server out of memory refuses a SET, unless a write command came before it in the script. A read
--- timeout key that is gone though its hold is there is set anew.
+-- timeout key that is gone though its hold is there is set anew; in a hold of more than GAP levels only the top level's:
+-- by it the hold lives, and a release to a lower level sets that level's.
 
 --- @include "lease-end"
+--- @include "read-levels"
 
 local lease = tonumber(ARGV[1])
 local answers = {}
@@ -22,13 +24,17 @@ for i, key in ipairs(KEYS) do
   local owner, before, behind = ARGV[3 * i - 1], ARGV[3 * i], ARGV[3 * i + 1]
   local count = redis.pcall('hget', key, owner)
   if type(count) == 'string' then
-    for level = 1, tonumber(count) or 0 do
+    local levels = tonumber(count) or 0
+    eachLevel(1, levels, function(level)
       local timeoutKey = before .. owner .. behind .. level
-      local life = math.max(lease, redis.call('pttl', timeoutKey))
-      if redis.call('pexpire', timeoutKey, life) == 0 then
-        redis.call('set', timeoutKey, '1', 'px', life)
+      if redis.call('pexpire', timeoutKey, math.max(lease, redis.call('pttl', timeoutKey))) == 1 then
+        return true
       end
-    end
+      if levels <= GAP or tonumber(level) == levels then
+        redis.call('set', timeoutKey, '1', 'px', lease)
+      end
+      return false
+    end)
     redis.call('pexpire', key, math.max(lease, redis.call('pttl', key)))
     answers[i] = ends(before .. owner .. behind .. count)
   else

@@ -17,12 +17,13 @@ if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   return 0
 end
 
+--- @include "read-levels"
 local fields = redis.call('hgetall', KEYS[1])
 for i = 1, #fields, 2 do
   if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
-    for level = 1, tonumber(fields[i + 1]) or 0 do
-      redis.call('del', ARGV[4] .. fields[i] .. ARGV[5] .. level)
-    end
+    eachLevel(1, tonumber(fields[i + 1]) or 0, function(level)
+      return redis.call('del', ARGV[4] .. fields[i] .. ARGV[5] .. level) == 1
+    end)
   end
 end
 redis.call('del', KEYS[1])

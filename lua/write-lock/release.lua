@@ -31,14 +31,17 @@ if count == 0 then
   return 0
 end
 
+--- @include "read-levels"
 -- What the writer also reads may need the key for longer than what is left of its writing.
 local longest = -2
 local fields = redis.call('hgetall', KEYS[1])
 for i = 1, #fields, 2 do
   if fields[i] ~= 'mode' and fields[i] ~= ARGV[1] then
-    for level = 1, tonumber(fields[i + 1]) or 0 do
-      longest = math.max(longest, redis.call('pttl', ARGV[7] .. fields[i] .. ARGV[8] .. level))
-    end
+    eachLevel(1, tonumber(fields[i + 1]) or 0, function(level)
+      local life = redis.call('pttl', ARGV[7] .. fields[i] .. ARGV[8] .. level)
+      longest = math.max(longest, life)
+      return life ~= -2
+    end)
   end
 end
 

@@ -3,6 +3,7 @@ import { outsideRequests } from '../util/async-context'
 import { setImmediate } from '../util/timers'
 import { fromBytes, toBytes, toReply } from './bytes'
 import { malformed, runCommand } from './data/commands'
+import { glob } from './data/glob'
 import { Keyspace } from './data/keyspace'
 import { OK, type Reply, ReplyError } from './data/reply'
 import { type ScriptMachine, scriptMachine } from './lua/script-machine'
@@ -140,11 +141,18 @@ export class InMemoryServer {
     if ((name === 'publish' || name === 'spublish') && words.length === 2) return this.publish(first, second)
     if (name === 'pubsub' && /^(shard)?numsub$/i.test(first))
       return words.slice(1).flatMap((channel) => [channel, this.listenersTo(channel).length])
+    if (name === 'pubsub' && /^(shard)?channels$/i.test(first)) return this.channels(second || '*')
     if (name === 'script' && /^flush$/i.test(first) && others.length === 0) {
       this.scripts.clear()
       return OK
     }
     return runCommand(this.keyspace, name, words)
+  }
+
+  private channels(pattern: string): string[] {
+    const matches = glob(pattern)
+    const names = new Set([...this.links].flatMap(({ subscribed }) => [...subscribed.keys()]))
+    return [...names].map(toBytes).filter((channel) => matches.test(channel))
   }
 
   private listenersTo(channel: string): Peer[] {

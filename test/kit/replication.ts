@@ -35,6 +35,9 @@ export async function roles(
   return { primary, replicas: [first!, second!] }
 }
 
+/** Why that cannot be done in a container. */
+export const NO_PROXIES = 'its servers do not reach a proxy of this machine'
+
 /**
  * Puts a proxy of its own between the primary and each of these replicas, so that one can be made to lag: what
  * a paused replica has not read yet would still reach it when it wakes.

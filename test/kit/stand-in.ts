@@ -3,7 +3,10 @@ import { inMemoryRedis } from '../../src/testing/index'
 import { type InMemoryPort, openPort } from './in-memory-port'
 import { type SharedServer, type Standalone, sharedStandalone, startStandalone } from './servers/index'
 
-let isInMemory = false
+/** With RLOCK_TEST_IN_MEMORY=1 tests that ask here have no other server from the start. */
+const ALWAYS = process.env.RLOCK_TEST_IN_MEMORY === '1'
+
+let isInMemory = ALWAYS
 let shared: InMemoryPort | undefined
 const ports: InMemoryPort[] = []
 
@@ -13,7 +16,7 @@ export function onInMemoryServers(): void {
     isInMemory = true
   })
   after(() => {
-    isInMemory = false
+    isInMemory = ALWAYS
     shared = undefined
     for (const port of ports.splice(0)) port.close()
   })

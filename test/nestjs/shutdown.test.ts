@@ -1,4 +1,5 @@
 import 'reflect-metadata'
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BeforeApplicationShutdown,
@@ -19,13 +20,16 @@ import { closeAll, openRedis, uniqueName } from '../kit/clients'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 const name = uniqueName('nest-shutdown').replaceAll(':', '-')
+const queue = new EventEmitter()
+/** Longer than the application waits for requests. */
+const AFTER_REQUESTS = 3_000
 const inside = new Set<string>()
 const done: string[] = []
 
-async function section(part: string): Promise<string> {
+async function section(part: string, ms: number): Promise<string> {
   if (inside.has(part)) return 'again'
   inside.add(part)
-  await sleep(1_000)
+  await sleep(ms)
   done.push(part)
   return part
 }
@@ -37,7 +41,7 @@ class Orders {
   @Get('pay')
   @WithLock(() => `${name}:http`)
   async pay(): Promise<string> {
-    await section('http')
+    await section('http', 1_000)
     // The application is about to end: those who have begun may still take locks.
     return await this.redisson.getLock(`${name}:http-2`).withLock(() => 'paid')
   }
@@ -48,26 +52,20 @@ class Jobs {
   @WithLock(() => `${name}:cron`, { client: 'jobs' })
   @Cron(CronExpression.EVERY_SECOND)
   async report(): Promise<void> {
-    await section('cron')
+    await section('cron', AFTER_REQUESTS)
   }
 }
 
 @Injectable()
-class Consumer implements BeforeApplicationShutdown {
-  private job: Promise<string> | undefined
-
-  /** As a worker of a queue does: outside any request, and waited for at the end. */
-  begin() {
-    this.job = this.process()
+class Consumer {
+  constructor() {
+    queue.on('job', () => void this.process())
   }
 
+  /** Outside any request; what it returns is waited for by nothing, so that only the end of its client can wait for it. */
   @WithLock(() => `${name}:queue`, { client: 'jobs' })
   async process(): Promise<string> {
-    return await section('queue')
-  }
-
-  async beforeApplicationShutdown() {
-    await this.job
+    return await section('queue', AFTER_REQUESTS)
   }
 }
 
@@ -109,9 +107,13 @@ describe('A Nest application that ends', () => {
   })
 
   it('lets the request, the cron job and the queue consumer inside their locks end, and leaves no lock (U7)', async () => {
-    app.get(Consumer).begin()
-    const response = fetch(`${await app.getUrl()}/pay`).then((answer) => answer.text())
+    queue.emit('job')
+    // The application would wait for a connection that is kept alive, for longer than for its requests.
+    const headers = { connection: 'close' }
+    const response = fetch(`${await app.getUrl()}/pay`, { headers }).then((answer) => answer.text())
     await waitUntil('all three are inside', async () => inside.size === 3)
+    expect(await redis.exists(`${name}:http`, `${name}:cron`, `${name}:queue`)).to.equal(3)
+    expect(done).to.deep.equal([])
     await app.close()
     expect(await response).to.equal('paid')
     expect(done).to.have.members(['http', 'cron', 'queue', 'goodbye'])

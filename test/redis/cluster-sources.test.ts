@@ -5,7 +5,14 @@ import { Cluster as Cluster5 } from 'ioredis5'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
 import { connected, type Look, provesLocking, subscribersOn } from '../kit/proves-locking'
-import { type ClusterSetup, sharedCluster, startCluster, waitUntil, withClient } from '../kit/servers/index'
+import {
+  type ClusterSetup,
+  sharedCluster,
+  skipInContainers,
+  startCluster,
+  waitUntil,
+  withClient,
+} from '../kit/servers/index'
 
 describe('A cluster may be given as', () => {
   let setup: ClusterSetup
@@ -45,7 +52,8 @@ describe('A cluster may be given as', () => {
     )
   })
 
-  it('A cluster may be given as nodes: a URL of Valkey, or the unix socket of one of them', async () => {
+  it('A cluster may be given as nodes: a URL of Valkey, or the unix socket of one of them', async function () {
+    await skipInContainers(this, 'its sockets are files of its own')
     const own = await startCluster({ config: ['unixsocket redis.sock'] })
     try {
       const [first] = own.nodes

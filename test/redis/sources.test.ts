@@ -4,7 +4,9 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis } from '../kit/clients'
 import { provesLocking, through } from '../kit/proves-locking'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { type Standalone, skipInContainers, startStandalone } from '../kit/servers/index'
+
+const NO_SOCKET = 'its sockets are files of its own'
 
 // The names and channels of each source are the same; a client of another kind (here a bare URL) must
 // always find the lock, and be woken by its release.
@@ -61,7 +63,8 @@ describe('Where Redis is, given as', () => {
     expect(await second.getLock('same name').isLocked()).to.equal(true)
   })
 
-  it('Redis may be given as the path of a unix socket, alone or in options', async () => {
+  it('Redis may be given as the path of a unix socket, alone or in options', async function () {
+    await skipInContainers(this, NO_SOCKET)
     await provesLocking(
       await createRedisson({ redis: { path: socketPath, password: plain().password, db: 3 } }),
       await createRedisson({
@@ -80,7 +83,8 @@ describe('Where Redis is, given as', () => {
     )
   })
 
-  it('Redis may be given as a URL of a unix socket, as text or as an object', async () => {
+  it('Redis may be given as a URL of a unix socket, as text or as an object', async function () {
+    await skipInContainers(this, NO_SOCKET)
     const password = encodeURIComponent(plain().password)
     await provesLocking(
       await createRedisson({ redis: `redis+unix://:${password}@${socketPath}?db=3` }),

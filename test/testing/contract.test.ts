@@ -1,7 +1,17 @@
 import { idempotencySuite } from '../contract/idempotency'
 import { leasesSuite } from '../contract/leases'
 import { ownershipSuite } from '../contract/ownership'
-import { plainLock, readLock, writeLock } from '../contract/primitives'
+import type { Primitive } from '../contract/primitive'
+import {
+  fairLock,
+  fencedLock,
+  nonReentrantLock,
+  plainLock,
+  readLock,
+  spinLock,
+  tokenLock,
+  writeLock,
+} from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
 import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
@@ -10,8 +20,31 @@ import { onInMemoryServers } from '../kit/stand-in'
 /** The in-memory server has no users. */
 const NEEDS_USERS = /tries again after a renewal that the server refused/
 
-// With RLOCK_LONG=1 everything: some three minutes, of which most are waits.
-const isLong = process.env.RLOCK_LONG === '1'
+type Suite = (primitive: Primitive) => void
+
+const ALL = [wakeUpSuite, waitTimeSuite, leasesSuite, renewalSuite, ownershipSuite, idempotencySuite]
+
+/** As in test/locks: what holds for a primitive beside a real server holds for it in memory. */
+const SUITES: readonly (readonly [Primitive, readonly Suite[]])[] = [
+  [plainLock, ALL],
+  [readLock, ALL],
+  [writeLock, ALL],
+  [fairLock, [wakeUpSuite, waitTimeSuite, leasesSuite, ownershipSuite, idempotencySuite]],
+  [fencedLock, [wakeUpSuite, ownershipSuite, idempotencySuite]],
+  [spinLock, [wakeUpSuite, waitTimeSuite]],
+  [tokenLock, [renewalSuite]],
+  [nonReentrantLock, [ownershipSuite]],
+]
+
+/** The others are waits for the most part: with RLOCK_LONG=1 everything runs, some four minutes. */
+const IN_SHORT = [leasesSuite, ownershipSuite]
+const IN_FULL: readonly Primitive[] = [writeLock, fairLock]
+
+const runs = (primitive: Primitive, suite: Suite) =>
+  process.env.RLOCK_LONG === '1' ||
+  IN_SHORT.includes(suite) ||
+  (IN_FULL.includes(primitive) && suite !== renewalSuite) ||
+  (primitive === fencedLock && suite === idempotencySuite)
 
 describe('On the in-memory server', () => {
   onInMemoryServers()
@@ -19,13 +52,6 @@ describe('On the in-memory server', () => {
     if (NEEDS_USERS.test(this.currentTest!.title)) this.skip()
   })
 
-  for (const primitive of isLong ? [plainLock, readLock, writeLock] : [writeLock]) {
-    wakeUpSuite(primitive)
-    leasesSuite(primitive)
-    ownershipSuite(primitive)
-    if (!isLong) continue
-    waitTimeSuite(primitive)
-    renewalSuite(primitive)
-    idempotencySuite(primitive)
-  }
+  for (const [primitive, suites] of SUITES)
+    for (const suite of suites) if (runs(primitive, suite)) suite(primitive)
 })

@@ -1,4 +1,5 @@
 import type { Commands } from './command'
+import { glob } from './glob'
 import { integer } from './numbers'
 import { OK, Status, syntaxError } from './reply'
 
@@ -55,18 +56,4 @@ export const keyCommands: Commands = {
     },
   ],
   ping: [0, () => new Status('PONG')],
-}
-
-/** A pattern of KEYS: stars, question marks, sets of characters, and backslashes before those. */
-function glob(pattern: string): RegExp {
-  const source = pattern.replace(
-    /\\(.)|(\*)|(\?)|(\[[^\]]*\])|([^\\*?[])|(.)/gs,
-    (_, escaped, star, one, set, plain, odd) => {
-      if (star) return '.*'
-      if (one) return '.'
-      if (set) return set.replace(/\\(?!\])/g, '\\\\')
-      return (escaped ?? plain ?? odd).replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')
-    },
-  )
-  return new RegExp(`^${source}$`, 's')
 }

@@ -139,6 +139,8 @@ function byScore(db: Keyspace, key: string, min: string, max: string, options: r
       count = position(options[++at]!)
     } else throw syntaxError()
   }
-  const members = sorted(db, key).filter(interval(min, max))
+  // Before the key is looked at, as Redis does.
+  const within = interval(min, max)
+  const members = sorted(db, key).filter(within)
   return listed(members.slice(offset, count < 0 ? undefined : offset + count), withScores)
 }

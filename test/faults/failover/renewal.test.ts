@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import type { LockHold } from '../../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
-import { isRenewed, replicateThroughProxies, roles, through } from '../../kit/replication'
+import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
   type RedisNode,
   type SentinelSetup,
+  skipInContainers,
   startSentinel,
   type TcpProxy,
   withClient,
@@ -20,6 +21,9 @@ describe('A renewal that no replica has', () => {
   let primary: RedisNode
   let replicas: readonly RedisNode[]
 
+  before(async function () {
+    await skipInContainers(this, NO_PROXIES)
+  })
   beforeEach(async () => {
     setup = await startSentinel()
     // Who is in no hurry to fail over finds what the replicas have run out meanwhile.

@@ -1,4 +1,5 @@
 import type { StartedTestContainer } from 'testcontainers'
+import { containerIsRemoved, removeContainerWithThisProcess } from './left-behind'
 import type { Machine, ServerMode, ServerProcess } from './machine'
 
 const HOME = '/tmp/rlock'
@@ -8,10 +9,12 @@ const IDLE = 'echo idle; while :; do sleep 1; done'
 
 /**
  * Runs all servers of one topology inside one container, each port published under its own number. When
- * this process ends without close(), the reaper of testcontainers removes the container.
+ * this process ends without close(), the container is removed all the same, by the reaper of testcontainers where there is one.
  */
 export class ContainerMachine implements Machine {
   readonly host = '127.0.0.1'
+
+  private closing: Promise<void> | undefined
 
   private constructor(private readonly container: StartedTestContainer) {}
 
@@ -29,6 +32,7 @@ export class ContainerMachine implements Machine {
       await container.stop()
       throw new Error(`The container engine publishes ports on ${host}; the tests need them on this machine`)
     }
+    removeContainerWithThisProcess(container.getId())
     return new ContainerMachine(container)
   }
 
@@ -52,7 +56,8 @@ export class ContainerMachine implements Machine {
   }
 
   async close(): Promise<void> {
-    await this.container.stop()
+    this.closing ??= this.container.stop().then(() => containerIsRemoved(this.container.getId()))
+    await this.closing
   }
 }
 

@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import type { ContainerRuntimeClient } from 'testcontainers'
 import { canInstallServer, installServer } from './install-server'
+import { ownImage } from './own-image'
 
 /** Something we can start servers from. */
 export type Launcher =
@@ -20,6 +22,25 @@ export async function findServer(): Promise<RunningServer | Launcher> {
   return url ? { kind: 'address', url } : findLauncher()
 }
 
+/** Starts servers from this launcher from now on; without one, as the environment says. */
+export function launchFrom(chosen: Launcher | undefined): void {
+  launcher = chosen && Promise.resolve(chosen)
+}
+
+/**
+ * How to start servers in containers; nothing where no engine answers. The image is the one that RLOCK_TEST_REDIS_IMAGE
+ * names, else one made of this machine's server, else that of Redis.
+ */
+export async function findContainers(): Promise<Launcher | undefined> {
+  const engine = await containerEngine()
+  if (!engine) return undefined
+  const named = process.env.RLOCK_TEST_REDIS_IMAGE
+  if (named) return { kind: 'container', image: named }
+  const server = process.env.RLOCK_TEST_REDIS_SERVER || serverOnPath()
+  const canBeImage = server && process.platform === 'linux'
+  return { kind: 'container', image: canBeImage ? await ownImage(engine, server) : DEFAULT_IMAGE }
+}
+
 /** How to start servers of our own, for tests that stop, pause or configure them. Decided once a process. */
 export function findLauncher(): Promise<Launcher> {
   launcher ??= decide()
@@ -36,13 +57,14 @@ async function decide(): Promise<Launcher> {
   // An image asked for by name is meant, even where a server is on the PATH.
   const image = process.env.RLOCK_TEST_REDIS_IMAGE
   if (image) {
-    if (await hasContainerEngine()) return { kind: 'container', image }
+    if (await containerEngine()) return { kind: 'container', image }
     throw new Error(`RLOCK_TEST_REDIS_IMAGE names ${image}, but no container engine answers`)
   }
 
   const onPath = serverOnPath()
   if (onPath) return { kind: 'binary', path: onPath }
-  if (await hasContainerEngine()) return { kind: 'container', image: DEFAULT_IMAGE }
+  const contained = await findContainers()
+  if (contained) return contained
   if (canInstallServer()) {
     await installServer()
     const installed = serverOnPath()
@@ -69,13 +91,12 @@ function isExecutable(path: string): boolean {
   }
 }
 
-async function hasContainerEngine(): Promise<boolean> {
+async function containerEngine(): Promise<ContainerRuntimeClient | undefined> {
   // Loaded only when needed: it is large, and most machines have a server on the PATH.
   const { getContainerRuntimeClient } = await import('testcontainers')
   try {
-    await getContainerRuntimeClient()
-    return true
+    return await getContainerRuntimeClient()
   } catch {
-    return false
+    return undefined
   }
 }

@@ -1,3 +1,4 @@
+import type { Machine } from './machine'
 import { onMachine } from './on-machine'
 import { type RedisNode, startNode } from './redis-node'
 
@@ -14,20 +15,30 @@ export interface Standalone extends RedisNode {
   stop(): Promise<void>
 }
 
-export function startStandalone(options: StandaloneOptions = {}): Promise<Standalone> {
+export async function startStandalone(options: StandaloneOptions = {}): Promise<Standalone> {
+  const [server] = await startStandalones(options)
+  return server!
+}
+
+/** Servers that reach each other, in a container too: for a replica and its primary. To stop one ends them all. */
+export function startStandalones(...options: StandaloneOptions[]): Promise<Standalone[]> {
+  return onMachine(options.length, async (machine, ports) => {
+    const nodes = await Promise.all(options.map((each, at) => startOn(machine, ports[at]!, each)))
+    return nodes.map((node) => Object.assign(node, { stop: () => machine.close() }))
+  })
+}
+
+function startOn(machine: Machine, port: number, options: StandaloneOptions): Promise<RedisNode> {
   const { requirepass, appendonly = false, config = [] } = options
-  return onMachine(1, async (machine, [port]) => {
-    const node = await startNode(machine, port!, {
-      password: requirepass,
-      config: [
-        'save ""',
-        `appendonly ${appendonly ? 'yes' : 'no'}`,
-        // Our own promise above; the default would lose up to a second.
-        'appendfsync always',
-        ...(requirepass ? [`requirepass ${JSON.stringify(requirepass)}`] : []),
-        ...config,
-      ],
-    })
-    return Object.assign(node, { stop: () => machine.close() })
+  return startNode(machine, port, {
+    password: requirepass,
+    config: [
+      'save ""',
+      `appendonly ${appendonly ? 'yes' : 'no'}`,
+      // Our own promise above; the default would lose up to a second.
+      'appendfsync always',
+      ...(requirepass ? [`requirepass ${JSON.stringify(requirepass)}`] : []),
+      ...config,
+    ],
   })
 }

@@ -123,7 +123,19 @@ function wordOf(arg: Argument, [now, keys]: Dump): string {
 }
 
 function stateOf([, keys]: Dump): Outcome['state'] {
-  return Object.fromEntries(keys.map(([name, ...rest]) => [name, rest]))
+  return Object.fromEntries(
+    keys.map(([name, kind, timeToLive, content]) => [
+      name,
+      [kind, timeToLive, kind === 'zset' ? scoresOf(content as string[]) : content],
+    ]),
+  )
+}
+
+/** By member: two scores that are times may come in another order on another server. */
+function scoresOf(content: readonly string[]): Record<string, string> {
+  const scores: Record<string, string> = {}
+  for (let at = 0; at < content.length; at += 2) scores[content[at]!] = content[at + 1]!
+  return scores
 }
 
 /** Where two outcomes differ; numbers that are times or times to live may differ by a little. */

@@ -5,16 +5,17 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
 import { type Example, examples } from '../kit/docs/pages'
+import { sourceExamples } from '../kit/docs/source-examples'
 import { type Standalone, startStandalone, withClient } from '../kit/servers/index'
 import { CompiledExamples } from './compiled-examples'
 import { given } from './given'
 import { Places } from './places'
 
-const TYPESCRIPT = examples('ts').filter(({ elsewhere }) => !elsewhere)
+const TYPESCRIPT = [...examples('ts').filter(({ elsewhere }) => !elsewhere), ...sourceExamples()]
 const ELSEWHERE = examples('ts').filter(({ elsewhere }) => elsewhere)
 const COMMANDS = examples('sh').filter(({ code }) => /^redis-cli\b/.test(code))
 
-/** Every example of the README and of docs/ is compiled and run against a real server. */
+/** Every example of the README, of docs/ and of the comments in src/ is compiled and run against a real server. */
 describe('The examples of the pages', function () {
   this.timeout(60_000)
 

@@ -76,7 +76,13 @@ for (const [entry, source] of Object.entries(ENTRIES)) {
   await bundle(source, `${entry}.js`, { format: 'cjs', sourcemap: 'linked' }, './index.js')
   // By name: a star would let through what CommonJS has besides, such as __esModule.
   const names = Object.keys(require(join(root, `dist/${entry}.js`)))
-  writeFileSync(`dist/${entry}.mjs`, `export { ${names.join(', ')} } from './${entry}.js'\n`)
+  // Required, not imported: for an import Node would read all of the file to find out what it exports, which takes several
+  // times as long as to load it.
+  writeFileSync(
+    `dist/${entry}.mjs`,
+    "import { createRequire } from 'node:module'\n" +
+      `export const { ${names.join(', ')} } = createRequire(import.meta.url)('./${entry}.js')\n`,
+  )
   writeFileSync(`dist/${entry}.d.mts`, `export * from './${entry}.js'\n`)
 }
 for (const [entry, file] of Object.entries(FOR_BUNDLERS))

@@ -1,4 +1,7 @@
-/** Base of every error this package rejects with, apart from TypeError and RangeError for bad arguments. */
+/**
+ * Base of every error of this package. Calls also reject with TypeError and RangeError for bad arguments, with the reason of
+ * a `signal` that aborts, and with what your own function throws.
+ */
 export abstract class RedissonError extends Error {
   /** Stable across versions and minification; compare this rather than the message. */
   abstract readonly code: string

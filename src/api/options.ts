@@ -15,7 +15,7 @@ export type ShardedSubscriptionMode = 'AUTO' | 'ON' | 'OFF'
 export interface RedissonOptions {
   /**
    * Where Redis is: a URL (`redis://[user:password@]host:port[/db]`, `rediss://` with TLS, `valkey://`,
-   * `valkeys://`, `redis+unix:///path?db=1`), ioredis options (with `sentinels` and `name` for Sentinel),
+   * `valkeys://`, `redis+unix:///path?db=1`, also as `redis+uds:`), ioredis options (with `sentinels` and `name` for Sentinel),
    * `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance. An instance stays the caller's:
    * addresses, credentials, TLS and db are taken from it, the connections are our own. Of ioredis's options those
    * that say where the server is and how to get in are taken, and the others are without effect. A key that is not

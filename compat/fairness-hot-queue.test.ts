@@ -4,7 +4,7 @@ import { describeWithJava, type JavaPeer, startJavaPeer } from '../test/kit/java
 import { type Standalone, startStandalone } from '../test/kit/servers/index'
 import { type HotQueueReport, meetAtHotQueue } from './support/hot-queue'
 
-/** What nobody may fall short of while a queue of Node callers hands a lock around among themselves. */
+/** What no process may fall short of while a queue of Node callers hands a lock around among themselves. */
 const BOUND = {
   javaLongestWaitMs: 500,
   javaTurnsASecond: 5,

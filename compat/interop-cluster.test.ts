@@ -85,7 +85,7 @@ function readWriteTests(sides: Sides & { cluster: ClusterSetup }, channels: Chan
   }
 }
 
-/** The price of a mode that does not fit: still never two holders, but nobody is woken before the lease ends. */
+/** The price of a mode that does not fit: still never two holders, but no waiter is woken before the lease ends. */
 function deafTests(): void {
   describe(`Redisson ${oldest}, which knows only PUBLISH, beside ours with AUTO`, () => {
     const sides = inCluster(oldest, undefined, 'AUTO')

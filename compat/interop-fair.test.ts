@@ -201,7 +201,7 @@ function mappedTests(version: string): void {
     await mapped.take(1_500, 99)
     const threads = [world.Java.thread('a'), world.Node.thread('b')]
     const entering = threads.map(async (thread) => {
-      // In a queue of its own nobody notifies Java, and before 3.32.0 it then sleeps for all of its wait.
+      // In a queue of its own no release notifies Java, and before 3.32.0 it then sleeps for all of its wait.
       if (!(await thread.tryLock(name, { ...FAIR, waitTime: 4_000 }))) return false
       expect(await world.redis.hlen(mapped.name)).to.equal(1)
       await sleep(50)

@@ -77,7 +77,7 @@ function readWriteSmokeTests(world: World): void {
 
 /** Facts of these versions, and no promise of ours. */
 function readWriteQuirkTests(world: World): void {
-  it('Java on a side that nobody holds: 3.27.2 releases it in silence, 3.52.0 says so', async () => {
+  it('Java on a side that is not held: 3.27.2 releases it in silence, 3.52.0 says so', async () => {
     for (const side of [READ, WRITE]) {
       const releasing = world.Java.thread('a').unlock(uniqueName(), side)
       if (world.version === middle) await releasing

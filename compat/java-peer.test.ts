@@ -132,7 +132,7 @@ function peerTests(version: string): void {
     expect(await redis.exists('order', 'app:count')).to.equal(0)
   })
 
-  it('contends by itself, and nobody overlaps', async () => {
+  it('contends by itself, and no holders overlap', async () => {
     const options = { threads: 3, sections: 20, counterKey: 'count', logStream: 'log' }
     const [report, other] = await Promise.all([
       peer.contend('order', { ...options, holdMs: [0, 3] }),

@@ -27,7 +27,7 @@ export async function criticalSection(
       await linger()
       return { first: before, second: Number(await redis.get(keys.twin)) }
     }
-    // In two steps with a while between them: whoever reads meanwhile sees half a change.
+    // In two steps with a while between them: a reader meanwhile sees half a change.
     if (side === 'write') await redis.set(keys.counter, before + 1)
     await linger()
     await redis.set(side === 'write' ? keys.twin : keys.counter, before + 1)

@@ -102,7 +102,7 @@ for (const [signal, code] of [
     process.exit(code)
   })
 }
-// Whoever read our output has gone, as `head` does.
+// The reader of our output has gone, as `head` does.
 process.stdout.on('error', () => process.exit(1))
 
 demo(readOptions())

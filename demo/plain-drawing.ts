@@ -4,7 +4,7 @@ import { type Cell, timeline } from './timeline'
 const ASCII: Record<Cell, string> = { idle: '.', held: '#', overlap: 'X' }
 const BLOCKS: Record<Cell, string> = { idle: '·', held: '█', overlap: 'X' }
 
-/** A colour a process; whoever has the lock is a solid bar. */
+/** A colour a process; the holder of the lock is a solid bar. */
 export const plainDrawing: Drawing = {
   name: colorOf,
   signs: (sections, rows, until, width, { ascii }) =>

@@ -7,12 +7,12 @@ const HOLD_MS = [5, 40] as const
 
 /**
  * How long a caller stays away at most between its turns, for each caller of its process. The lock is unfair, as
- * Redisson's is: whoever asks first after a release has it, and a woken JVM asks a little later than a woken
+ * Redisson's is: the first to ask after a release has it, and a woken JVM asks a little later than a woken
  * Node process. Beside Node callers that asked again at once, Java's threads would seldom get a turn.
  */
 const PAUSE_MS = { besideJava: 200, nodeOnly: 50 } as const
 
-/** One lock, and whoever has it is alone. */
+/** One lock, and its holder is alone. */
 export const plainMode: Mode = {
   java: [{ side: 'lock', times: 2, holdMs: HOLD_MS, pauseMs: 0 }],
   javaInWords: '2 threads, no pauses',

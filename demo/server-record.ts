@@ -12,7 +12,7 @@ export interface ServerCommand {
 const COMPLETE_WITHIN_MS = 10_000
 
 /**
- * What MONITOR shows: every command in the one order in which the server ran them, whoever sent it and in
+ * What MONITOR shows: every command in the one order in which the server ran them, whatever client sent it and in
  * whichever language. No process has to be trusted, nor any clock but the server's.
  */
 export class ServerRecord {

@@ -34,7 +34,7 @@ export function gapsIn(
     inside.length && `${inside.length} turns never ended`,
     strays && `${strays} turns ended that never began`,
     unseen && `the record misses ${unseen} entries of the log`,
-    sections.length === 0 && 'nobody ever took the lock',
+    sections.length === 0 && 'no caller ever took the lock',
   ]
 }
 

@@ -37,7 +37,7 @@ export type {
   TryAcquirePermitsOptions,
   WithPermitsOptions,
 } from './api/permit-arguments'
-export type { RedisInstance, RedisSource } from './api/redis-source'
+export type { InProcessServer, RedisInstance, RedisSource } from './api/redis-source'
 export type { RLock } from './api/rlock'
 export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 export type { RReadWriteLock } from './api/rread-write-lock'

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml'
 import { describe } from './api/arguments'
-import type { RedissonOptions } from './api/options'
+import type { RedissonOptions } from './index'
 import { isObject, type NotCarriedOver, Section } from './redisson-config/section'
 import { cluster, sentinel, single } from './redisson-config/servers'
 import { REFUSED_MODES } from './redisson-config/settings'
@@ -9,7 +9,10 @@ export type { NotCarriedOver } from './redisson-config/section'
 
 /** Options of `fromRedissonConfig()`. */
 export interface FromRedissonConfigOptions {
-  /** Where `${NAME}` in the configuration is looked up. Default `process.env`; Java's system properties are not there. */
+  /**
+   * Where `${NAME}` in the configuration is looked up. Java's system properties are not there.
+   * @default process.env
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -30,8 +33,15 @@ const MODES = { singleServerConfig: single, sentinelServersConfig: sentinel, clu
  * Makes options for `Redisson.create` of the configuration of Java's Redisson: the text of a `redisson.yaml`, or the
  * object in it. Needs the package `yaml`. Reads no file and opens no connection.
  *
- * Throws TypeError, without a value in it, for what cannot be understood: text that is no YAML, no mode or several,
+ * @throws TypeError, without a value in it, for what cannot be understood: text that is no YAML, no mode or several,
  * `masterSlaveServersConfig` and `replicatedServersConfig`, an encrypted password, a variable that is not set.
+ * @example
+ * ```ts
+ * import { Redisson } from 'rlock'
+ * import { fromRedissonConfig } from 'rlock/redisson-config'
+ * const { options } = fromRedissonConfig('singleServerConfig: { address: "redis://127.0.0.1:6379" }')
+ * const client = await Redisson.create(options)
+ * ```
  */
 export function fromRedissonConfig(
   config: string | object,

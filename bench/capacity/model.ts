@@ -6,7 +6,7 @@ import type { CohortBounds } from './parts/one-lock'
 export const WATCHDOG_TIMEOUT_SECONDS = 30
 export const WATCHDOG_BATCH = 100
 
-/** Acquiring and releasing a lock that nobody else wants. */
+/** Acquiring and releasing a lock that no other caller wants. */
 export const COMMANDS_ALONE = 2
 
 /** A script that renews the batch, and two commands by which the server is to tell when one of its keys changes. */

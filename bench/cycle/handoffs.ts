@@ -6,10 +6,10 @@ import type { Command } from '../driver/worker-process'
 import { SUBJECTS, type Subject } from '../subjects/catalogue'
 
 const FULL = { rounds: 5, warmupMs: 1_000, measureMs: 3_000 }
-/** As in the scenario of that name: long enough that whoever comes next sleeps. */
+/** As in the scenario of that name: long enough that the next caller sleeps. */
 const HOLD_MS = 20
 
-/** Nobody to compare locks with, but what any of them could do at most by messages. */
+/** Nothing to compare locks with, but what any of them could do at most by messages. */
 const MESSAGE_LIMIT: Subject = {
   name: 'message-limit',
   title: 'a call that publishes, and a call when the message has come, by ioredis; locks nothing',

@@ -47,7 +47,7 @@ export async function openLayers(url: string): Promise<Layers> {
   const redis: Redis = new Redis(url)
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)
-  // biome-ignore lint/suspicious/noExplicitAny: the insides are nobody's interface
+  // biome-ignore lint/suspicious/noExplicitAny: the insides are no interface
   const { scripts, context } = lock as any
   const unread = (raw: unknown) => raw
   const nothing = String(await redis.script('LOAD', 'return 1'))

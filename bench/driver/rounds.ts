@@ -44,7 +44,7 @@ const SEED = 20_261_121
 
 /**
  * The subjects one after another within a scenario, so that what the machine does meanwhile hits all alike. Both are
- * shuffled anew each round, so that nobody always follows the same neighbour.
+ * shuffled anew each round, so that no subject always follows the same neighbour.
  */
 function stepsOf({ scenarios, subjects, rounds }: Plan, quick: boolean): Step[] {
   const random = new Random(SEED)

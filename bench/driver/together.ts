@@ -33,7 +33,7 @@ export async function together<W extends Work, D = undefined>(
       ),
     )
     const all = Promise.all(results)
-    // Awaited below; until then a failure must not count as one that nobody heard of.
+    // Awaited below; until then a failure must not count as one without a handler.
     all.catch(() => {})
     const seen = (await meanwhile?.(start)) as D
     return { results: await all, seen }

@@ -2,7 +2,7 @@ import { measureHandoff } from '../driver/handoff'
 import type { Subject } from '../subjects/catalogue'
 import type { Figures, Scenario, Trouble } from './scenario'
 
-/** Long enough that whoever comes next sleeps; those that are notified of a release need no more. */
+/** Long enough that the next caller sleeps; those that are notified of a release need no more. */
 const HOLD = 20
 
 /** Those that poll must come by within the time the last holder stays away, half a hold: or it would be in again. */

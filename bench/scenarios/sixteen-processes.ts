@@ -7,7 +7,7 @@ const QUICK_COUNTS = [1, 4, 16]
 /** Sixteen virtual machines on a small machine start for longer than a quick run may take. */
 const QUICK_JAVA_COUNTS = [1, 4]
 
-/** One caller each, so that whoever is woken is woken in another process. */
+/** One caller each, so that the next one is woken in another process. */
 export const sixteenProcesses: Scenario = {
   name: 'sixteen-processes',
   title: '1 to 16 processes of one caller on one lock: client commands a section, and sections a second',

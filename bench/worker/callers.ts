@@ -8,10 +8,10 @@ const ERROR_MESSAGES_KEPT = 3
 /** Keeps a subject whose every call fails at once from filling the event loop. */
 const PAUSE_AFTER_ERROR = 1
 
-/** What a writer, or whoever holds a plain lock, counts for: more than readers could ever add up to. */
+/** What a writer, or the holder of a plain lock, counts for: more than readers could ever add up to. */
 const ALONE = 1 << 20
 
-/** One way into a lock, and what whoever is inside by it counts for. */
+/** One way into a lock, and what a caller that is inside by it counts for. */
 interface Way {
   readonly caller: Caller
   readonly weight: number
@@ -21,7 +21,7 @@ interface Way {
 interface LockView {
   /** What those inside count for, all in all. */
   inside: number
-  /** Whoever asks is numbered by that; the latest number. */
+  /** Each caller that asks is numbered by that; the latest number. */
   asked: number
   /** The highest number that was let in so far. */
   served: number

@@ -97,7 +97,7 @@ export function readWriteDifferenceTests(world: World): void {
       await node.lock(name, { ...READ, leaseTime: 1_000 })
       expect(await thread(forcer).forceUnlock(name, READ)).to.equal(true)
       expect(await readTimeouts(name), forcer).to.have.length(left)
-      // Nobody is kept out by them.
+      // No caller is kept out by them.
       for (const side of BOTH) {
         const writer = thread(side)
         expect(await writer.tryLock(name, WRITE)).to.equal(true)
@@ -127,7 +127,7 @@ export function readWriteDifferenceTests(world: World): void {
     }
   })
 
-  it('the read side of a writer that reads is locked, whoever asks of whom', async () => {
+  it('the read side of a writer that reads is locked for every caller of both languages', async () => {
     for (const holder of BOTH) {
       const [name, writer] = [uniqueName(), thread(holder)]
       await writer.lock(name, WRITE)
@@ -145,7 +145,7 @@ export function readWriteDifferenceTests(world: World): void {
   })
 
   // 3.16.8 says nothing; 4.7.0 says so, but tells the waiters all the same. Ours sends nothing.
-  it('a release of what nobody holds is an error in Node, in silence and with a message', async () => {
+  it('a release of what is not held is an error in Node, in silence and with a message', async () => {
     const messages = await PublishedMessages.listen(world.server.url)
     try {
       for (const [side, message] of [

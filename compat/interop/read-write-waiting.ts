@@ -5,7 +5,7 @@ import { untilAsleep, type World } from '../support/world'
 
 /** From one side's unlock() to the other's acquisition. */
 const WOKEN_WITHIN_MS = 600
-/** Whoever is woken by it and not by a message has failed. */
+/** A waiter that is woken by it and not by a message has failed. */
 const LEASE_MS = 30_000
 /** What is held, what is wanted, and so excluded. */
 const EXCLUSIONS = [
@@ -54,7 +54,7 @@ export function readWriteWaitingTests(world: World): void {
           expect(await world.redis.exists(name)).to.equal(0)
         })
 
-        it('and is woken by a forced release, whoever forces', async () => {
+        it('and is woken by a forced release of either side', async () => {
           for (const forcer of [world.Java, world.Node]) {
             const name = uniqueName()
             await world[holder].thread('force').lock(name, held)

@@ -5,7 +5,7 @@ import { channelOf, untilWaiting, type World } from '../support/world'
 
 /** What the issue allows from one side's unlock() to the other's acquisition. */
 const WOKEN_WITHIN_MS = 600
-/** Far beyond any test: whoever is woken by it and not by a message has failed. */
+/** Far beyond any test: a waiter that is woken by it and not by a message has failed. */
 const LEASE_MS = 30_000
 
 /** Either side waits on the other's hold and is woken by its release. */

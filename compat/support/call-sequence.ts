@@ -107,7 +107,7 @@ function stepOptions(step: Step): StepOptions {
   return (step[0] === 'sleep' ? undefined : step[2]) ?? {}
 }
 
-/** It must be there, so that nobody believes a difference that is gone. */
+/** It must be there, so that no reader believes a difference that is gone. */
 function takeWhatOnlyNodeTells(published: [channel: string, message: string][], expected?: string): void {
   if (expected === undefined) return
   const at = published.findIndex(([, message]) => message === expected)

@@ -18,7 +18,7 @@ const UNLOCK_LATCH = /^redisson_unlock_latch:/
 /** The read timeout key of a level of a read hold. */
 const READ_TIMEOUT_KEY = /<owner>:rwlock_timeout:\d+$/
 
-/** Everything in the database but Java's unlock latches, as it looks whoever wrote it: owners have no ids. */
+/** Everything in the database but Java's unlock latches, as it looks from either writer: owners have no ids. */
 export async function dumpKeyspace(redis: Redis, sides: Sides): Promise<KeyDump[]> {
   const keys = (await redis.keys('*')).filter((key) => !UNLOCK_LATCH.test(key))
   const dump = await Promise.all(

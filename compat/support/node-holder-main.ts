@@ -11,6 +11,6 @@ void (async () => {
   const thread = new NodeThread(redisson)
   for (const { name, type } of locks) await thread.lock(name, { type })
   process.send!({ clientId: redisson.getId() })
-  // Whoever started us has gone: holding on would keep a lock for nobody.
+  // The process that started us has gone: holding on would keep a lock without a use.
   process.once('disconnect', () => process.exit(1))
 })()

@@ -69,7 +69,7 @@ export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {
     ['a', 'unlock', W],
   ],
 
-  'nobody enters beside a writer': [
+  'no other caller enters beside a writer': [
     ['a', 'lock', { ...W, leaseTime: LONG }],
     ['b', 'tryLock', R],
     ['b', 'tryLock', { ...R, waitTime: 80 }],
@@ -187,7 +187,7 @@ export const READ_WRITE_SEQUENCES: Record<string, readonly Step[]> = {
     ['a', 'tryLock', { ...W, leaseTime: LONG }],
     ['a', 'unlock', W],
   ],
-  'a reader whose lease has run out keeps the lock from nobody once the others have released': [
+  'a reader whose lease has run out keeps no caller out once the others have released': [
     ['a', 'lock', { ...R, leaseTime: 120 }],
     ['b', 'lock', { ...R, leaseTime: LONG }],
     ['sleep', 250],

@@ -12,7 +12,7 @@ export interface WorldOptions {
   readonly readWrite?: boolean
 }
 
-/** A server nobody else uses, a Java peer and a Node one on it. Filled in before the tests of the suite. */
+/** A server that no other suite uses, a Java peer and a Node one on it. Filled in before the tests of the suite. */
 export interface World extends Sides {
   readonly version: string
   readonly server: Standalone

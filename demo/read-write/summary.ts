@@ -44,7 +44,7 @@ export function summary(
         ),
       ),
     ),
-    '  A writer gets in when nobody reads; steady readers keep it out, as in Java.',
+    '  A writer gets in when no caller reads; steady readers keep it out, as in Java.',
     '',
     colors.bold("Evidence: Redis's own record of all commands in the order it ran them (MONITOR)"),
     `  ${grants} grants of the lock, ${doubleGrants} beside another owner when one of the two wrote`,

@@ -83,7 +83,7 @@ describe("The demo's evidence", () => {
   })
 
   it('Evidence of a lock reports directions without a handoff, and a run in which nothing happened', async () => {
-    expect(await faults(0)).to.include('nobody ever took the lock')
+    expect(await faults(0)).to.include('no caller ever took the lock')
     await turn('client-1', 'node-1')
     await turn('client-j', 'java')
     expect(await faults(2)).to.deep.equal(['no handoff Node -> Node, Java -> Node, Java -> Java'])

@@ -16,7 +16,10 @@ export interface LockOptions {
 
 /** Options of `tryLock()` and `tryAcquire()`. */
 export interface TryLockOptions extends LockOptions {
-  /** How long to wait at most, in ms; absent, 0 or less: one try. */
+  /**
+   * How long to wait at most, in ms; 0 or less: one try.
+   * @default 0
+   */
   waitTime?: number | undefined
 }
 

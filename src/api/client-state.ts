@@ -2,6 +2,7 @@
 export interface HeldLock {
   /** Which kind of lock: `lock`, `read`, `write`, `fenced` and so on. */
   readonly kind: string
+  /** The lock's name. */
   readonly lockName: string
   /** The owner as Redis has it: the hash field. */
   readonly owner: string

@@ -1,4 +1,7 @@
-/** Base of every error this package rejects with, apart from TypeError and RangeError for bad arguments. */
+/**
+ * Base of every error of this package. Calls also reject with TypeError and RangeError for bad arguments, with the reason of
+ * a `signal` that aborts, and with what your own function throws.
+ */
 export abstract class RedissonError extends Error {
   /** Stable across versions and minification; compare this rather than the message. */
   abstract readonly code: string
@@ -107,9 +110,17 @@ export type LockMemberState =
 
 /** A member of a multi lock or a RedLock, in an error. Plain data that can be logged: no client and no URL in it. */
 export interface LockMember {
+  /** The member's name. */
   readonly lockName: string
+  /** What became of it. */
   readonly state: LockMemberState
-  readonly error?: { readonly code?: string; readonly message: string }
+  /** What it met. */
+  readonly error?: {
+    /** Its code, where it has one: as of every error of this package. */
+    readonly code?: string
+    /** Its message. */
+    readonly message: string
+  }
 }
 
 /** A RedLock was not acquired: too few of its members could be reached, or they answered too late. */

@@ -2,6 +2,7 @@ import type { LockLostError, PermitNotHeldError } from './errors'
 
 /** A hold of this client was lost: another owner may be inside. */
 export interface LockLostEvent {
+  /** The lock's name. */
   readonly lockName: string
   /** Which kind of lock: `lock`, `read`, `write`, `fenced` and so on. */
   readonly kind: string
@@ -11,15 +12,19 @@ export interface LockLostEvent {
   readonly threadId: number
   /** `lease`: not renewed in time; `gone`: the server no longer knew it; `forced`: released by force from here. */
   readonly reason: 'lease' | 'gone' | 'forced'
+  /** With which the hold's signal aborts. */
   readonly error: LockLostError
 }
 
 /** A permit of this client that renews itself was lost: another caller may have its place. */
 export interface PermitLostEvent {
+  /** The semaphore's name. */
   readonly semaphoreName: string
+  /** The permit's id. */
   readonly permitId: string
   /** `lease`: not renewed in time; `gone`: the server no longer knew it. */
   readonly reason: 'lease' | 'gone' | 'forced'
+  /** With which the permit's signal aborts. */
   readonly error: PermitNotHeldError
 }
 
@@ -38,6 +43,7 @@ export interface RenewalFailedEvent {
   readonly threadId: number
   /** Of a permit. */
   readonly permitId?: string
+  /** What the renewal met. */
   readonly error: unknown
 }
 
@@ -50,6 +56,7 @@ export interface RedissonEvents {
   lockLost: (event: LockLostEvent) => void
   /** Not for an explicit lease that ran out. */
   permitLost: (event: PermitLostEvent) => void
+  /** A renewal failed or is overdue; the lock may still be renewed in time. */
   renewalFailed: (event: RenewalFailedEvent) => void
   /**
    * A connection failed, the server declines commands (LOADING, READONLY, CLUSTERDOWN, BUSY, OOM …), refused a

@@ -26,7 +26,10 @@ export interface AcquirePermitOptions {
 
 /** Options of `tryAcquirePermit()`. */
 export interface TryAcquirePermitOptions extends AcquirePermitOptions {
-  /** How long to wait at most, in ms; absent, 0 or less: one try. */
+  /**
+   * How long to wait at most, in ms; 0 or less: one try.
+   * @default 0
+   */
   waitTime?: number | undefined
 }
 

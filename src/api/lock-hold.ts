@@ -5,6 +5,16 @@ import type { ReleaseOptions } from './arguments'
  *
  * The safest way to hold a lock that requests share: no other `unlock()` can release it by mistake.
  * Works with `await using`.
+ *
+ * @example
+ * ```ts
+ * const hold = await lock.acquire({ leaseTime: 60_000 })
+ * try {
+ *   await charge(order, { signal: hold.signal })
+ * } finally {
+ *   await hold.unlock()
+ * }
+ * ```
  */
 export interface LockHold {
   /** The lock's name. */
@@ -26,11 +36,12 @@ export interface LockHold {
   /** Whether the lock is held, by all that can be known without asking the server. Compares clocks when read. */
   readonly isHeld: boolean
   /**
-   * Releases this acquisition.
-   * Rejects with IllegalMonitorStateError when called a second time, with LockLostError when the hold was
-   * lost, with RedisUnavailableError when the server could not be reached for 10 s (the hold has ended here
-   * all the same, and the release is retried in the background until the lease has surely ended). With a `signal` it
-   * rejects with the signal's reason when that aborts; the release goes on in the background.
+   * Releases this acquisition. With a `signal` it rejects with the signal's reason when that aborts; the release goes on
+   * in the background.
+   * @throws {@link IllegalMonitorStateError} when called a second time.
+   * @throws {@link LockLostError} when the hold was lost.
+   * @throws {@link RedisUnavailableError} when the server could not be reached for 10 s. The hold has ended here all the
+   * same, and the release is retried in the background until the lease has surely ended.
    */
   unlock(options?: ReleaseOptions): Promise<void>
   /** `unlock()`, unless it has been called already. */

@@ -2,6 +2,7 @@ import type { RedisSource } from './redis-source'
 
 /** Maps the names given to `getLock` to those in Redis; the counterpart of Redisson's NameMapper. */
 export interface NameMapper {
+  /** The name in Redis. */
   map(name: string): string
   /** The way back. Nothing here needs it; accepted so that one object can serve both. */
   unmap?(name: string): string
@@ -14,7 +15,7 @@ export type ShardedSubscriptionMode = 'AUTO' | 'ON' | 'OFF'
 export interface RedissonOptions {
   /**
    * Where Redis is: a URL (`redis://[user:password@]host:port[/db]`, `rediss://` with TLS, `valkey://`,
-   * `valkeys://`, `redis+unix:///path?db=1`), ioredis options (with `sentinels` and `name` for Sentinel),
+   * `valkeys://`, `redis+unix:///path?db=1`, also as `redis+uds:`), ioredis options (with `sentinels` and `name` for Sentinel),
    * `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance. An instance stays the caller's:
    * addresses, credentials, TLS and db are taken from it, the connections are our own. Of ioredis's options those
    * that say where the server is and how to get in are taken, and the others are without effect. A key that is not
@@ -22,22 +23,48 @@ export interface RedissonOptions {
    * TypeError then. A `keyPrefix` is refused; use `nameMapper`.
    */
   redis: RedisSource
-  /** The lease of a lock acquired without one, in ms, renewed at every third of it. Default 30000. */
+  /**
+   * The lease of a lock acquired without one, in ms, renewed at every third of it.
+   * @default 30000
+   */
   lockWatchdogTimeout?: number | undefined
-  /** How many locks one renewal call renews at most. Default 100. */
+  /**
+   * How many locks one renewal call renews at most.
+   * @default 100
+   */
   lockWatchdogBatchSize?: number | undefined
-  /** With Sentinel or a cluster: an acquisition that no replica acknowledged fails. Default true. */
+  /**
+   * With Sentinel or a cluster: an acquisition that no replica acknowledged fails.
+   * @default true
+   */
   checkLockSyncedSlaves?: boolean | undefined
-  /** How long to wait for that acknowledgement, in ms. Default 1000. */
+  /**
+   * How long to wait for that acknowledgement, in ms.
+   * @default 1000
+   */
   slavesSyncTimeout?: number | undefined
   /**
    * How long a call goes on while it meets nothing but connection errors, silence or a shortage, in ms; then it rejects
-   * with RedisUnavailableError. Default 10000. Not in Redisson.
+   * with RedisUnavailableError. Not in Redisson.
+   * @default 10000
    */
   unavailableAfter?: number | undefined
-  /** Default 'AUTO', as with Redisson: sharded where the cluster can do it. Both sides must use the same. */
+  /**
+   * Which publish command is used in a cluster. Java and Node must use the same.
+   * @default 'AUTO'
+   */
   shardedSubscriptionMode?: ShardedSubscriptionMode | undefined
-  /** Maps names, once, for keys and channels alike. */
+  /**
+   * Maps names, once, for keys and channels alike.
+   * @example
+   * ```ts
+   * import { Redisson } from 'rlock'
+   * const prefixed = await Redisson.create({
+   *   redis: 'redis://127.0.0.1:6379',
+   *   nameMapper: { map: (name) => `shop:${name}` },
+   * })
+   * ```
+   */
   nameMapper?: NameMapper | undefined
 }
 

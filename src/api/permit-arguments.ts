@@ -3,7 +3,10 @@ import type { TimeUnit } from './time-unit'
 
 /** Options of a semaphore's `acquire()`. */
 export interface AcquirePermitsOptions {
-  /** How many permits, all or none. Default 1. */
+  /**
+   * How many permits, all or none.
+   * @default 1
+   */
   permits?: number | undefined
   /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and takes nothing. */
   signal?: AbortSignal | undefined
@@ -11,7 +14,10 @@ export interface AcquirePermitsOptions {
 
 /** Options of a semaphore's `tryAcquire()`. */
 export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
-  /** How long to wait at most, in ms; absent, 0 or less: one try. */
+  /**
+   * How long to wait at most, in ms; 0 or less: one try.
+   * @default 0
+   */
   waitTime?: number | undefined
 }
 

@@ -2,6 +2,7 @@
 export interface Permit {
   /** 32 hexadecimal digits, by which Java can release it as well. */
   readonly id: string
+  /** The semaphore's name. */
   readonly semaphoreName: string
   /**
    * Aborts, with a PermitNotHeldError as its reason, as soon as the permit is known to be lost, and before another
@@ -11,8 +12,10 @@ export interface Permit {
   /** Whether it is held, by all that can be known without asking the server. */
   readonly isHeld: boolean
   /**
-   * Releases it. Rejects with PermitNotHeldError when it was lost or released before, with RedisUnavailableError
-   * when the server could not be reached (it is released in the background then, until its lease has surely ended).
+   * Releases it.
+   * @throws {@link PermitNotHeldError} when it was lost or released before.
+   * @throws {@link RedisUnavailableError} when the server could not be reached. It is released in the background then,
+   * until its lease has surely ended.
    */
   release(): Promise<void>
   /** `release()`, unless it has been called already. */

@@ -4,9 +4,13 @@ import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
  * An ioredis Redis or Cluster of any version: recognised by what it can do, so that types of versions need not agree.
  */
 export interface RedisInstance {
+  /** ioredis's: `ready`, `connecting` and so on. */
   readonly status: string
+  /** What it was made with. */
   readonly options: object
+  /** ioredis's. Never called from here: the instance stays yours. */
   disconnect(): void
+  /** ioredis's. Never called from here. */
   duplicate(...args: never[]): unknown
 }
 
@@ -15,6 +19,7 @@ export const IN_PROCESS_SERVER: unique symbol = Symbol.for('rlock.in-process-ser
 
 /** A server inside the process: what `inMemoryRedis()` of `rlock/testing` returns. */
 export interface InProcessServer {
+  /** The server itself; of use to clients only. */
   readonly [IN_PROCESS_SERVER]: object
 }
 
@@ -23,6 +28,11 @@ export type RedisSource =
   | string
   | URL
   | RedisOptions
-  | { nodes: (ClusterNode | URL)[]; options?: ClusterOptions | undefined }
+  | {
+      /** Nodes of a cluster to begin with; the others are found by asking them. */
+      nodes: (ClusterNode | URL)[]
+      /** ioredis's options of a cluster. */
+      options?: ClusterOptions | undefined
+    }
   | RedisInstance
   | InProcessServer

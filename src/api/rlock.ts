@@ -11,11 +11,11 @@ import type { TimeUnit } from './time-unit'
  *
  * **Units.** Numbers are milliseconds unless a TimeUnit follows them, and are rounded up to whole ones.
  *
- * **Errors.** Every method rejects with RedissonShutdownError after `shutdown()`, with RedisUnavailableError
- * when it met nothing but connection errors, silence or a shortage (OOM, MISCONF, NOREPLICAS) for 10 s
- * (acquisitions earlier, when their wait is over), with RedisRefusedError when the server refuses (a missing
- * right, wrong credentials, an unknown command), with WrongTypeError when the key holds something else, and with
- * TypeError or RangeError for bad arguments, before anything is sent.
+ * **Errors.** Every method rejects with {@link RedissonShutdownError} after `shutdown()`, with
+ * {@link RedisUnavailableError} when it met nothing but connection errors, silence or a shortage (OOM, MISCONF,
+ * NOREPLICAS) for 10 s (acquisitions earlier, when their wait is over), with {@link RedisRefusedError} when the server
+ * refuses (a missing right, wrong credentials, an unknown command), with {@link WrongTypeError} when the key holds
+ * something else, and with TypeError or RangeError for bad arguments, before anything is sent.
  */
 export interface RLock {
   /** The name given to `getLock`, before any name mapper. */
@@ -24,8 +24,20 @@ export interface RLock {
   /**
    * Acquires the lock, waiting for it without limit. Held until `unlock()`: a watchdog renews the lease of
    * `lockWatchdogTimeout` (30 s by default) at every third of it.
-   * Rejects with IllegalMonitorStateError while this caller has another acquisition of this lock in flight,
-   * and with LockLostError when it re-enters a hold that was lost and has not been settled by `unlock()`.
+   * @throws {@link IllegalMonitorStateError} while this caller has another acquisition of this lock in flight.
+   * @throws {@link LockLostError} when it re-enters a hold that was lost and has not been settled by `unlock()`.
+   * @throws {@link LockNotReplicatedError} with Sentinel or a cluster, when no replica acknowledged it.
+   * @example
+   * ```ts
+   * await redisson.run(async () => {
+   *   await lock.lock()
+   *   try {
+   *     await charge(order)
+   *   } finally {
+   *     await lock.unlock()
+   *   }
+   * })
+   * ```
    */
   lock(): Promise<void>
   /**
@@ -39,9 +51,14 @@ export interface RLock {
   /**
    * Tries once; resolves with whether the lock is held now. Resolves with false without a try while other callers of
    * this client queue for a lock that the server said is held.
-   * A silent server does not mean that the lock is held. If neither this attempt nor the one before it in the queue is
-   * answered within a second after the wait, the call rejects with RedisUnavailableError. It also rejects when the last
-   * answer was "held" but a later attempt has had no answer for three seconds.
+   * A silent server does not mean that the lock is held.
+   * @throws {@link RedisUnavailableError} if neither this attempt nor the one before it in the queue is answered within
+   * a second after the wait, and when the last answer was "held" but a later attempt has had no answer for three seconds.
+   * @example
+   * ```ts
+   * import { TimeUnit } from 'rlock'
+   * await lock.tryLock(1, TimeUnit.SECONDS) // → true
+   * ```
    */
   tryLock(): Promise<boolean>
   /** Waits for at most `waitTime`; 0 or less is one try. */
@@ -60,9 +77,10 @@ export interface RLock {
    * Outside any scope it settles a hold taken through this object, lost ones first. On an object that
    * several callers share, a caller that acquired nothing must therefore not call it: use `withLock` or `acquire`.
    *
-   * Rejects with IllegalMonitorStateError when this caller holds nothing, with LockLostError when the hold
-   * was lost, and with RedisUnavailableError when the server could not be reached (the hold has ended here
-   * all the same, and the release is retried in the background until the lease has surely ended).
+   * @throws {@link IllegalMonitorStateError} when this caller holds nothing.
+   * @throws {@link LockLostError} when the hold was lost.
+   * @throws {@link RedisUnavailableError} when the server could not be reached. The hold has ended here all the same,
+   * and the release is retried in the background until the lease has surely ended.
    */
   unlock(options?: UnlockOptions): Promise<void>
 
@@ -82,9 +100,24 @@ export interface RLock {
   /** The lease that is left, in ms; -1 without expiry, -2 when the lock is free. Asks the primary. */
   remainTimeToLive(): Promise<number>
 
-  /** `lock()` with the acquisition as an object. Not in Java. */
+  /**
+   * `lock()` with the acquisition as an object. Not in Java. Throws as `lock()` does.
+   * @example
+   * ```ts
+   * await using hold = await lock.acquire()
+   * await charge(order, { signal: hold.signal })
+   * ```
+   */
   acquire(options?: LockOptions): Promise<LockHold>
-  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. Not in Java. */
+  /**
+   * `tryLock()` with the acquisition as an object; undefined when it was not acquired. Not in Java. Throws as
+   * `tryLock()` does.
+   * @example
+   * ```ts
+   * await using hold = await lock.tryAcquire({ waitTime: 500 })
+   * if (hold) await ship(order)
+   * ```
+   */
   tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined>
   /**
    * Runs `fn` under the lock and releases it when `fn` has settled. Not in Java.
@@ -92,9 +125,13 @@ export interface RLock {
    * `fn` runs as a logical thread of its own, a child of the current one: within it this lock and those of
    * the ancestors are re-entered, and a concurrent sibling waits. With a `threadId` that caller acquires the lock,
    * and within `fn` its hold is re-entered.
-   * Rejects with LockTimeoutError when the lock was not acquired within `waitTime`.
-   * Rejects with what `fn` rejects with; when `fn` succeeded but the hold was lost meanwhile, with
-   * LockLostError carrying the value as `.result`.
+   * Rejects with what `fn` rejects with.
+   * @throws {@link LockTimeoutError} when the lock was not acquired within `waitTime`.
+   * @throws {@link LockLostError} when `fn` succeeded but the hold was lost meanwhile; its `result` is the value.
+   * @example
+   * ```ts
+   * await lock.withLock(({ signal }) => charge(order, { signal }), { waitTime: 500 })
+   * ```
    */
   withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
 }

@@ -32,13 +32,21 @@ export interface RPermitExpirableSemaphore {
   /**
    * Takes a permit that renews itself until it is released, or that has the lease of the options; waits until there is
    * one.
+   * @example
+   * ```ts
+   * const licences = redisson.getPermitExpirableSemaphore('licences')
+   * await licences.trySetPermits(5)
+   * await using permit = await licences.acquirePermit()
+   * await work(permit.signal)
+   * ```
    */
   acquirePermit(options?: AcquirePermitOptions): Promise<Permit>
   /** The same; waits for `waitTime` at most (absent: one try), and resolves with undefined when there was none. */
   tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined>
   /**
-   * Runs `fn` with such a permit and releases it. Rejects with LockTimeoutError past `waitTime`, else as `fn` does;
-   * where `fn` succeeded but the permit was lost meanwhile, with PermitNotHeldError, with the value as its `result`.
+   * Runs `fn` with such a permit and releases it. Rejects with what `fn` rejects with.
+   * @throws {@link LockTimeoutError} past `waitTime`.
+   * @throws {@link PermitNotHeldError} where `fn` succeeded but the permit was lost meanwhile; its `result` is the value.
    */
   withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T>
 
@@ -60,8 +68,8 @@ export interface RPermitExpirableSemaphore {
   tryAcquire(options: LeasedPermitsOptions): Promise<string[] | undefined>
 
   /**
-   * Releases one permit, or several: those that are out are free again, and the call rejects with PermitNotHeldError
-   * that names the others. May be repeated after RedisUnavailableError.
+   * Releases one permit, or several: those that are out are free again. May be repeated after RedisUnavailableError.
+   * @throws {@link PermitNotHeldError} that names those that are not out.
    */
   release(permits: string | readonly string[]): Promise<void>
   /** Releases a permit; resolves with whether it was out and its lease had not ended. */

@@ -14,6 +14,13 @@ import type { RLock } from './rlock'
  * IllegalMonitorStateError. While a branch waits to write, its ancestors that are outside wait behind the same readers
  * and do not enter ahead of it, so that an ancestor may enter and then await the branch. Where no ancestor writes,
  * take no read lock and then await a branch that waits to write already: the branch waits for that read lock.
+ *
+ * @example
+ * ```ts
+ * const prices = redisson.getReadWriteLock('prices')
+ * await prices.readLock().withLock(read)
+ * await prices.writeLock().withLock(change)
+ * ```
  */
 export interface RReadWriteLock {
   /** The name given to `getReadWriteLock`. */

@@ -43,6 +43,11 @@ export interface FencedLockHold extends LockHold {
  * **Different from Java.** `tryLockAndGetToken()` without a wait is one try (Java's waits for ever), and
  * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous one drops it). It is the same lock as
  * `getLock` of that name: a holder by `getLock` draws no token, so use one kind for one name.
+ *
+ * @example
+ * ```ts
+ * await redisson.getFencedLock('order:42:fenced').withLock(({ token }) => save(order, token))
+ * ```
  */
 export interface RFencedLock extends RLock {
   /**
@@ -67,8 +72,11 @@ export interface RFencedLock extends RLock {
   /** The same with options. */
   tryLockAndGetToken(options: TryLockOptions): Promise<number | undefined>
 
+  /** `lock()` with the acquisition as an object, which has the token. Not in Java. */
   acquire(options?: LockOptions): Promise<FencedLockHold>
+  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. Not in Java. */
   tryAcquire(options?: TryLockOptions): Promise<FencedLockHold | undefined>
+  /** RLock's, with the token in the hold. Not in Java. */
   withLock<T>(fn: (hold: FencedLockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
 }
 

@@ -54,8 +54,9 @@ export interface RMultiLock extends Lockable {
 
   /**
    * Releases what `lock()` or `tryLock()` acquired for this caller: all members at once, and then it reports. Rejects
-   * with LockLostError, whose `members` say which, where some were lost; with what a member rejects with where one
-   * could not be released; with IllegalMonitorStateError where this caller holds nothing.
+   * with what a member rejects with where one could not be released.
+   * @throws {@link LockLostError}, whose `members` say which, where some were lost.
+   * @throws {@link IllegalMonitorStateError} where this caller holds nothing.
    */
   unlock(options?: UnlockOptions): Promise<void>
 

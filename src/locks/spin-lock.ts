@@ -20,17 +20,29 @@ export interface BackOffPolicy {
 
 /** Options of `exponentialBackOff()`: Redisson's names and defaults. */
 export interface ExponentialBackOffOptions {
-  /** The first pause, in ms. Default 1. */
+  /**
+   * The first pause, in ms.
+   * @default 1
+   */
   initialDelay?: number | undefined
-  /** The longest pause, in ms. Default 128. */
+  /**
+   * The longest pause, in ms.
+   * @default 128
+   */
   maxDelay?: number | undefined
-  /** Each pause is so many times as long as the one before, plus a random part. Default 2, at least 1. */
+  /**
+   * Each pause is so many times as long as the one before, plus a random part; at least 1.
+   * @default 2
+   */
   multiplier?: number | undefined
 }
 
 /** Options of `constantBackOff()`: Redisson's name and default. */
 export interface ConstantBackOffOptions {
-  /** Each pause, in ms. Default 64. */
+  /**
+   * Each pause, in ms.
+   * @default 64
+   */
   delay?: number | undefined
 }
 

@@ -71,8 +71,9 @@ export interface TokenLock {
   tryLock(options: TryLockOptions): Promise<boolean>
 
   /**
-   * Releases what `lock()` or `tryLock()` acquired for this caller. Rejects with IllegalMonitorStateError when it holds
-   * nothing, and with LockLostError when the hold was lost; where its lease has run out nothing is sent.
+   * Releases what `lock()` or `tryLock()` acquired for this caller.
+   * @throws {@link IllegalMonitorStateError} when it holds nothing.
+   * @throws {@link LockLostError} when the hold was lost; where its lease has run out nothing is sent.
    */
   unlock(options?: UnlockOptions): Promise<void>
 

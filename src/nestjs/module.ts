@@ -4,13 +4,17 @@ import { ClientLifecycle } from './client-lifecycle'
 import { getRedissonToken } from './inject'
 
 /** Where the module has its client from. */
-type ClientSource =
+export type ClientSource =
   | (RedissonOptions & {
       /**
-       * How long the application's end waits for locks that are held, in ms; `unlock()` works meanwhile. Default 10000.
+       * How long the application's end waits for locks that are held, in ms; `unlock()` works meanwhile.
+       * @default 10000
        */
       shutdownTimeout?: number | undefined
-      /** Whether the client's events `error`, `renewalFailed` and `lockLost` go to Nest's logger. Default true. */
+      /**
+       * Whether the client's events `error`, `renewalFailed` and `lockLost` go to Nest's logger.
+       * @default true
+       */
       logEvents?: boolean | undefined
     })
   | {
@@ -18,10 +22,14 @@ type ClientSource =
       redisson: RedissonClient
     }
 
-interface Placement {
+/** Where the module stands among the others. */
+export interface Placement {
   /** The client's name, for `@InjectRedisson(name)`. Absent: the client without a name. */
   name?: string | undefined
-  /** Whether all modules of the application see the client. Default true. */
+  /**
+   * Whether all modules of the application see the client.
+   * @default true
+   */
   isGlobal?: boolean | undefined
 }
 
@@ -46,11 +54,13 @@ export interface RedissonModuleAsyncOptions extends Placement, Pick<ModuleMetada
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RedissonModule {
+  /** A client with these options, or one of yours. */
   static forRoot(options: RedissonModuleOptions): DynamicModule {
     const { name, isGlobal, ...source } = options
     return RedissonModule.forRootAsync({ name, isGlobal, useFactory: () => source as ClientSource })
   }
 
+  /** The same with options that a factory gives. */
   static forRootAsync(options: RedissonModuleAsyncOptions): DynamicModule {
     const { name, isGlobal = true, imports = [], inject = [], useFactory } = options
     const token = getRedissonToken(name)

@@ -38,7 +38,15 @@ export interface RCountDownLatch {
   countDown(): Promise<void>
   /** Waits until the count is zero. */
   await(): Promise<void>
-  /** Waits for at most `waitTime`, in ms unless a unit follows; resolves with whether the count has reached zero. */
+  /**
+   * Waits for at most `waitTime`, in ms unless a unit follows; resolves with whether the count has reached zero.
+   * @example
+   * ```ts
+   * const latch = redisson.getCountDownLatch('imports')
+   * await latch.trySetCount(2) // → true
+   * await latch.await(10) // → false
+   * ```
+   */
   await(waitTime: number, unit?: TimeUnit): Promise<boolean>
   /** The same with options. Rejects with the signal's reason when it aborts. */
   await(options: WaitOptions): Promise<boolean>

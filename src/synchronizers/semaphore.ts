@@ -58,8 +58,15 @@ export interface RSemaphore {
   tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
 
   /**
-   * Runs `fn` with so many permits, one by default, and releases them once, whatever becomes of `fn`. Rejects with
-   * LockTimeoutError past `waitTime`, else as `fn` does.
+   * Runs `fn` with so many permits, one by default, and releases them once, whatever becomes of `fn`. Rejects with what
+   * `fn` rejects with.
+   * @throws {@link LockTimeoutError} past `waitTime`.
+   * @example
+   * ```ts
+   * const printers = redisson.getSemaphore('printers')
+   * await printers.trySetPermits(3)
+   * await printers.withPermits(() => work(), { permits: 2, waitTime: 500 })
+   * ```
    */
   withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T>
 

@@ -1,6 +1,7 @@
-import { RedisUnavailableError } from '../api/errors'
-import { IN_PROCESS_SERVER, type InProcessServer } from '../api/redis-source'
+import { IN_PROCESS_SERVER } from '../api/redis-source'
 import type { ConnectedClient, Connections, Server } from '../client/connections'
+// From the index, so that the package has one class of errors and one type of servers, whatever is bundled.
+import { type InProcessServer, RedisUnavailableError } from '../index'
 import { outsideRequests } from '../util/async-context'
 import { withTimeout } from '../util/timeout'
 import { openConnections } from './connections'

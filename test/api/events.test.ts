@@ -70,7 +70,7 @@ describe("The client's events", () => {
 
   it('Errors of a client without an error listener end as a process warning, also when the error listener itself throws', async () => {
     redisson.on('lockLost', () => {
-      throw new Error('nobody listens')
+      throw new Error('no listener')
     })
     await loseOne()
     await waitUntil('the warning', () => warnings.length === 1)

@@ -5,7 +5,7 @@ import { startCallersProcess } from '../kit/contention/callers-process'
 import { sharedStandalone } from '../kit/servers/index'
 
 const SECTIONS = 10_000
-/** Far beyond what a fair turn takes: whoever waits as long has missed a message and met the lease. */
+/** Far beyond what a fair turn takes: a caller that waits as long has missed a message and met the lease. */
 const LEASE_MS = 10_000
 
 describe('Contention for one lock', () => {

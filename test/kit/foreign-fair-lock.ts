@@ -39,7 +39,7 @@ export class ForeignFairLock {
     if (head) await this.redis.publish(this.channelOf(head), '0')
   }
 
-  /** Frees the lock and notifies nobody, as an expiry does. */
+  /** Frees the lock and notifies no waiter, as an expiry does. */
   async vanish(): Promise<void> {
     await this.redis.del(this.name)
   }

@@ -23,7 +23,7 @@ export class ForeignLock {
     await this.redis.multi().del(this.name).publish(this.channel, '0').exec()
   }
 
-  /** Frees the lock and tells nobody, as an expiry does. */
+  /** Frees the lock and notifies no waiter, as an expiry does. */
   async vanish(): Promise<void> {
     await this.redis.del(this.name)
   }

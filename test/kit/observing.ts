@@ -46,7 +46,7 @@ export function deferred<T = void>() {
   return { promise, resolve, reject }
 }
 
-/** Fails a test, in its afterEach, that left a rejection or an exception to nobody. */
+/** Fails a test, in its afterEach, that left a rejection or an exception without a handler. */
 export class NobodysErrors {
   private readonly seen: unknown[] = []
   private readonly note = (error: unknown) => {
@@ -62,6 +62,6 @@ export class NobodysErrors {
     await new Promise((resolve) => setImmediate(resolve))
     await new Promise((resolve) => setImmediate(resolve))
     process.off('unhandledRejection', this.note)
-    expect(this.seen.splice(0), 'rejections that nobody handled').to.deep.equal([])
+    expect(this.seen.splice(0), 'rejections without a handler').to.deep.equal([])
   }
 }

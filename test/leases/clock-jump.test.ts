@@ -31,7 +31,7 @@ describe('The watchdog after a jump of the wall clock', () => {
     const { clock, lost } = await twoHolds()
     clock.jumped = 10 * WATCHDOG
     const before = clock.timers
-    // Nobody asks the holds: that would notice by itself.
+    // No code asks the holds: that would notice by itself.
     await waitUntil('a loss is reported', () => lost.length > 0)
     expect(lost).to.have.length(2)
     await sleep(WATCHDOG / 4)

@@ -8,7 +8,7 @@ import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { closeProxies } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
-/** One fair lock on a server that nobody else uses; new for each test. */
+/** One fair lock on a server that no other test uses; new for each test. */
 export class FairScene {
   server!: Standalone
   redis!: Redis

@@ -85,7 +85,7 @@ describe('A fenced lock', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('tryLockAndGetToken() of a fenced lock is one try without a wait, and waits where it is told to', async () => {
+  it('tryLockAndGetToken() of a fenced lock is one try without a wait, and waits where it has a wait', async () => {
     const lock = redisson.getFencedLock(name)
     const other = (await createRedisson()).getFencedLock(name)
     const hold = await other.acquire()

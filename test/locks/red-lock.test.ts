@@ -286,7 +286,7 @@ describe('A RedLock', () => {
     proxies[2]!.stall()
     await waitUntil('two are lost', async () => hold.holds.filter(({ isHeld }) => !isHeld).length === 2)
     expect([hold.isHeld, hold.signal.aborted]).to.deep.equal([true, false])
-    // As long as the third key lives, nobody else has a quorum.
+    // As long as the third key lives, no other client has a quorum.
     const gone = waitUntil('it is over on the server', async () => (await redis[2]!.exists(name)) === 0)
     expect(await Promise.race([lost, gone.then(() => 'gone')])).to.equal('reported')
     expect(hold.isHeld).to.equal(false)

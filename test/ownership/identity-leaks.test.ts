@@ -6,7 +6,7 @@ import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { deferred } from '../kit/observing'
 
 // A thread's identity that leaks is two requests inside one lock: each of these code paths outlives the
-// call that set it up, and must not carry the caller's identity to whoever comes next.
+// call that set it up, and must not carry the caller's identity to the code that comes next.
 describe('A logical thread does not leak', () => {
   let redisson: Redisson
   let name: string
@@ -70,7 +70,7 @@ describe('A logical thread does not leak', () => {
         if (answers.length === 3) done.resolve()
         await never.promise
       })
-      // Outside: the handler itself must be nobody, even with its thread alive.
+      // Outside: the handler itself must be unscoped, even with its thread alive.
       expect(await lock.isHeldByCurrentThread()).to.equal(false)
       await own
     }, 5)
@@ -151,7 +151,7 @@ describe('A logical thread does not leak', () => {
       inner.on('lockLost', () => counts.resolve(held.getHoldCount()))
       const lost = uniqueName('leak')
       await inner.getLock(lost).lock()
-      // Found by the next renewal, of which nobody asked for.
+      // Found by the next renewal, which no caller asked for.
       await redis.del(lost)
       created.resolve()
       await never.promise

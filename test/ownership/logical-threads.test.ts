@@ -141,7 +141,7 @@ describe('A logical thread (redisson.run)', () => {
     const unscoped = redisson.getLock(other)
     await redisson.run(async () => {
       left = go.promise.then(async () => {
-        // Taken after the end, so by nobody: its own object remembers it.
+        // Taken after the end, so without a scope: its own object remembers it.
         await unscoped.lock()
         expect(await unscoped.isHeldByCurrentThread()).to.equal(true)
         await unscoped.unlock()

@@ -3,7 +3,7 @@ import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../sr
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownerOf } from '../kit/observing'
 
-// Whoever got a LockHold, or runs within withLock, relies on that level to the end: a stray unlock() in a
+// Code that got a LockHold, or runs within withLock, relies on that level to the end: a stray unlock() in a
 // helper must not release it early. Its token alone does.
 describe('Bare unlock() and the levels of LockHolds', () => {
   let redisson: Redisson

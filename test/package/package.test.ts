@@ -2,7 +2,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -14,6 +13,7 @@ import { expect } from 'chai'
 import { build } from 'esbuild'
 import { uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
+import { contentsSuite } from './contents'
 import { esmBundleSuite } from './esm-bundle'
 import { InstalledPackage, repository, runTool } from './installed-package'
 
@@ -47,25 +47,6 @@ describe('The installed package', function () {
     installed = await InstalledPackage.install()
   })
   after(() => installed?.remove())
-
-  it('The installed package carries what users need and nothing else', () => {
-    const top = readdirSync(installed.directory)
-    expect(top).to.include.members(['LICENSE', 'dist', 'lua', 'package.json'])
-    expect(top).not.to.include.members(['src', 'test', 'node_modules', 'compat'])
-  })
-
-  // From here on there are no lua files: whatever runs below must bring its scripts along.
-  it('The installed package works without its lua files', async () => {
-    rmSync(join(installed.directory, 'lua'), { recursive: true })
-    const script = `
-      const { Redisson } = require('rlock')
-      Redisson.create({ redis: ${JSON.stringify(url)} }).then(async (redisson) => {
-        const result = await redisson.getLock(${JSON.stringify(uniqueName())}).withLock(() => 'inside')
-        await redisson.shutdown()
-        console.log(JSON.stringify(result))
-      })`
-    expect(await installed.run('no-lua.cjs', script)).to.equal('inside')
-  })
 
   it('The installed package shares everything between import and require', async () => {
     const script = `
@@ -394,6 +375,7 @@ async function compileNestConsumer(project: string): Promise<void> {
   await runTool('tsc', ['-p', 'tsconfig.nest.json'], project)
 }
 
+contentsSuite()
 esmBundleSuite()
 
 describe('The lock file', () => {

@@ -183,7 +183,7 @@ describe("Redisson's tests of one lock", () => {
     })
   })
 
-  it('RedissonLockTest.testIsLockedOtherThread: locked is locked, whoever asks', async () => {
+  it('RedissonLockTest.testIsLockedOtherThread: locked is locked for every caller', async () => {
     const redisson = await createRedisson()
     const name = uniqueName()
     const elsewhere = () => redisson.run(() => redisson.getLock(name).isLocked())

@@ -29,7 +29,7 @@ describe("Redisson's tests of many on a read-write lock", () => {
   })
 })
 
-/** Goes through a lock and sees to it that nobody is in there with a writer. */
+/** Goes through a lock and checks that no other caller is in there with a writer. */
 class Sections {
   done = 0
   private readonly name = uniqueName()

@@ -37,7 +37,7 @@ describe("Redisson's tests of a read-write lock's leases", () => {
     expect(await both.readLock().isLocked()).to.equal(false)
   })
 
-  it('RedissonReadWriteLockTest.testWriteLockExpiration: a shorter inner lease lets nobody in early', async () => {
+  it('RedissonReadWriteLockTest.testWriteLockExpiration: a shorter inner lease lets no other caller in early', async () => {
     const { redisson, both } = await openLock()
     const write = both.writeLock()
     await redisson.run(async () => {

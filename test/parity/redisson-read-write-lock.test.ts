@@ -191,7 +191,7 @@ describe("Redisson's tests of a read-write lock", () => {
     })
   })
 
-  it('RedissonReadWriteLockTest.testIsLockedOtherThread: read is read, whoever asks', async () => {
+  it('RedissonReadWriteLockTest.testIsLockedOtherThread: read is read for every caller', async () => {
     await aroundAReadHold(async (lock, other, held) => {
       expect(await other(() => lock.isLocked())).to.equal(held)
     })

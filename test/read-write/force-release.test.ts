@@ -4,7 +4,7 @@ import type { Redisson, RReadWriteLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { expectNothingLeft, ForeignSide, messagesOf, shape } from '../kit/read-write/state'
 
-/** Frees a side whoever holds it, and leaves nothing of it behind. */
+/** Frees a side, whatever client holds it, and leaves nothing of it behind. */
 describe('Forced release of a read-write lock', () => {
   let redisson: Redisson
   let redis: Redis

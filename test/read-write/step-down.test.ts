@@ -138,7 +138,7 @@ describe('Stepping down from writing to reading', () => {
       await rw.writeLock().unlock()
     })
     await rw.writeLock().lock({ threadId: 3 })
-    expect(await rw.readLock().tryLock(), 'nobody is not the writer').to.equal(false)
+    expect(await rw.readLock().tryLock(), 'code without a caller is not the writer').to.equal(false)
     expect(await rw.readLock().tryLock({ threadId: 3 })).to.equal(true)
   })
 
@@ -161,7 +161,7 @@ describe('Stepping down from writing to reading', () => {
     const { readTimeouts, ttl } = await look(redis, name)
     expect(Object.values(readTimeouts)).to.have.length(1)
     expect(Math.min(ttl, ...Object.values(readTimeouts))).to.be.greaterThan(0)
-    expect(await brief.readLock().getHoldCount(), 'of nobody').to.equal(0)
+    expect(await brief.readLock().getHoldCount(), 'of code without a caller').to.equal(0)
     expect(await brief.readLock().isHeldByThread(1)).to.equal(true)
     await brief.readLock().unlock({ threadId: 1 })
     await expectNothingLeft(redis, name)

@@ -131,7 +131,7 @@ describe('A cluster may be given as', () => {
   })
 
   it('A cluster may be given as an ioredis Cluster whose start nodes are gone: its current ones are taken', async () => {
-    // The first address answers nobody; ioredis has found the others by the second.
+    // The first address answers no client; ioredis has found the others by the second.
     const instance = new Cluster([{ host: '127.0.0.1', port: 1 }, addresses()[0]!])
     opened.push(instance)
     await instance.get('connected')

@@ -122,7 +122,11 @@ describe('Redisson.create that fails', () => {
 
   it('Redisson.create rejects with the address and the reason for a primary the sentinels do not know', async () => {
     const sentinels = (await sharedSentinel()).sentinels.map(({ host, port }) => ({ host, port }))
-    await unavailable({ sentinels, name: 'nobody' }, /know no primary of this name/, 'nobody by Sentinel at')
+    await unavailable(
+      { sentinels, name: 'unknown' },
+      /know no primary of this name/,
+      'unknown by Sentinel at',
+    )
   })
 
   it('Redisson.create rejects with the address and the reason for a cluster node or a sentinel given as a plain address, saying what to give instead', async () => {

@@ -76,7 +76,7 @@ describe('shutdown()', () => {
     const hold = await redisson.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
     const { signal } = hold
     const down = redisson.shutdown({ timeout: 200 })
-    // The same one, whoever asks again.
+    // The same one for every later call.
     expect(redisson.shutdown()).to.equal(down)
     await down
     expect(signal.reason).to.be.instanceOf(RedissonShutdownError)

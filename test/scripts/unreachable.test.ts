@@ -117,7 +117,7 @@ describe('a server out of reach', () => {
     await sleep(100)
     const present = proxy.connections
     proxy.stall()
-    // Nobody is notified of this release; only the confirmation of a new subscription can wake the waiter.
+    // No waiter is notified of this release; only the confirmation of a new subscription can wake the waiter.
     await foreign.vanish()
     const lock = redisson.getLock(uniqueName())
     const acquiring = lock.acquire()

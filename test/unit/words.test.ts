@@ -102,7 +102,12 @@ const REFUSED: readonly Refusal[] = [
   { word: /\bcut if silent\b/, instead: 'health check' },
   { word: /(?<!data )\bflows?\b/, instead: 'concurrent caller' },
   {
-    word: /\bwhoever\b|\bnobody\b|\bthose who\b|\b(he|him|his|himself)\b/,
+    word: /\bwhoever\b|\bnobody\b/,
+    instead: 'the client, the waiter, the caller, no process',
+    within: ['src/', 'lua/', 'scripts/', 'docs/', 'test/', 'bench/', 'compat/', 'demo/', 'README.md'],
+  },
+  {
+    word: /\bthose who\b|\b(he|him|his|himself)\b/,
     instead: 'the client, the waiter, the caller, no process',
     within: ['src/', 'lua/'],
   },

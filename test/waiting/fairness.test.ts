@@ -127,7 +127,7 @@ describe('A client that does not wait', () => {
   let clock: VirtualClock
   let redisson: Redisson
 
-  // Commands are counted here, so nobody else may send any.
+  // Commands are counted here, so no other client may send any.
   before(async () => {
     server = await startStandalone()
   })
@@ -144,7 +144,7 @@ describe('A client that does not wait', () => {
   afterEach(closeAll)
 
   for (const kind of KINDS)
-    it(`A client that does not wait sends two scripts for a section that nobody else is interested in, and nothing else: ${kind}`, async () => {
+    it(`A client that does not wait sends two scripts for a section that no other client is interested in, and nothing else: ${kind}`, async () => {
       const lock = LOCKS[kind](redisson, uniqueName())
       // The server knows the scripts from here on.
       await lock.withLock(() => {})
@@ -165,7 +165,7 @@ describe('A client that does not wait', () => {
     return await waiting
   }
 
-  const untilNobodyListens = (foreign: ForeignLock) =>
+  const untilUnheard = (foreign: ForeignLock) =>
     waitUntil('it listens no longer', async () => (await foreign.listeners()) === 0)
 
   it('A client that does not wait does not listen any more once others release the lock', async () => {
@@ -175,7 +175,7 @@ describe('A client that does not wait', () => {
     expect(await foreign.listeners()).to.equal(1)
     await foreign.take(60_000)
     await foreign.release()
-    await untilNobodyListens(foreign)
+    await untilUnheard(foreign)
   })
 
   it('A client that does not wait does not listen after its release where its last caller came too late for a turn', async () => {
@@ -186,7 +186,7 @@ describe('A client that does not wait', () => {
     expect(await foreign.listeners()).to.equal(1)
     clock.advance(6)
     await redisson.getLock(foreign.name).withLock(() => {})
-    await untilNobodyListens(foreign)
+    await untilUnheard(foreign)
   })
 
   it('A client that does not wait leaves the lock to a client that heard its release, until it hears one of that client', async () => {

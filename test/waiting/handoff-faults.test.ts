@@ -50,7 +50,7 @@ describe('A local handoff that is disturbed', () => {
           scene.clock.advance(1_000)
         },
       }))
-        for (const behind of ['another waits here', 'another client waits', 'nobody waits'] as const)
+        for (const behind of ['another waits here', 'another client waits', 'no caller waits'] as const)
           it(`A handoff whose taker leaves succeeds for the giver: ${applied ? 'done' : 'sent'}, the taker ${how}, ${behind}`, async () => {
             const abort = new AbortController()
             const { signal } = abort
@@ -89,7 +89,7 @@ describe('A local handoff that is disturbed', () => {
       return { taking }
     }
 
-    it('A handoff whose giver has lost the lock lets the taker in, where nobody has it', async () => {
+    it('A handoff whose giver has lost the lock lets the taker in, where it is free', async () => {
       const { taking } = await loses(() => scene.redis.del(scene.name))
       const taker = await taking
       expect(scene.sent).to.deep.equal(['lock/handoff', 'lock/acquire'])

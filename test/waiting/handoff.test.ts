@@ -113,7 +113,7 @@ describe('Local handoff to the next waiter', () => {
       scene.clock.advance((taken ?? 30_000) - 1_100)
       expect(taker.isHeld).to.equal(true)
       scene.clock.advance(200)
-      // Nobody renewed it: the watchdog's answer cannot be here in the same turn.
+      // Nothing renewed it: the watchdog's answer cannot be here in the same turn.
       expect(taker.isHeld).to.equal(false)
     })
 

@@ -9,7 +9,7 @@ import { type Standalone, startStandalone, waitUntil } from '../kit/servers/inde
 describe('What is left when the last waiter and hold have gone', () => {
   let server: Standalone
 
-  // All its channels are counted, so nobody else may subscribe.
+  // All its channels are counted, so no other client may subscribe.
   before(async () => {
     server = await startStandalone()
   })
@@ -54,7 +54,7 @@ describe('What is left when the last waiter and hold have gone', () => {
     const lock = redisson.getLock(uniqueName())
     const abort = new AbortController()
 
-    // Released, timed out, aborted; by threads, explicit ids and nobody.
+    // Released, timed out, aborted; by threads, explicit ids and unscoped calls.
     await redisson.run(async () => {
       await lock.lock()
       await lock.lock(5_000)

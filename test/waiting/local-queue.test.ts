@@ -12,7 +12,7 @@ describe('the waiters of one process', () => {
   let server: Standalone
   let redis: Redis
 
-  // Commands are counted here, so nobody else may send any.
+  // Commands are counted here, so no other client may send any.
   before(async () => {
     server = await startStandalone()
   })

@@ -19,7 +19,7 @@ const WINDOW = 4_000
 const SECTIONS_A_LOAD = 500
 const LOADS = 4
 
-/** What a section is answered by: acquired; released, and nobody listened. */
+/** What a section is answered by: acquired; released, and no client listened. */
 const ANSWERS = '$-1\r\n:2\r\n'
 
 export async function measureFullServer({ single, onProgress }: Surroundings): Promise<FullServerRow[]> {

@@ -2,7 +2,7 @@ import { runCallers } from '../../driver/callers'
 import { spreadOf } from '../../driver/statistics'
 import { assertSound, callersMeasuring, RLOCK, ratesOf, type Surroundings } from '../surroundings'
 
-/** Every caller takes a lock that nobody else wants: what acquiring and releasing cost, and nothing besides. */
+/** Every caller takes a lock that no other caller wants: what acquiring and releasing cost, and nothing besides. */
 export interface OwnLocksRow {
   readonly processes: number
   /** In each process. */

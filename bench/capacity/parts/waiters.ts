@@ -59,7 +59,7 @@ async function measureOne(
   }
   const assignments = Array.from({ length: processes }, () => ({ command: node, work }))
   const { results, seen } = await together(assignments, async (start) => {
-    // Connected already, and nobody waits yet.
+    // Connected already, and no caller waits yet.
     const bytesBefore = await memoryBytes(server)
     const rates = await overWindow(single, work, start, RLOCK.alsoSent)
     return { ...rates, bytes: (await memoryBytes(server)) - bytesBefore }

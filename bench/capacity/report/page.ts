@@ -31,6 +31,6 @@ const CONTENTS: Readonly<Record<string, (results: CapacityResults) => string | u
 
 export function contentOf(results: CapacityResults, name: string): string {
   const content = CONTENTS[name]
-  if (!content) throw new Error(`the page asks for ${name}, which nobody provides`)
+  if (!content) throw new Error(`the page asks for ${name}, which no part provides`)
   return content(results) || NOT_MEASURED
 }

@@ -11,7 +11,7 @@ export interface Extremes {
 
 /**
  * Sections a second that a core would do, in the load that makes the most of it and in that of many processes with one caller each.
- * One caller alone costs more a section, but whoever has so little to do needs no plan.
+ * One caller alone costs more a section, but a service with so little to do needs no plan.
  */
 export function sectionsPerCore(rows: readonly OwnLocksRow[], side: 'serverCpu' | 'clientCpu'): Extremes {
   const rate = (row: OwnLocksRow) => perCore(row.sectionsPerSecond, row[side])

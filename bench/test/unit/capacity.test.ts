@@ -7,7 +7,7 @@ describe('Capacity of the bench', () => {
   const bounds = { mostHandoffs: 10, longestCohortMs: 20 }
 
   describe('The model of capacity', () => {
-    it('The capacity model has cohorts end by time, by number where others wait, and at once where nobody else is here', () => {
+    it('The capacity model has cohorts end by time, by number where others wait, and at once where no other caller is here', () => {
       const sections = (processes: number, callers: number, sectionMs: number) =>
         sectionsPerCohort({ processes, callers, sectionMs }, bounds)
       expect(sections(4, 1, 0.1)).to.equal(1)
@@ -17,7 +17,7 @@ describe('Capacity of the bench', () => {
       expect(sections(4, 4, 50)).to.equal(1)
     })
 
-    it('The capacity model asks two commands of a lock that nobody else wants, and one more of each that tries in vain', () => {
+    it('The capacity model asks two commands of a lock that no other caller wants, and one more of each that tries in vain', () => {
       expect(commandsPerSection({ processes: 1, callers: 1 }, 1)).to.deep.equal({ least: 2, most: 2 })
       expect(commandsPerSection({ processes: 8, callers: 4 }, 1)).to.deep.equal({ least: 2, most: 9 })
       expect(commandsPerSection({ processes: 8, callers: 4 }, 4)).to.deep.equal({ least: 1.25, most: 3 })

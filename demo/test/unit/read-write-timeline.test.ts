@@ -19,7 +19,7 @@ describe("The demo's timeline of a read-write lock", () => {
     ])
   })
 
-  it('The timeline of a read-write lock gives a column in which reading turns into writing to whoever had more of it', () => {
+  it('The timeline of a read-write lock gives a column in which reading turns into writing to the process that had more of it', () => {
     expect(drawn([read('node-1', 0, 1.4), write('java', 1.4, 3)], 3)).to.deep.equal(['r..', '.WW'])
   })
 

@@ -13,7 +13,7 @@ describe("The demo's timeline", () => {
     ])
   })
 
-  it('The timeline gives a column with a handoff to whoever had more of it', () => {
+  it('The timeline gives a column with a handoff to the process that had more of it', () => {
     expect(drawn([section('node-1', 0, 1.6), section('java', 1.6, 3)], 3)).to.deep.equal(['##.', '..#'])
   })
 

@@ -4,8 +4,9 @@ import { unknownOption } from './unknown-option'
 
 const EXPECTED = 'expected redis://[user:password@]host:port[/database]'
 const WITH_TLS = /^(rediss|valkeys):/i
-const SOCKET = /^redis\+unix:/i
-const SOCKET_URL = /^redis\+unix:\/\/(?:([^/?#]*)@)?(\/[^?#]*)(\?[^#]*)?$/i
+// Redisson writes redis+uds.
+const SOCKET = /^redis\+(?:unix|uds):/i
+const SOCKET_URL = /^redis\+(?:unix|uds):\/\/(?:([^/?#]*)@)?(\/[^?#]*)(\?[^#]*)?$/i
 
 type Convert = (text: string) => unknown
 

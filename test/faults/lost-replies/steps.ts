@@ -11,7 +11,7 @@ export async function times(count: number, call: () => Promise<unknown>): Promis
 /** Another thread of the peer. */
 export const another = { threadId: 1 }
 
-/** A peer takes the lock away from whoever has it. */
+/** A peer takes the lock away from its holder. */
 export async function gone({ theirs, theirRead, theirWrite, kind }: Scene): Promise<void> {
   if (isWhole(kind)) await theirs.forceUnlock()
   else if (!(await theirWrite.forceUnlock())) await theirRead.forceUnlock()
@@ -23,7 +23,7 @@ export async function takenOver(scene: Scene): Promise<void> {
   await scene.rival.lock({ threadId: 9 })
 }
 
-/** The lease runs out on the server, which tells nobody. */
+/** The lease runs out on the server, which notifies no client. */
 export async function expire({ setting, name }: Scene): Promise<void> {
   await setting.admin.pexpire(name, 1)
   await sleep(10)

@@ -6,7 +6,7 @@ import type { Trouble } from './trouble'
 /** Commands are looked at every thousand keys; this makes it several times a second, for many seconds. */
 const KEYS = 60_000
 
-/** Starts loading anew, and goes on until told that a key takes no time. */
+/** Starts loading anew, and goes on until a key takes no time. */
 export async function loading(): Promise<Trouble> {
   const server = await startStandalone({
     appendonly: true,

@@ -16,7 +16,7 @@ export interface CallersOrder extends CallersWork {
   readonly lockWatchdogTimeout: number
 }
 
-/** Starts a process of its own that runs callers when told to; both answers are promises. */
+/** Starts a process of its own that runs callers on order; both answers are promises. */
 export function startCallersProcess(order: CallersOrder) {
   const child = fork(__filename, {
     execArgv: ['--import', 'tsx'],

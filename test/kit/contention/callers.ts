@@ -11,7 +11,7 @@ export interface CallersWork {
   readonly callers: number
   /** No end of them unless said otherwise. */
   readonly sectionsEach?: number
-  /** Nobody asks again once this time is over; no end of it unless said otherwise. */
+  /** No caller asks again once this time is over; no end of it unless said otherwise. */
   readonly durationMs?: number
   /** How long a section lasts beyond its two commands; no longer unless said otherwise. */
   readonly holdMs?: number

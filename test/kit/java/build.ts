@@ -72,7 +72,7 @@ async function usable(version: string, place: string): Promise<PeerBuild | undef
   }
 }
 
-/** Built aside and renamed: whoever looks sees a whole build or none. */
+/** Built aside and renamed: a reader sees a whole build or none. */
 async function build(version: string, place: string): Promise<void> {
   process.stderr.write(`Building the Java peer for Redisson ${version}; the first build downloads it.\n`)
   await mkdir(join(TARGET, version), { recursive: true })

@@ -7,7 +7,7 @@ const BUILD_TIMEOUT_MS = 900_000
 
 /**
  * A suite that needs Java peers of these versions. Where no JDK or Maven is, its tests are pending
- * and stderr says why; in CI, where nobody reads pending tests, they fail.
+ * and stderr says why; in CI, where pending tests are not read, they fail.
  */
 export function describeWithJava(
   title: string,

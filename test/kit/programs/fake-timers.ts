@@ -9,7 +9,7 @@ function calledByNode(): boolean {
   return caller.includes('(node:') || caller.includes('at node:')
 }
 
-/** Timers that never end and clocks that stand still, as Jest's and sinon's are until told otherwise. */
+/** Timers that never end and clocks that stand still, as Jest's and sinon's are until a test advances them. */
 function freeze() {
   const swallow =
     <F extends (...args: never[]) => unknown>(original: F) =>

@@ -1,4 +1,4 @@
-// Takes a lock and keeps it until it is killed, or told to shut down.
+// Takes a lock and keeps it until it is killed, or gets the order to shut down.
 // Arguments: the server's port, the lock's name, the watchdog timeout in ms.
 import { createInterface } from 'node:readline'
 import { Redisson } from '../../../src/index'

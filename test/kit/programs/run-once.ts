@@ -1,4 +1,4 @@
-// Runs a job of 20 ms once, 200 ms after the other instances where it is told to be late.
+// Runs a job of 20 ms once, 200 ms after the other instances where it is started late.
 // Arguments: the server's URL, the name, how late it is in ms.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redisson } from '../../../src/index'

@@ -121,7 +121,7 @@ export class ForeignSide {
     await this.redis.multi().del(this.name).publish(`redisson_rwlock:{${this.name}}`, message).exec()
   }
 
-  /** Frees it and tells nobody, as an expiry does. */
+  /** Frees it and notifies no waiter, as an expiry does. */
   async vanish(): Promise<void> {
     await this.redis.del(this.name)
   }

@@ -183,7 +183,7 @@ class StartedCluster implements ClusterSetup {
 
 function ownerAmong(members: readonly ClusterMember[], slot: number): ClusterMember {
   const owner = members.find(({ slots }) => slots.some(([from, to]) => from <= slot && slot <= to))
-  if (!owner) throw new Error(`Nobody owns slot ${slot}`)
+  if (!owner) throw new Error(`No node owns slot ${slot}`)
   return owner
 }
 

@@ -23,7 +23,7 @@ export function giveBackPort(port: number): void {
   handedOut.delete(port)
 }
 
-/** Ports nobody listens on, nor on the cluster bus port of each; never the same twice in a process unless given back. */
+/** Ports on which no process listens, nor on the cluster bus port of each; never the same twice in a process unless given back. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
   for (let tries = 0; ports.length < count; tries++) {

@@ -44,7 +44,7 @@ function guard(): void {
     ['SIGHUP', 129],
   ] as const) {
     process.on(signal, () => {
-      // Whoever else listens is shutting down in an order of its own and may need the servers until then.
+      // Other listeners shut down in an order of their own and may need the servers until then.
       if (process.listenerCount(signal) === 1) process.exit(code)
     })
   }

@@ -62,7 +62,7 @@ class LocalProcess implements ServerProcess {
     })
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => this.keep(chunk.toString()))
-      // A server nobody stopped must not keep a finished script alive; leaving ends it.
+      // A server that was not stopped must not keep a finished script alive; leaving ends it.
       ;(stream as Socket | null)?.unref()
     }
     child.unref()

@@ -6,14 +6,14 @@ import { waitUntil } from './wait-until'
 /** A started server and what a test may do to its process. */
 export interface RedisNode extends Address {
   readonly url: string
-  /** Ends the process and waits until it is gone; SIGKILL unless told otherwise. */
+  /** Ends the process and waits until it is gone; SIGKILL by default. */
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
   /** Freezes the process: connections stay open and nothing answers. */
   pause(): Promise<void>
   resume(): Promise<void>
   /**
    * Starts it again on the same port, killing it first if it runs. It finds on disk what it left there,
-   * and that is only what it was told to write: use `appendonly` for data to survive. With
+   * and that is only what it was configured to write: use `appendonly` for data to survive. With
    * `keepData: false` it starts from nothing, and with further lines of configuration where there are some.
    */
   restart(options?: { keepData?: boolean; config?: readonly string[] }): Promise<void>

@@ -46,7 +46,7 @@ describe('Servers of the kit', () => {
       expect(await connectTo(`redis://alice:secret@${host}:${port}`).ping()).to.equal('PONG')
     })
 
-    it('A standalone server keeps what its log has over a restart, and forgets it when told', async () => {
+    it('A standalone server keeps what its log has over a restart, and forgets it on request', async () => {
       server = await startStandalone({ appendonly: true })
       const client = connectTo(server.url)
       await client.set('key', 'value')

@@ -51,7 +51,7 @@ export interface RunResult {
 
 export const LOCKS: readonly LockPlan[] = [
   { name: 'chaos:plain', kind: 'lock', hot: true, writers: 3, readers: 0 },
-  // Whoever misses a message here sleeps for long, and that shows.
+  // A waiter that misses a message here sleeps for long, and that shows.
   { name: 'chaos:long-lease', kind: 'lock', lease: 20_000, writers: 2, readers: 0 },
   { name: 'chaos:records', kind: 'readWrite', writers: 1, readers: 2 },
   { name: 'chaos:accounts', kind: 'readWrite', writers: 2, readers: 1 },
@@ -139,7 +139,7 @@ export async function run(
   }
 }
 
-/** Otherwise nobody but that thread would come in for the rest of the run. */
+/** Otherwise only that thread would come in for the rest of the run. */
 async function freeFromJava(workforce: Workforce, judge: Judge): Promise<void> {
   const disturbance = judge.disturbances.begin('kill-java', workforce.java?.name, micros())
   try {
@@ -151,7 +151,7 @@ async function freeFromJava(workforce: Workforce, judge: Judge): Promise<void> {
   }
 }
 
-/** Paused for too long, a primary is replaced though nobody ordered it: as much a fault as one that was planned. */
+/** Paused for too long, a primary is replaced though no plan ordered it: as much a fault as one that was planned. */
 function watchFailovers(topology: Topology, judge: Judge): void {
   let unplanned: Disturbance | undefined
   topology.onFailover?.(

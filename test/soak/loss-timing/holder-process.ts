@@ -30,7 +30,7 @@ function tell(reported: Reported) {
 }
 
 /**
- * Two locks of one lease: nobody looks at the first, whose signal must abort by itself; of the second
+ * Two locks of one lease: no code looks at the first, whose signal must abort by itself; of the second
  * `isHeld` is read all the time, which by itself can end a hold.
  */
 async function hold({ redis, name, lease, explicit }: HoldOrder) {

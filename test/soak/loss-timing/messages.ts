@@ -1,6 +1,6 @@
 import type { RedissonOptions } from '../../../src/index'
 
-/** What the process that holds a lock is told to do. */
+/** What the process that holds a lock is ordered to do. */
 export type Order =
   | { readonly do: 'hold'; readonly hold: HoldOrder }
   /** Nothing of the process runs for so long: no timer, no socket. */

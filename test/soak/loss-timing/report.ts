@@ -17,7 +17,7 @@ export interface Summary {
   readonly faultToSignal: Spread | undefined
   readonly signalToOther: Spread | undefined
   readonly wakingToSignal: Spread | undefined
-  /** How often `isHeld` was false already to whoever read it first on waking. */
+  /** How often `isHeld` was false already to the code that read it first on waking. */
   readonly notHeldOnWaking: number | undefined
   readonly problems: readonly string[]
 }

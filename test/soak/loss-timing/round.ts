@@ -14,7 +14,7 @@ export interface Round {
   /** Negative where Redis let the other in first. */
   readonly signalToOther: number | undefined
   readonly wakingToSignal: number | undefined
-  /** What `isHeld` said to whoever read it first after a pause. */
+  /** What `isHeld` said to the code that read it first after a pause. */
   readonly heldOnWaking: boolean | undefined
   readonly problems: readonly string[]
 }

@@ -8,7 +8,7 @@ import { NoFailover, type Outcome, SYNC, World } from './world'
 const USAGE = `usage: npm run replicas -- [--rounds N] [--only TEXT]
 
 Fails servers over while a lock is held, and tabulates what the new primary knows of it.
-Ends with 0 when nobody came in where nobody may.
+Ends with 0 when no second holder came in where none may.
 
   --rounds N    how often each (5)
   --only TEXT   only what has this in its title:
@@ -57,7 +57,7 @@ async function main({ rounds, only }: Options) {
     console.log(line(title, lease, outcomes))
     if (safe) violations += outcomes.filter(({ together = 0 }) => together > 0).length
   }
-  console.log(`\nboth inside where nobody may be: ${violations}`)
+  console.log(`\nboth inside where only one may be: ${violations}`)
   process.exit(violations === 0 ? 0 : 1)
 }
 

@@ -16,7 +16,7 @@ export interface Scenario {
   readonly title: string
   /** lockWatchdogTimeout, in ms. */
   readonly lease: number
-  /** Nobody may get in beside the holder, or else the program fails; where not, this is a case that remains. */
+  /** No other caller may get in beside the holder, or else the program fails; where not, this is a case that remains. */
   readonly safe: boolean
   round(world: World): Promise<Outcome>
 }

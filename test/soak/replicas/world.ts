@@ -7,7 +7,7 @@ import type { RedisNode, TcpProxy } from '../../kit/servers/index'
 
 export const SYNC = 300
 const PATIENT = { unavailableAfter: 120_000 }
-/** Whoever is still inside together after this long stays so until somebody mends the network. */
+/** Holders that are still inside together after this long stay so until the network is repaired. */
 const LONG_ENOUGH = 8_000
 
 /** One round of one scenario: what it started, to be stopped, and who takes part. */
@@ -40,7 +40,7 @@ export class World {
     this.later(() => this.holder.shutdown({ timeout: 0 }))
     this.contender = await Redisson.createWith({ redis: contender, ...options }, PATIENT)
     this.later(() => this.contender.shutdown({ timeout: 0 }))
-    // Whoever is first to use a connection waits for it to be opened.
+    // The first user of a connection waits for it to be opened.
     for (const client of [this.holder, this.contender])
       await client.getLock(uniqueName('warm')).withLock(() => {})
   }
@@ -105,13 +105,13 @@ export interface Outcome {
   readonly together: number | undefined
 }
 
-/** Kills the server; for the rest of the round nobody else's can start at its address and answer in its place. */
+/** Kills the server; for the rest of the round no other server can start at its address and answer in its place. */
 export async function killed(world: World, node: RedisNode): Promise<number> {
   const at = performance.now()
   await node.kill()
-  const nobody = createServer((socket) => socket.destroy())
-  nobody.listen(node.port, node.host)
-  world.later(() => nobody.close())
-  await once(nobody, 'listening')
+  const occupant = createServer((socket) => socket.destroy())
+  occupant.listen(node.port, node.host)
+  world.later(() => occupant.close())
+  await once(occupant, 'listening')
   return at
 }

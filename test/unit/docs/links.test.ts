@@ -72,6 +72,13 @@ describe('The links of the pages', () => {
     expect(checked.filter((page) => !reached.has(page) && page.startsWith('docs/'))).to.deep.equal([])
   })
 
+  it('The links of the README have an address on the page of the registry: package.json names one repository', () => {
+    const { repository, homepage, bugs } = JSON.parse(textOf('package.json'))
+    const [, place] = /^git\+(https:\/\/github\.com\/[\w-]+\/[\w-]+)\.git$/.exec(repository.url) ?? []
+    expect(place).to.be.a('string')
+    expect([homepage, bugs]).to.deep.equal([`${place}#readme`, `${place}/issues`])
+  })
+
   it('The links of the pages that are let through lead to pages that are not here yet', () => {
     expect(COMING.filter((page) => existsSync(join(ROOT, page)))).to.deep.equal([])
   })

@@ -29,6 +29,7 @@ describe('A redis option that is understood', () => {
     ['valkeys://h', { host: 'h', tls: {} }],
     [new URL('valkeys://:x@h/3'), { host: 'h', username: '', password: 'x', db: 3, tls: {} }],
     ['redis+unix:///tmp/a%20b.sock', { path: '/tmp/a b.sock' }],
+    ['redis+uds:///tmp/s', { path: '/tmp/s' }],
     ['redis+unix:///tmp/s?db=3&password=p%40', { path: '/tmp/s', db: 3, password: 'p@' }],
     ['redis+unix://ada:p%40@/tmp/s', { path: '/tmp/s', username: 'ada', password: 'p@' }],
     [new URL('redis+unix:///tmp/s?db=3'), { path: '/tmp/s', db: 3 }],

@@ -126,7 +126,7 @@ describe('The judge of a chaos run', () => {
       return story.violations()
     }
     expect(kept('node-1', 3)).to.be.empty
-    expect(kept('node-1', 5)).to.deep.equal(['held-by-nobody'])
+    expect(kept('node-1', 5)).to.deep.equal(['held-unused'])
     expect(kept('java', 5)).to.be.empty
   })
 
@@ -139,7 +139,7 @@ describe('The judge of a chaos run', () => {
       return story.judge.violations.map(({ kind }) => kind)
     }
     expect(waiting(0)).to.be.empty
-    // The same owner, but only a few turns: a long section, which excuses nobody who sleeps.
+    // The same owner, but only a few turns: a long section, which excuses no waiter that sleeps.
     expect(waiting(55)).to.deep.equal(['stuck'])
   })
 
@@ -218,7 +218,7 @@ describe('The judge of a chaos run', () => {
     })
   })
 
-  it('The judge of a chaos run finds a lock that nobody comes into, unless its key is left to a lease', () => {
+  it('The judge of a chaos run finds a lock that no caller comes into, unless its key is left to a lease', () => {
     const standing = (owner: string) => {
       const story = new Story().turn(0.5, 'node-1', 1).tell(1, 'node-2', 'want')
       story.judge.workerKilled('node-3', 1 * SECOND)

@@ -13,8 +13,8 @@ import type { Violation, ViolationKind } from './violations'
 
 /** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. A busy machine included. */
 const ASLEEP_AFTER = 2_500_000
-/** A lock that a living, undisturbed client keeps for so long with nobody inside was granted to nobody. */
-const KEPT_FOR_NOBODY_AFTER = 2_500_000
+/** A lock that a living, undisturbed client keeps for so long with no caller inside was granted for nothing. */
+const KEPT_UNUSED_AFTER = 2_500_000
 /** No Java hold that is released lasts for so many turns. */
 const KEPT_BY_JAVA = 5_000_000
 const TURNS_KEPT_BY_JAVA = 20
@@ -100,7 +100,7 @@ export class Judge {
   /**
    * The lock's key has had this owner without a break, though its process came in several times since: a Java
    * thread that counted an acquisition twice whose reply was lost (Redisson resends HINCRBY by 1). It goes in and
-   * out of its own hold then, and nobody else comes in until its process ends.
+   * out of its own hold then, and no other caller comes in until its process ends.
    */
   keyHeldOn(
     name: string,
@@ -118,7 +118,7 @@ export class Judge {
     this.tally.doubleCountsOfJava.add(`${name} ${field}`)
   }
 
-  /** The lock's key has had this owner from one moment to another, with nobody inside. */
+  /** The lock's key has had this owner from one moment to another, with no caller inside. */
   keyKept(
     name: string,
     { field, worker }: { field: string; worker: string },
@@ -126,19 +126,19 @@ export class Judge {
     to: number,
   ): void {
     const lock = this.lock(name)
-    // It is not free, whoever was the last to release it.
+    // It is not free, whichever caller was the last to release it.
     if (lock.freeSince !== undefined) lock.freeSince = to
-    this.tally.keptForNobody(worker, from, to)
+    this.tally.keptUnused(worker, from, to)
     // What was lost by the clock here is left to its lease there.
     const lastLost = lock.lastLost.get(worker) ?? Number.NEGATIVE_INFINITY
     const leftToLease = isJava(worker) || this.killed.has(worker) || from - lastLost < LONGEST_LEASE * 1000
     if (leftToLease || this.disturbances.touching(worker, from, to).length > 0) lock.leftToLeaseUntil = to
     const key = `${name}|${field}`
     if (leftToLease || this.stuck.has(key)) return
-    if (this.disturbances.quiet(worker, from, to) < KEPT_FOR_NOBODY_AFTER) return
+    if (this.disturbances.quiet(worker, from, to) < KEPT_UNUSED_AFTER) return
     this.stuck.add(key)
-    const what = `${name} has been kept for nobody for ${ms(to - from)} by ${field} of ${worker}`
-    this.violation('held-by-nobody', to, what, worker, lock, this.disturbances.arrivedLate(worker, from))
+    const what = `${name} has been kept unused for ${ms(to - from)} by ${field} of ${worker}`
+    this.violation('held-unused', to, what, worker, lock, this.disturbances.arrivedLate(worker, from))
   }
 
   /** Looks at what only time can tell; to be called every now and then. */
@@ -150,7 +150,7 @@ export class Judge {
       this.violation('stuck', now, what, waiter.worker)
     }
     for (const { lock, worker, since } of this.standstills.look(locks, now)) {
-      const what = `nobody came into ${lock.name} for ${ms(now - since)} though ${worker} wants to`
+      const what = `no caller came into ${lock.name} for ${ms(now - since)} though ${worker} wants to`
       this.violation('standstill', now, what, worker, lock)
     }
     for (const share of this.shares.look(locks, now)) this.shared(share, now)
@@ -219,13 +219,13 @@ export class Judge {
     this.shares.entered(lock, section)
     lock.waiting.delete(key)
     lock.grants++
-    // Readers that join readers pass nobody.
+    // Readers that join readers pass no waiter.
     if (record.side !== 'r') lock.turns++
     lock.turnsBy.set(record.worker, (lock.turnsBy.get(record.worker) ?? 0) + 1)
     this.stuckWaiters.entered(lock)
     this.tally.entered(section)
     for (const other of lock.inside.values()) {
-      // Whoever is about to release has nothing more to do inside.
+      // A caller that is about to release has nothing more to do inside.
       if (together(other.side, section.side) || other.outAt !== undefined) continue
       this.exclusion.met(other, section)
     }

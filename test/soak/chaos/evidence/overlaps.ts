@@ -14,7 +14,7 @@ export interface Overlap {
  * - `paused`: its process stood still meanwhile; it looked when it woke, and did nothing more
  * - `data-lost`: the server came back without its data, which no lock on Redis survives
  * - `not-replicated`: a failover forgot what was not replicated yet
- * - `java`: a Java holder, which nobody tells
+ * - `java`: a Java holder, which gets no report
  * - `violation`: none of that excuses it
  */
 export type OverlapVerdict =

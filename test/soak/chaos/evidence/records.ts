@@ -7,7 +7,7 @@ export type Side = 'x' | 'r' | 'w'
  * - `want`: it begins to wait
  * - `in`: it has the lock, and has read the counter
  * - `out`: it is about to release; where it wrote the counter, in one step with that
- * - `lost`: it was told that the lock is gone, or found so before it wrote
+ * - `lost`: it got the report that the lock is gone, or found so before it wrote
  * - `free`: its release was answered
  * - `quit`: it gave up waiting, or failed to acquire
  */

@@ -34,7 +34,7 @@ export class LockState {
   grants = 0
   /** Those that need the lock for themselves. */
   turns = 0
-  /** When a worker was last told that its hold is lost. */
+  /** When a loss was last reported to a worker. */
   readonly lastLost = new Map<string, number>()
   /** How often each worker came in. */
   readonly turnsBy = new Map<string, number>()
@@ -45,7 +45,7 @@ export class LockState {
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 
-  /** The last records, for whoever looks into a violation. */
+  /** The last records, for people who look into a violation. */
   readonly recent: { at: number; text: string }[] = []
 
   constructor(readonly name: string) {}

@@ -37,7 +37,7 @@ export interface Share {
 
 /**
  * How processes share the sections of a lock that are for one alone. Each such section is due, in equal parts, to
- * the processes that wait for one when it begins, whoever gets it; what happens while a fault touches a process
+ * the processes that wait for one when it begins, whichever gets it; what happens while a fault touches a process
  * counts neither as due to it nor as got. A worker that was killed and its successor are one process.
  */
 export class Shares {

@@ -1,7 +1,7 @@
 import type { Disturbances } from './disturbances'
 import { isJava, type LockState } from './sections'
 
-/** A lock that is wanted for this long (µs) by a process that no fault touches, with nobody inside, stands still. */
+/** A lock that is wanted for this long (µs) by a process that no fault touches, with no caller inside, stands still. */
 const STANDSTILL_AFTER = 5_000_000
 /** How recently a key must have been seen with an owner that excuses it. */
 const JUST_NOW = 1_500_000
@@ -13,7 +13,7 @@ interface Standstill {
   readonly since: number
 }
 
-/** Finds locks that nobody comes into: their keys may come and go meanwhile, or be kept. */
+/** Finds locks that no caller comes into: their keys may come and go meanwhile, or be kept. */
 export class Standstills {
   private readonly since = new Map<LockState, { at: number; grants: number }>()
 

@@ -20,7 +20,7 @@ export class StuckWaiters {
       if (!this.turnsSeen.has(waiter)) this.turnsSeen.set(waiter, lock.turns)
   }
 
-  /** Turns that a Java thread had in a hold it counted twice passed nobody: others could not come in. */
+  /** Turns that a Java thread had in a hold it counted twice passed no waiter: others could not come in. */
   forget(lock: LockState): void {
     for (const waiter of lock.waiting.values()) this.turnsSeen.set(waiter, lock.turns)
   }
@@ -38,7 +38,7 @@ export class StuckWaiters {
 
   private isStuck(lock: LockState, waiter: Section, now: number): boolean {
     if (now - waiter.wantAt < STUCK_AFTER || this.reported.has(waiter) || isJava(waiter.worker)) return false
-    // A read-write lock of Redisson's prefers nobody: among readers that come and go writers may starve awake.
+    // A read-write lock of Redisson's prefers neither side: among readers that come and go writers may starve awake.
     if (waiter.side === 'w') return false
     if (now - (lock.keptByJavaUntil ?? 0) < KEPT_BY_JAVA) return false
     if (lock.turns - (this.turnsSeen.get(waiter) ?? 0) < PASSED_BY) return false

@@ -14,8 +14,8 @@ export interface FaultTally {
   losses: number
   /** From a release to the next waiter inside, at worst. */
   worstWakeUp: number
-  /** How long a lock's key stayed with nobody inside, at worst: a dead process's, or a grant whose answer is stuck. */
-  keptForNobody: number
+  /** How long a lock's key stayed with no caller inside, at worst: a dead process's, or a grant whose answer is stuck. */
+  keptUnused: number
   /** From being notified of a loss to the next one inside, at best: how much time there was. */
   shortestLead: number | undefined
   /** From the end of a pause to the notification, at worst. */
@@ -25,13 +25,13 @@ export interface FaultTally {
 }
 
 export const emptyTally = (): FaultTally => ({
-  ...{ injected: 0, sections: 0, violations: 0, losses: 0, worstWakeUp: 0, keptForNobody: 0 },
+  ...{ injected: 0, sections: 0, violations: 0, losses: 0, worstWakeUp: 0, keptUnused: 0 },
   ...{ shortestLead: undefined, worstNoticeAfterWaking: undefined, excused: {} },
 })
 
 export type TalliedKind = FaultKind | 'none'
 
-/** An overlap that is excused, for whoever wants to know why. */
+/** An overlap that is excused, for readers who want to know why. */
 interface Sample extends Overlap {
   readonly context: readonly string[]
 }
@@ -105,9 +105,9 @@ export class Tally {
       this.slowWakeUps.push({ kind, lock: lock.name, by: `${by.worker} ${by.caller}`, took })
   }
 
-  keptForNobody(worker: string, from: number, to: number): void {
+  keptUnused(worker: string, from: number, to: number): void {
     const tally = this.of(this.disturbances.latestBefore(from, worker)?.kind ?? 'none')
-    tally.keptForNobody = Math.max(tally.keptForNobody, (to - from) / 1000)
+    tally.keptUnused = Math.max(tally.keptUnused, (to - from) / 1000)
   }
 
   overlapped(verdict: OverlapVerdict, cause: Disturbance | undefined, sample: () => Sample): void {

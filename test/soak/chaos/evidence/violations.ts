@@ -6,11 +6,11 @@ import type { FaultKind } from '../plan/catalogue'
  * - `asleep`: waiters slept though the lock was free
  * - `stuck`: a waiter never came in
  * - `unexplained-loss`: a hold that the watchdog keeps was lost though nothing was broken
- * - `held-by-nobody`: the lock is kept though nobody is inside
+ * - `held-unused`: the lock is kept though no caller is inside
  * - `starved`: a process with no fault of its own gets less than a fifth of its share of a lock
- * - `standstill`: nobody comes in though a process with no fault of its own wants to
+ * - `standstill`: no caller comes in though a process with no fault of its own wants to
  * - `silent`: the messages of a client were refused, and it raised no `error` event
- * - `wrong-database`: there are keys in a database that no process was told to use
+ * - `wrong-database`: there are keys in a database that no process was given
  * - `leak`: keys, channels, timers or state are left at the end
  * - `unexpected`: an error that the contract does not know, or a worker that ended by itself
  */
@@ -20,7 +20,7 @@ export type ViolationKind =
   | 'asleep'
   | 'stuck'
   | 'unexplained-loss'
-  | 'held-by-nobody'
+  | 'held-unused'
   | 'starved'
   | 'standstill'
   | 'silent'

@@ -11,7 +11,7 @@ const HEAD = [
   'losses reported',
   'excused',
   'worst wake-up',
-  'kept for nobody',
+  'kept unused',
   'shortest lead',
   'worst after waking',
 ]
@@ -34,7 +34,7 @@ function row(name: string, tally: FaultTally): string[] {
     ...[tally.injected, tally.sections, tally.violations, tally.losses].map(count),
     excused.join(', ') || '0',
     duration(tally.worstWakeUp),
-    duration(tally.keptForNobody),
+    duration(tally.keptUnused),
     duration(tally.shortestLead),
     duration(tally.worstNoticeAfterWaking),
   ]
@@ -48,7 +48,7 @@ function sum(tallies: readonly FaultTally[]): FaultTally {
     all.violations += one.violations
     all.losses += one.losses
     all.worstWakeUp = Math.max(all.worstWakeUp, one.worstWakeUp)
-    all.keptForNobody = Math.max(all.keptForNobody, one.keptForNobody)
+    all.keptUnused = Math.max(all.keptUnused, one.keptUnused)
     all.shortestLead = least(all.shortestLead, one.shortestLead, Math.min)
     all.worstNoticeAfterWaking = least(all.worstNoticeAfterWaking, one.worstNoticeAfterWaking, Math.max)
     for (const [reason, times] of Object.entries(one.excused) as ['paused', number][])

@@ -3,7 +3,7 @@ import type { Redisson } from '../../../../src/index'
 
 /** The queues of a client and what it listens to, as far as that helps to see why somebody sleeps. */
 export function describeWaiting(redisson: Redisson): string {
-  // biome-ignore lint/suspicious/noExplicitAny: the insides are nobody's interface
+  // biome-ignore lint/suspicious/noExplicitAny: the insides are no interface
   const { client } = redisson as any
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const queues = [...client.queues.queues].map(([id, queue]: [string, any]) => ({

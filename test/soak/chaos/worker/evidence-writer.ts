@@ -30,7 +30,7 @@ export class EvidenceWriter {
     this.redis = redis as EvidenceRedis
   }
 
-  /** In order with everything else; nobody need wait for it. */
+  /** In order with everything else; no caller need wait for it. */
   note(event: Event, turn: Turn, more: { ok?: boolean; error?: string } = {}): void {
     const fields = this.fields(event, turn)
     if (more.ok !== undefined) fields.push('ok', more.ok ? '1' : '0')

@@ -38,7 +38,7 @@ export type ToWorker =
   | { readonly do: 'jump'; readonly ms: number }
   /** So many ask for a lock at once, each for at most `waitTime` ms. */
   | { readonly do: 'join'; readonly lock: string; readonly count: number; readonly waitTime: number }
-  /** Tells on stderr who waits for what and in which state: for whoever looks into a violation. */
+  /** Tells on stderr who waits for what and in which state: for people who look into a violation. */
   | { readonly do: 'describe' }
   /** Lets go of the client; the process is then expected to end by itself. */
   | { readonly do: 'shutdown' }
@@ -53,7 +53,7 @@ export type FromWorker =
   | { readonly is: 'stopped'; readonly report: WorkerReport }
 
 export interface WorkerReport {
-  /** What the client keeps though nothing is held and nobody waits; empty when all is well. */
+  /** What the client keeps though nothing is held and no caller waits; empty when all is well. */
   readonly left: Readonly<Record<string, number>>
   /** Failed acquisitions by error code. */
   readonly failures: Readonly<Record<string, number>>

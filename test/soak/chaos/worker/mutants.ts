@@ -11,7 +11,7 @@ import type { FaultKind } from '../plan/catalogue'
 /** Locks broken on purpose: a checker that lets one of them pass proves nothing. */
 export const MUTANTS = {
   'give-up-forgotten': 'an acquisition given up while it is under way is not released when it is granted',
-  'release-of-anybody': 'a late release frees the lock whoever holds it by now',
+  'release-of-anybody': 'a late release frees the lock, also of another holder',
   'renewal-not-sent': 'the watchdog believes in renewals that never reached the server',
   'loss-unnoticed': 'a hold does not look at its deadline',
   'handoff-frees': 'a handoff also releases the lock that it hands off',

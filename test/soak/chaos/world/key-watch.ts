@@ -8,7 +8,7 @@ const EVERY_MS = 200
 interface Seen {
   /** Since when every look found no key. */
   readonly absentSince: number | undefined
-  /** Since when every look found the key of this owner and nobody inside. */
+  /** Since when every look found the key of this owner and no caller inside. */
   readonly keptSince: ReadonlyMap<string, number>
   /** Since when every look found this owner, and how many turns its process had had by then. */
   readonly thereSince: ReadonlyMap<string, { readonly at: number; readonly turns: number }>
@@ -16,7 +16,7 @@ interface Seen {
 
 /**
  * Looks at the keys of the locks in Redis: a free lock before which waiters sleep shows there, and so does
- * one that is kept for nobody.
+ * one that is kept unused.
  */
 export class KeyWatch {
   private readonly seen = new Map<string, Seen>()
@@ -51,7 +51,7 @@ export class KeyWatch {
     })
   }
 
-  /** A lock in another database than the one that all were given excludes nobody. */
+  /** A lock in another database than the one that all were given excludes no process. */
   private async lookElsewhere() {
     const { observer } = this.topology
     if (this.strayed || !(observer instanceof Redis)) return

@@ -83,7 +83,7 @@ export class Workforce {
     successor.send({ do: 'start' })
   }
 
-  /** One after the other, whoever asks for it. */
+  /** One after the other, whichever part asks for it. */
   replaceJava(): Promise<void> {
     const replaced = this.replacing.then(() => this.replaceJavaNow())
     this.replacing = replaced.catch(() => {})

@@ -13,7 +13,7 @@ export function listenToParent(): void {
   process.once('disconnect', orphaned)
 }
 
-// Nobody is left to tell the result.
+// No process is left to report the result to.
 const orphaned = () => process.exit(1)
 
 export function tell(message: FromClient): void {

@@ -64,7 +64,7 @@ final class CriticalSection implements Section {
         // Not INCR: an update in between must be lost, or the counter could not tell.
         String raised = Long.toString(before + 1);
         if (twin != null) {
-            // In two steps with a while between them: whoever reads meanwhile sees half a change.
+            // In two steps with a while between them: a reader meanwhile sees half a change.
             counter.set(raised);
         }
         Pauses.hold(command);

@@ -26,7 +26,7 @@ public final class Peer {
             answers.notReady(failure);
             Runtime.getRuntime().halt(1);
         }
-        // Whoever drove us is gone. Leaving without a goodbye is the point: what a dead
+        // The process that drove us is gone. Leaving without a goodbye is the point: what a dead
         // process held must stay behind for its lease, as after a crash.
         Runtime.getRuntime().halt(0);
     }

@@ -9,7 +9,7 @@ final class BenchedLock {
     private final Crowd crowd;
     private final long holdMs;
 
-    /** All locks of one name share a crowd; those that exclude nobody but writers are not exclusive. */
+    /** All locks of one name share a crowd; those that exclude only writers are not exclusive. */
     BenchedLock(RLock lock, boolean exclusive, Crowd crowd, long holdMs) {
         this.lock = lock;
         this.exclusive = exclusive;

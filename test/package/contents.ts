@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { uniqueName } from '../kit/clients'
+import { sharedStandalone } from '../kit/servers/index'
+import { InstalledPackage, repository } from './installed-package'
+
+const ENTRIES = ['index', 'nestjs', 'redisson-config', 'testing']
+/** Tests are not bundled. */
+const FOR_BUNDLERS = ['module.mjs', 'nestjs.module.mjs', 'redisson-config.module.mjs']
+
+interface SourceMap {
+  readonly sources: readonly string[]
+  readonly sourcesContent: readonly (string | null)[]
+}
+
+/** What is in the package. Run by package.test.ts: two files at once would build `dist` over each other. */
+export function contentsSuite() {
+  describe('The files of the installed package', function () {
+    this.timeout(180_000)
+
+    let installed: InstalledPackage
+    const text = (file: string) => readFileSync(join(installed.directory, file), 'utf8')
+
+    before(async () => {
+      installed = await InstalledPackage.install()
+    })
+    after(() => installed?.remove())
+
+    it('The files of the installed package are one a format for each entry, and no docs, charts or scripts of Redis', () => {
+      expect(readdirSync(installed.directory).sort()).to.deep.equal([
+        'LICENSE',
+        'README.md',
+        'dist',
+        'package.json',
+      ])
+      const files = ENTRIES.flatMap((entry) =>
+        ['.d.mts', '.d.ts', '.js', '.js.map', '.mjs'].map((extension) => `${entry}${extension}`),
+      )
+      expect(readdirSync(join(installed.directory, 'dist')).sort()).to.deep.equal(
+        [...files, ...FOR_BUNDLERS].sort(),
+      )
+    })
+
+    it('The files of the installed package bring the scripts of Redis along', async () => {
+      const { url } = await sharedStandalone()
+      const script = `
+        const { Redisson } = require('rlock')
+        Redisson.create({ redis: ${JSON.stringify(url)} }).then(async (redisson) => {
+          const result = await redisson.getLock(${JSON.stringify(uniqueName())}).withLock(() => 'inside')
+          await redisson.shutdown()
+          console.log(JSON.stringify(result))
+        })`
+      expect(await installed.run('no-lua.cjs', script)).to.equal('inside')
+    })
+
+    it('The files of the installed package load nothing for rlock but Node and its dependencies: no YAML, no Nest, no Lua', () => {
+      const { dependencies } = JSON.parse(text('package.json'))
+      const loaded = [...text('dist/index.js').matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name!)
+      const isOfNode = (name: string) => builtinModules.includes(name.replace(/^node:/, ''))
+      expect([...new Set(loaded)].filter((name) => !isOfNode(name)).sort()).to.deep.equal(
+        Object.keys(dependencies).sort(),
+      )
+    })
+
+    it('The files of the installed package have source maps with the sources in them', () => {
+      for (const entry of ENTRIES) {
+        expect(text(`dist/${entry}.js`)).to.contain(`\n//# sourceMappingURL=${entry}.js.map`)
+        const { sources, sourcesContent } = JSON.parse(text(`dist/${entry}.js.map`)) as SourceMap
+        expect(sources).to.have.lengthOf.greaterThan(1)
+        for (const [at, source] of sources.entries()) {
+          expect(source).to.match(/^\.\.\/src\//)
+          expect(sourcesContent[at], source).to.equal(
+            readFileSync(join(repository, source.replace('../', '')), 'utf8'),
+          )
+        }
+      }
+    })
+
+    it('The files of the installed package give stack traces that can be read, and those of the sources on request', async () => {
+      const failing = `
+        const { Redisson, TimeUnit } = require('rlock')
+        Redisson.create({ redis: {} }).catch((error) => console.log(JSON.stringify([error.stack, Redisson.name, TimeUnit.name])))`
+      const [stack, ...names] = (await installed.run('stack.cjs', failing)) as string[]
+      expect(stack).to.match(/at (Function|Redisson)\.create \(.*[\\/]dist[\\/]index\.js:\d+:\d+\)/)
+      expect(names).to.deep.equal(['Redisson', 'TimeUnit'])
+      const [mapped] = (await installed.run(
+        'mapped.cjs',
+        `process.setSourceMapsEnabled(true)\n${failing}`,
+      )) as string[]
+      const line = readFileSync(join(repository, 'src/redisson.ts'), 'utf8')
+        .split('\n')
+        .findIndex((each) => each.includes('Client.connect(options'))
+      expect(mapped).to.match(new RegExp(`src[\\\\/]redisson\\.ts:${line + 1}:`))
+    })
+
+    it('The files of the installed package have one class of each error, also for the in-memory server', async () => {
+      const name = 'wasmoon-lua5.1'
+      const link = join(installed.project, 'node_modules', name)
+      symlinkSync(join(repository, 'node_modules', name), link, 'dir')
+      try {
+        const script = `
+          import { Redisson, RedisUnavailableError } from 'rlock'
+          import { inMemoryRedis } from 'rlock/testing'
+          const redis = inMemoryRedis()
+          redis.pause()
+          const failing = Redisson.create({ redis }).catch((error) => error)
+          await redis.advance(10_000)
+          const error = await failing
+          console.log(JSON.stringify([error instanceof RedisUnavailableError, error.message]))`
+        const [isOurs, message] = (await installed.run('paused.mjs', script)) as [boolean, string]
+        expect(isOurs, message).to.equal(true)
+      } finally {
+        unlinkSync(link)
+      }
+    })
+  })
+}

@@ -11,7 +11,7 @@ import { luaSources } from '../../../src/scripts/lua.generated'
 import { type ScriptName, script } from '../../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { closeProxies, openProxy } from '../../kit/proxies'
-import { type Standalone, startStandalone, type TcpProxy, waitUntil } from '../../kit/servers/index'
+import { type Standalone, startStandalone, type TcpProxy, waitUntil, without } from '../../kit/servers/index'
 
 /** The objects of one case, all of one name of their own. */
 interface Scene {
@@ -287,7 +287,17 @@ describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', (
     redis = await openRedis(server.url)
     for (const source of Object.values(luaSources)) await redis.script('LOAD', source)
     // Where a broken connection cannot be killed, a copy on it does arrive.
-    await redis.call('ACL', 'SETUSER', 'unfenced', 'on', '>pw', '~*', '&*', '+@all', '-client|kill')
+    await redis.call(
+      'ACL',
+      'SETUSER',
+      'unfenced',
+      'on',
+      '>pw',
+      '~*',
+      '&*',
+      '+@all',
+      ...without('client', 'kill'),
+    )
     proxy = await openProxy(server)
     us = await createRedisson({ redis: proxy.url })
     unfenced = await createRedisson({ redis: `redis://unfenced:pw@${proxy.host}:${proxy.port}` })

@@ -5,7 +5,14 @@ import { RedisUnavailableError } from '../../../src/index'
 import { type Clock, systemClock } from '../../../src/util/clock'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
 import { closeProxies, openProxy } from '../../kit/proxies'
-import { type Standalone, startStandalone, waitUntil, withClient, without } from '../../kit/servers/index'
+import {
+  needs,
+  type Standalone,
+  startStandalone,
+  waitUntil,
+  withClient,
+  without,
+} from '../../kit/servers/index'
 import { openStandalone, type Setting } from '../lost-replies/setting'
 import { isFree, KINDS, keysOf, LateLink } from './link'
 
@@ -70,7 +77,8 @@ describe('A connection that broke with commands under way', () => {
     expect(clock.looks).to.deep.equal([])
   })
 
-  it('A connection that broke with nothing under way is not killed (guarantee 4)', async () => {
+  it('A connection that broke with nothing under way is not killed (guarantee 4)', async function () {
+    await needs(this, 'statistics of subcommands')
     const redisson = await link.client()
     const [proxy] = link.proxies
     const before = await killsOf(setting.admin)
@@ -143,7 +151,8 @@ describe('A connection that broke with commands under way', () => {
     expect(clock.looks).to.not.include(LOOKS[1])
   })
 
-  it('A connection that broke with commands under way is killed by the next that lasts, where the reply to CLIENT KILL is lost (guarantee 4)', async () => {
+  it('A connection that broke with commands under way is killed by the next that lasts, where the reply to CLIENT KILL is lost (guarantee 4)', async function () {
+    await needs(this, 'statistics of subcommands')
     const redisson = await link.client({}, { clock })
     const [proxy] = link.proxies
     const name = setting.newName()

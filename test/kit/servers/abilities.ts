@@ -6,6 +6,7 @@ import { info, withClient } from './with-client'
 const SINCE = {
   'sharded pub/sub': 7,
   'ACL DRYRUN': 7,
+  'statistics of subcommands': 7,
   'loading-process-events-interval-bytes': 7,
 } as const
 

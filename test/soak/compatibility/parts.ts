@@ -8,22 +8,14 @@ export interface Part {
 }
 
 export const PARTS: readonly Part[] = [
-  { name: 'locks', title: 'each kind of lock, with the contract suites', folders: ['locks', 'read-write'] },
+  { name: 'locks', title: 'each kind of lock, with the contract suites', folders: ['locks'] },
   { name: 'synchronizers', title: 'semaphores and the latch', folders: ['synchronizers'] },
   { name: 'scripts', title: 'the Lua scripts: sent twice, refused, out of memory', folders: ['scripts'] },
-  { name: 'leases', title: 'leases: renewal, loss, reconnect', folders: ['leases'] },
-  { name: 'waiting', title: 'waiting: notification, fairness, handoff', folders: ['waiting'] },
   {
     name: 'lost-replies',
     title: 'each script with each reply lost once, and late copies of commands',
     folders: ['faults/lost-replies', 'faults/late-copies'],
   },
-  {
-    name: 'transient-errors',
-    title: 'LOADING, READONLY, CLUSTERDOWN and the like',
-    folders: ['faults/transient-errors'],
-  },
-  { name: 'failover', title: 'failover of Sentinel and of a cluster, WAIT', folders: ['faults/failover'] },
   {
     name: 'connections',
     title: 'single server, Sentinel, cluster: connections, ACLs, TLS, pub/sub, moved slots',

@@ -55,7 +55,7 @@ async function runOne({ name, title, file, args }: RuntimeSubject, project: stri
     const outcome = await runProgram({ command, args, project, port: server.port })
     const seconds = Math.round((performance.now() - started) / 1_000)
     const beside = (await systemServer()).version
-    const rest = { beside, date: today(), seconds, pendingReasons: [] }
+    const rest = { beside, date: today(), seconds, pendingReasons: [], repeated: [] }
     return { name, title, version, from: `npm ${name}`, ...rest, ...outcome }
   } finally {
     await server.stop()

@@ -9,10 +9,10 @@ export const PAGE = 'docs/operations/compatibility.md'
 /** Kept with the page, so that a run of some columns leaves the others as they are. */
 const RESULTS = 'test/soak/compatibility/results.json'
 
-/** Puts the runs into the page and into the results behind it. `names` are all columns, in their order. */
-export function write(kind: keyof Results, fresh: readonly Result[], names: readonly string[]): void {
+/** Puts a run into the page and into the results behind it. `names` are all columns, in their order. */
+export function write(kind: keyof Results, fresh: Result, names: readonly string[]): void {
   const known = readResults()
-  const results = { ...known, [kind]: merged(known[kind], fresh, names) }
+  const results = { ...known, [kind]: merged(known[kind], [fresh], names) }
   writeFileSync(inRepository(RESULTS), `${JSON.stringify(results, null, 2)}\n`)
   const page = inRepository(PAGE)
   writeFileSync(page, withTables(readFileSync(page, 'utf8'), results, { parts: PARTS, checks: CHECKS }))

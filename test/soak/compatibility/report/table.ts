@@ -18,7 +18,8 @@ export interface TableSetup {
 /** The runs as a Markdown table, with what is pending and what failed below it. */
 export function report(setup: TableSetup): string {
   const { results } = setup
-  return [table(setup), reasonsOf(results), failuresOf(results)].filter((part) => part !== '').join('\n\n')
+  const parts = [table(setup), reasonsOf(results), repeatedOf(results), failuresOf(results)]
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
 function table({ results, rows, beside, cell = counts }: TableSetup): string {
@@ -53,14 +54,28 @@ export function yesOrNo(tally: Tally | undefined): string {
   return tally.failed > 0 ? '**no**' : tally.passed > 0 ? 'yes' : '–'
 }
 
-/** Each reason once, with the columns that it holds for. */
-function reasonsOf(results: readonly Result[]): string {
+const reasonsOf = (results: readonly Result[]) =>
+  withColumns('Pending:', results, ({ pendingReasons }) => pendingReasons)
+
+const repeatedOf = (results: readonly Result[]) =>
+  withColumns(
+    'Failed in the whole run, and passed when the file was run again alone:',
+    results,
+    (result) => result.repeated,
+  )
+
+/** A list of each text once, with the columns that it holds for. */
+function withColumns(
+  head: string,
+  results: readonly Result[],
+  textsOf: (result: Result) => readonly string[],
+): string {
   const titles = new Map<string, string[]>()
-  for (const { title, pendingReasons } of results)
-    for (const reason of pendingReasons) titles.set(reason, [...(titles.get(reason) ?? []), title])
+  for (const result of results)
+    for (const text of textsOf(result)) titles.set(text, [...(titles.get(text) ?? []), result.title])
   if (titles.size === 0) return ''
   const everywhere = (of: readonly string[]) => (of.length === results.length ? 'everywhere' : of.join(', '))
-  return ['Pending:', '', ...[...titles].map(([reason, of]) => `- ${everywhere(of)}: ${reason}`)].join('\n')
+  return [head, '', ...[...titles].map(([text, of]) => `- ${everywhere(of)}: ${text}`)].join('\n')
 }
 
 function failuresOf(results: readonly Result[]): string {

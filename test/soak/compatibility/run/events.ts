@@ -2,7 +2,13 @@ import type { Failure, Tally } from './result'
 
 /** One line of the reporter. */
 export type TestEvent =
-  | { readonly kind: 'pass' | 'pending'; readonly file: string | undefined; readonly title: string }
+  | {
+      readonly kind: 'pass' | 'pending'
+      readonly file: string | undefined
+      readonly title: string
+      /** How long it took, for a look at the log. */
+      readonly ms?: number | undefined
+    }
   | {
       readonly kind: 'fail'
       readonly file: string | undefined
@@ -25,28 +31,40 @@ export function pendingReasonIn(line: string): string | undefined {
   return /^Pending[:,] (.+)$/.exec(line.trim())?.[1]
 }
 
-/** Counts the events by part. `partOf` tells the part of a file. */
+interface FileEvents {
+  passed: number
+  pending: number
+  readonly failures: Failure[]
+}
+
+/** Counts the events of a run, by file. */
 export class EventTally {
-  readonly #parts: Map<string, { passed: number; pending: number; failed: number }>
-  readonly #failures: Failure[] = []
+  readonly #files = new Map<string | undefined, FileEvents>()
   #ended = false
 
+  /** `partOf` tells the part of a file. */
   constructor(
-    parts: readonly string[],
+    private readonly parts: readonly string[],
     private readonly partOf: (file: string) => string | undefined,
-  ) {
-    this.#parts = new Map(parts.map((part) => [part, { passed: 0, pending: 0, failed: 0 }]))
-  }
+  ) {}
 
   add(event: TestEvent): void {
     if (event.kind === 'end') {
       this.#ended = true
       return
     }
-    const part = event.file === undefined ? undefined : this.partOf(event.file)
-    if (event.kind === 'fail') this.#failures.push({ part, title: event.title, message: event.message })
-    const counts = part === undefined ? undefined : this.#parts.get(part)
-    if (counts) counts[event.kind === 'pass' ? 'passed' : event.kind === 'fail' ? 'failed' : 'pending']++
+    const { file, title } = event
+    const events = this.#files.get(file) ?? { passed: 0, pending: 0, failures: [] }
+    this.#files.set(file, events)
+    if (event.kind === 'fail')
+      events.failures.push({ part: this.#partOf(file), title, message: event.message })
+    else if (event.kind === 'pass') events.passed++
+    else events.pending++
+  }
+
+  /** Puts what the files did in a second run in place of what they did in this one. */
+  replaceBy(second: EventTally): void {
+    for (const [file, events] of second.#files) this.#files.set(file, events)
   }
 
   /** Whether the run came to its end: a run that broke off has not proven what it has not run. */
@@ -54,11 +72,30 @@ export class EventTally {
     return this.#ended
   }
 
-  get failures(): readonly Failure[] {
-    return this.#failures
+  get failures(): Failure[] {
+    return [...this.#files.values()].flatMap(({ failures }) => failures)
   }
 
-  get parts(): Record<string, Tally> {
-    return Object.fromEntries(this.#parts)
+  /** Files with a failure. A failure without a file cannot be repeated. */
+  get failedFiles(): string[] {
+    return [...this.#files].flatMap(([file, { failures }]) => (file && failures.length > 0 ? [file] : []))
+  }
+
+  get tallies(): Record<string, Tally> {
+    const tallyOf = (part: string): Tally => {
+      const its = [...this.#files].filter(([file]) => this.#partOf(file) === part).map(([, events]) => events)
+      const sum = (count: (events: FileEvents) => number) =>
+        its.reduce((all, events) => all + count(events), 0)
+      return {
+        passed: sum(({ passed }) => passed),
+        pending: sum(({ pending }) => pending),
+        failed: sum(({ failures }) => failures.length),
+      }
+    }
+    return Object.fromEntries(this.parts.map((part) => [part, tallyOf(part)]))
+  }
+
+  #partOf(file: string | undefined): string | undefined {
+    return file === undefined ? undefined : this.partOf(file)
   }
 }

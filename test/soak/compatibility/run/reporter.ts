@@ -6,7 +6,7 @@ module.exports = class EventReporter extends reporters.Base {
   constructor(runner: Runner, options?: Mocha.MochaOptions) {
     super(runner, options)
     const placeOf = (test: Runnable) => ({ file: test.file, title: test.fullTitle() })
-    runner.on('pass', (test) => say({ kind: 'pass', ...placeOf(test) }))
+    runner.on('pass', (test) => say({ kind: 'pass', ...placeOf(test), ms: test.duration }))
     runner.on('pending', (test) => say({ kind: 'pending', ...placeOf(test) }))
     runner.on('fail', (test, error) => {
       const { message, stack } = error as Error

@@ -30,6 +30,8 @@ export interface Result {
   /** Lines of the tests that say what is pending, and why. */
   readonly pendingReasons: readonly string[]
   readonly failures: readonly Failure[]
+  /** What failed in the whole run, and passed when its file was run again alone. */
+  readonly repeated: readonly string[]
 }
 
 /** All runs that the page shows. */

@@ -33,6 +33,8 @@ export async function runAll<T extends { name: string; title: string }>(plan: Pl
       const result = await plan.runOne(subject, progress)
       results.push(result)
       line.keep(`${subject.title} (${result.version}, ${result.from}): ${result.seconds} s`)
+      // At once: a run that is ended early has written the columns that it has.
+      if (plan.isWhole) writeColumn(plan, result)
     } catch (error) {
       broken.push(`${subject.title}: ${(error as Error).message}`)
       line.keep(`✗ ${broken.at(-1)}`)
@@ -44,16 +46,16 @@ export async function runAll<T extends { name: string; title: string }>(plan: Pl
     for (const { part, title: test, message } of failures)
       console.log(`✗ ${title}, ${part ?? 'no part'}: ${test}\n${message}\n`)
   for (const each of broken) console.log(`✗ not run: ${each}`)
-  if (plan.isWhole && results.length > 0) {
-    write(
-      plan.kind,
-      results,
-      plan.all.map(({ name }) => name),
-    )
-    console.log(`written: ${PAGE}`)
-  }
+  if (plan.isWhole && results.length > 0) console.log(`written: ${PAGE}`)
   return broken.length === 0 && results.every(({ failures }) => failures.length === 0) ? 0 : 1
 }
+
+const writeColumn = <T extends { name: string }>({ kind, all }: Plan<T>, result: Result) =>
+  write(
+    kind,
+    result,
+    all.map(({ name }) => name),
+  )
 
 /** The day as the page has it. */
 export const today = (): string => new Date().toISOString().slice(0, 10)

@@ -33,7 +33,7 @@ export async function needs(context: Context, ability: Ability): Promise<void> {
   if (await serverHas(ability)) return
   const { test } = context
   // Of a hook, the suite that it is for.
-  const title = (test?.title.startsWith('"before all"') ? test.parent : test)?.fullTitle()
+  const title = (test?.title.startsWith('"before all"') ? test.parent : test)?.title
   process.stderr.write(`Pending: ${title} (the server has no ${ability})\n`)
   context.skip()
 }

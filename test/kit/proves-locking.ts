@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import { lockChannel } from '../../src/redis/names'
 import type { Redisson } from '../../src/redisson'
 import { timed, uniqueName } from './clients'
-import { type Address, waitUntil, withClient } from './servers/index'
+import { type Address, serverHas, waitUntil, withClient } from './servers/index'
 
 /** Far more than a wake-up takes and far less than the lease of 30 s that would otherwise end the wait. */
 export const SOON = 10_000
@@ -46,12 +46,17 @@ export function through(redis: Redis): Look {
   }
 }
 
-/** Sums what the nodes answer to PUBSUB NUMSUB or SHARDNUMSUB. */
+/** How the mode AUTO of a cluster subscribes, for which the servers count with this. */
+export const countedByAuto = async (): Promise<'NUMSUB' | 'SHARDNUMSUB'> =>
+  (await serverHas('sharded pub/sub')) ? 'SHARDNUMSUB' : 'NUMSUB'
+
+/** Sums what the nodes answer to PUBSUB NUMSUB or SHARDNUMSUB; by default to that of the mode AUTO. */
 export async function subscribersOn(
   nodes: readonly Address[],
-  command: 'NUMSUB' | 'SHARDNUMSUB',
   channel: string,
+  counted?: 'NUMSUB' | 'SHARDNUMSUB',
 ): Promise<number> {
+  const command = counted ?? (await countedByAuto())
   const counts = await Promise.all(
     nodes.map((node) => withClient(node, (client) => client.call('PUBSUB', command, channel))),
   )

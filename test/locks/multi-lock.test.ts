@@ -338,7 +338,7 @@ describe('A multi lock', () => {
           }),
         ).to.be.lessThan(2_000)
         expect(error).to.be.instanceOf(RedisRefusedError)
-        // What the other member was granted meanwhile is released in the background.
+        // Members that had not answered are not waited for: they release by themselves what they are granted.
         await untilFree()
       } finally {
         await closeAll()

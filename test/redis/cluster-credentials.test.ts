@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis'
 import { closeAll, createRedisson } from '../kit/clients'
-import { type Look, provesLocking } from '../kit/proves-locking'
+import { countedByAuto, type Look, provesLocking } from '../kit/proves-locking'
 import { type ClusterSetup, startCluster, withClient } from '../kit/servers/index'
 
 describe('A cluster with a password', () => {
@@ -25,8 +25,9 @@ describe('A cluster with a password', () => {
   const addresses = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 
   async function subscribers(channel: string): Promise<number> {
+    const counted = await countedByAuto()
     const counts = await Promise.all(
-      watching.nodes('master').map((node) => node.call('PUBSUB', 'SHARDNUMSUB', channel)),
+      watching.nodes('master').map((node) => node.call('PUBSUB', counted, channel)),
     )
     return counts.reduce((sum: number, reply) => sum + Number((reply as [string, number])[1]), 0)
   }

@@ -24,7 +24,7 @@ describe('A cluster may be given as', () => {
     const watching = new Cluster(addresses())
     look = {
       at: watching,
-      subscribers: (channel) => subscribersOn(setup.nodes, 'SHARDNUMSUB', channel),
+      subscribers: (channel) => subscribersOn(setup.nodes, channel),
     }
   })
   afterEach(async () => {
@@ -64,7 +64,7 @@ describe('A cluster may be given as', () => {
       await provesLocking(
         await createRedisson({ redis: { nodes: [socket] } }),
         await createRedisson({ redis: { nodes: [new URL(first!.url.replace('redis:', 'valkey:'))] } }),
-        { at: watching, subscribers: (channel) => subscribersOn(own.nodes, 'SHARDNUMSUB', channel) },
+        { at: watching, subscribers: (channel) => subscribersOn(own.nodes, channel) },
       )
     } finally {
       await closeAll()

@@ -173,7 +173,7 @@ for (const [where, open] of places)
     })
 
     it(`A connection that is opened again while the server is busy with a script is not used without its SELECT, ${where}`, async () => {
-      await inZero.config('SET', 'busy-reply-threshold', 5)
+      await inZero.config('SET', 'lua-time-limit', 5)
       place.proxy.delay(DELAY)
       const name = uniqueName()
       const held = await holder.getLock(name).acquire({ leaseTime: 600_000 })

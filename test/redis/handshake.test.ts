@@ -8,16 +8,18 @@ import {
   type ClusterSetup,
   type SentinelSetup,
   type Standalone,
+  slowLoading,
   startCluster,
   startSentinel,
   startStandalone,
   waitUntil,
   withClient,
+  without,
 } from '../kit/servers/index'
 
 /** Within a connect timeout of 10 s. */
 const QUICKLY = 5_000
-const NO_INFO = 'user bob on >builder ~* &* +@all -info -cluster|info'
+const NO_INFO = `user bob on >builder ~* &* +@all -info ${without('cluster', 'info').join(' ')}`
 const bob = { username: 'bob', password: 'builder' }
 
 /** What anything in this process has printed since the test began. */
@@ -116,7 +118,7 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
   it('A handshake prints nothing and asks for no more than it may with a server that is loading when a client is created', async () => {
     server = await startStandalone({
       appendonly: true,
-      config: ['key-load-delay 300', 'loading-process-events-interval-bytes 1024'],
+      config: await slowLoading(),
     })
     const admin = await openRedis(server.url)
     await admin.eval("for i = 1, 4000 do redis.call('set', 'key' .. i, 'x') end", 0)

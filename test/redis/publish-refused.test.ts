@@ -4,10 +4,13 @@ import { RedisRefusedError, type Redisson, type RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import {
   type ClusterSetup,
+  needs,
   type Standalone,
+  serverHas,
   startCluster,
   startStandalone,
   withClient,
+  without,
 } from '../kit/servers/index'
 
 /** Process warnings with this code, from now on. */
@@ -106,7 +109,8 @@ describe('A PUBLISH that the server refuses', () => {
       await lockAndUnlock(lock)
       expect(errors.map(({ message }) => message)).to.have.length(1)
       expect(errors[0]!.message).to.contain('do not rename PUBLISH')
-      expect(await publishing.soFar()).to.have.length(1)
+      const isWarned = await serverHas('ACL DRYRUN')
+      expect(await publishing.soFar()).to.have.length(isWarned ? 1 : 0)
     } finally {
       await renamed.stop()
     }
@@ -147,7 +151,8 @@ describe('A PUBLISH that the server refuses', () => {
     expect(errors).to.have.length(2)
   })
 
-  it('A PUBLISH that the server refuses is warned of by create(), where the server may be asked (ACL DRYRUN)', async () => {
+  it('A PUBLISH that the server refuses is warned of by create(), where the server may be asked (ACL DRYRUN)', async function () {
+    await needs(this, 'ACL DRYRUN')
     await setUser('resetchannels', '+@all')
     await createRedisson({ redis: asUser() })
     const [message, ...more] = await publishing.soFar()
@@ -164,7 +169,7 @@ describe('A PUBLISH that the server refuses', () => {
       ['&*', '+@all'],
       ['resetchannels', '&redisson_lock__channel:*', '&redisson_rwlock:*', '+@all'],
       ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all'],
-      ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all', '-acl|getuser'],
+      ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all', ...without('acl', 'getuser')],
       ['resetchannels', '&redisson_sc:{jobs}', '+@all'],
       ['resetchannels', '&redisson_countdownlatch__channel__{start:*', '+@all'],
       ['resetchannels', '&rlock_token:*', '+@all'],
@@ -176,7 +181,8 @@ describe('A PUBLISH that the server refuses', () => {
     }
   })
 
-  it('An EVALSHA that create() asks for as well is not reported as a refused PUBLISH', async () => {
+  it('An EVALSHA that create() asks for as well is not reported as a refused PUBLISH', async function () {
+    await needs(this, 'ACL DRYRUN')
     const scripts = warnings('RLOCK_EVALSHA_REFUSED')
     try {
       await setUser('&*', '+@all', '-evalsha')
@@ -191,14 +197,15 @@ describe('A PUBLISH that the server refuses', () => {
   describe('An SPUBLISH that the server refuses', () => {
     let cluster: ClusterSetup
 
-    before(async () => {
+    before(async function () {
+      await needs(this, 'sharded pub/sub')
       cluster = await startCluster()
       for (const node of cluster.nodes)
         await withClient(node, (client) =>
           client.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-spublish'),
         )
     })
-    after(() => cluster.stop())
+    after(() => cluster?.stop())
 
     it('An SPUBLISH that a cluster refuses is reported by its name, as in the warning', async () => {
       const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }))

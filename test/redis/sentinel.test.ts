@@ -58,7 +58,7 @@ describe('behind sentinels', () => {
     const waiting = other.getLock(name).acquire()
     await waitUntil(
       'the waiter is subscribed',
-      async () => (await subscribersOn([old], 'NUMSUB', lockChannel(name))) === 1,
+      async () => (await subscribersOn([old], lockChannel(name), 'NUMSUB')) === 1,
     )
     // Both replicas have the lock, so that whichever is promoted knows it.
     await withClient(old, (client) => client.wait(2, 1_000))
@@ -66,7 +66,7 @@ describe('behind sentinels', () => {
     const now = await setup.primary()
     await waitUntil(
       'the waiter is subscribed at the new primary',
-      async () => (await subscribersOn([now], 'NUMSUB', lockChannel(name))) === 1,
+      async () => (await subscribersOn([now], lockChannel(name), 'NUMSUB')) === 1,
       FAILED_OVER,
     )
     const field = `${holder.getId()}:${held.threadId}`
@@ -100,7 +100,7 @@ describe('behind sentinels of which some die', () => {
     const old = await setup.primary()
     await waitUntil(
       'the waiter is subscribed',
-      async () => (await subscribersOn([old], 'NUMSUB', lockChannel(name))) === 1,
+      async () => (await subscribersOn([old], lockChannel(name), 'NUMSUB')) === 1,
     )
     await withClient(old, (client) => client.wait(2, 1_000))
     await setup.killPrimary()

@@ -3,7 +3,7 @@ import { RedisRefusedError, type ShardedSubscriptionMode } from '../../src/index
 import { lockChannel } from '../../src/redis/names'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { SOON, subscribersOn } from '../kit/proves-locking'
-import { type ClusterSetup, startCluster, waitUntil, withClient } from '../kit/servers/index'
+import { type ClusterSetup, needs, startCluster, waitUntil, withClient } from '../kit/servers/index'
 
 type Command = 'publish' | 'spublish'
 
@@ -12,11 +12,12 @@ type Command = 'publish' | 'spublish'
 describe('Sharded pub/sub in a cluster (D2)', () => {
   let setup: ClusterSetup
 
-  before(async () => {
+  before(async function () {
+    await needs(this, 'sharded pub/sub')
     setup = await startCluster()
   })
   afterEach(closeAll)
-  after(() => setup.stop())
+  after(() => setup?.stop())
 
   const source = () => ({ nodes: setup.nodes.map(({ host, port }) => ({ host, port })) })
 
@@ -48,9 +49,9 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
         const channel = lockChannel(name)
         await waitUntil(
           'the waiter is subscribed',
-          async () => (await subscribersOn(setup.nodes, counted, channel)) === 1,
+          async () => (await subscribersOn(setup.nodes, channel, counted)) === 1,
         )
-        expect(await subscribersOn(setup.nodes, uncounted, channel)).to.equal(0)
+        expect(await subscribersOn(setup.nodes, channel, uncounted)).to.equal(0)
       }
       const before = await calls()
       const took = await timed(async () => {
@@ -91,7 +92,7 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
     await held.unlock()
     await waitUntil(
       'no channel is left',
-      async () => (await subscribersOn(setup.nodes, 'SHARDNUMSUB', lockChannel(name))) === 0,
+      async () => (await subscribersOn(setup.nodes, lockChannel(name), 'SHARDNUMSUB')) === 0,
     )
   })
 })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { type Standalone, startStandalone, waitUntil, withClient } from '../kit/servers/index'
+import { type Standalone, slowLoading, startStandalone, waitUntil, withClient } from '../kit/servers/index'
 
 describe('a server that declines for a moment', () => {
   let server: Standalone
@@ -118,7 +118,7 @@ describe('a server that declines for a moment', () => {
   it('A server that is busy with a script (BUSY) is tried again within the wait (D6)', async () => {
     const redisson = await createRedisson({ redis: server.url })
     const lock = redisson.getLock(uniqueName())
-    await redis.config('SET', 'busy-reply-threshold', 50)
+    await redis.config('SET', 'lua-time-limit', 50)
     const endless = rejection((await openRedis(server.url)).eval('while true do end', 0))
     await sleep(200)
     const trying = lock.tryLock(10_000)
@@ -144,7 +144,7 @@ describe('a server that loads its data', () => {
     // Loading takes a moment for each key, and commands are looked at in between.
     server = await startStandalone({
       appendonly: true,
-      config: ['key-load-delay 300', 'loading-process-events-interval-bytes 1024'],
+      config: await slowLoading(),
     })
   })
 

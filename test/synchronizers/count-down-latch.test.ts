@@ -10,7 +10,7 @@ import { leftIn } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
-import { sharedCluster, sharedStandalone, waitUntil } from '../kit/servers/index'
+import { sharedCluster, sharedStandalone, waitUntil, without } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
@@ -233,7 +233,7 @@ describe('A latch', () => {
     const proxy = await openProxy(server)
     const user = uniqueName('no-kill').replaceAll(':', '-')
     // Without CLIENT KILL a broken connection cannot be fenced: the copy does arrive.
-    await redis.call('ACL', 'SETUSER', user, 'on', '>pw', '~*', '&*', '+@all', '-client|kill')
+    await redis.call('ACL', 'SETUSER', user, 'on', '>pw', '~*', '&*', '+@all', ...without('client', 'kill'))
     try {
       const redisson = await createRedisson({
         redis: `redis://${user}:pw@${proxy.host}:${proxy.port}`,

@@ -76,12 +76,12 @@ export class Scene {
       waiting.catch(() => {})
       this.waiters.push(waiting)
     }
-    const { admin, kind } = this.setting
+    const { admin, isSharded } = this.setting
     // One of them is our own ear; before a fair lock each has a channel of its own.
     await waitUntil('they wait', async () => {
       if (this.kind === 'fair-lock')
         return (await admin.llen(prefixed('redisson_lock_queue', this.name))) >= 2
-      const [, listeners] = (await (kind === 'cluster'
+      const [, listeners] = (await (isSharded
         ? admin.pubsub('SHARDNUMSUB', this.channel)
         : admin.pubsub('NUMSUB', this.channel))) as [string, number]
       return Number(listeners) >= 2
@@ -96,9 +96,9 @@ export class Scene {
 
   /** Resolves when every message published so far has been heard. */
   async heardAll(): Promise<void> {
-    const { admin, kind } = this.setting
+    const { admin, isSharded } = this.setting
     const mark = 'heard'
-    if (kind === 'cluster') await admin.spublish(this.channel, mark)
+    if (isSharded) await admin.spublish(this.channel, mark)
     else await admin.publish(this.channel, mark)
     await waitUntil('the messages are heard', () => this.messages.includes(mark))
     this.messages.splice(this.messages.indexOf(mark), 1)

@@ -3,7 +3,13 @@ import { Redis } from 'ioredis'
 import { Redisson, type RedissonOptions } from '../../../src/index'
 import { luaSources } from '../../../src/scripts/lua.generated'
 import { SLOT_COUNT } from '../../kit/servers/cluster-slots'
-import { type Address, startCluster, startSentinel, startStandalone } from '../../kit/servers/index'
+import {
+  type Address,
+  serverHas,
+  startCluster,
+  startSentinel,
+  startStandalone,
+} from '../../kit/servers/index'
 
 type NatMap = Record<string, Address>
 
@@ -23,6 +29,8 @@ interface Topology {
 /** What all cases of one table share: servers, one who looks without any fault in between, and a peer. */
 export interface Setting extends Topology {
   readonly admin: Redis
+  /** Whether messages go by SPUBLISH. */
+  readonly isSharded: boolean
   /** Another process, as far as the lock can tell. It meets no fault. */
   readonly peer: Redisson
   /** Hears what is published on a channel from now on. */
@@ -76,6 +84,7 @@ let names = 0
 
 async function open(topology: Topology): Promise<Setting> {
   const { kind, nodes, primary } = topology
+  const isSharded = kind === 'cluster' && (await serverHas('sharded pub/sub'))
   const admin = new Redis(plain(primary))
   const ear = new Redis(plain(primary))
   const listeners = new Map<string, (message: string) => void>()
@@ -87,10 +96,11 @@ async function open(topology: Topology): Promise<Setting> {
   return {
     ...topology,
     admin,
+    isSharded,
     peer,
     async hear(channel, listener) {
       listeners.set(channel, listener)
-      if (kind === 'cluster') await ear.ssubscribe(channel)
+      if (isSharded) await ear.ssubscribe(channel)
       else await ear.subscribe(channel)
     },
     newName() {

@@ -6,7 +6,7 @@ import { luaSources } from '../../../src/scripts/lua.generated'
 import { script } from '../../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { closeProxies, openProxy } from '../../kit/proxies'
-import { type Standalone, startStandalone, type TcpProxy, waitUntil } from '../../kit/servers/index'
+import { type Standalone, startStandalone, type TcpProxy, waitUntil, without } from '../../kit/servers/index'
 import { type Answering, LossyLink } from './lossy-link'
 import { openCluster, openSentinel, type Setting } from './setting'
 import { CASES, type Case, look, plain, type Scene, sceneOf } from './synchronizer-cases'
@@ -26,7 +26,17 @@ describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', (
     redis = await openRedis(server.url)
     for (const source of Object.values(luaSources)) await redis.script('LOAD', source)
     // Where a broken connection cannot be killed, a copy on it does arrive.
-    await redis.call('ACL', 'SETUSER', 'unfenced', 'on', '>pw', '~*', '&*', '+@all', '-client|kill')
+    await redis.call(
+      'ACL',
+      'SETUSER',
+      'unfenced',
+      'on',
+      '>pw',
+      '~*',
+      '&*',
+      '+@all',
+      ...without('client', 'kill'),
+    )
     proxy = await openProxy(server)
     us = await createRedisson({ redis: proxy.url })
     unfenced = await createRedisson({ redis: `redis://unfenced:pw@${proxy.host}:${proxy.port}` })

@@ -43,7 +43,7 @@ export async function readonly(): Promise<Trouble> {
 
 /** Runs another client's script that does not end. */
 export async function busy(): Promise<Trouble> {
-  const server = await startStandalone({ config: ['busy-reply-threshold 50'] })
+  const server = await startStandalone({ config: ['lua-time-limit 50'] })
   const trouble = on(server)
   let endless: Promise<unknown>
   return {

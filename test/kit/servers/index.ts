@@ -1,3 +1,4 @@
+export { type Ability, needs, serverHas, slowLoading } from './abilities'
 export { type Address, sameAddress } from './address'
 export { type ClusterOptions, type ClusterSetup, startCluster } from './cluster'
 export { inContainersWherePossible, skipInContainers } from './containers'
@@ -5,6 +6,7 @@ export { findLauncher, findServer, type Launcher, type RunningServer } from './f
 export type { LateCopy } from './late-copy'
 export type { CommandPredicate } from './lost-reply'
 export type { RedisNode } from './redis-node'
+export { without } from './rights'
 export { type SentinelSetup, startSentinel } from './sentinel'
 export { type SharedServer, sharedCluster, sharedSentinel, sharedStandalone, stopShared } from './shared'
 export { type Standalone, type StandaloneOptions, startStandalone, startStandalones } from './standalone'

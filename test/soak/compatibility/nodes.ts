@@ -1,0 +1,56 @@
+// npm run test:nodes: parts of the suite with each Node that the package is said to work with.
+
+import { optionsOrExit } from '../../kit/cli'
+import { output } from './fetch/command'
+import { npmBinary } from './fetch/npm-binary'
+import { systemServer } from './fetch/server-binary'
+import { parseOptions, usage } from './options'
+import { PARTS } from './parts'
+import { runMocha } from './run/mocha-run'
+import { main, runAll, today } from './run/run-all'
+import { NODES, type NodeSubject } from './subjects/nodes'
+
+const options = optionsOrExit((args) => parseOptions(args, NODES), usage('test:nodes', NODES))
+const { subjects, parts, jobs, list } = options
+
+async function nodeBinary({ name }: NodeSubject): Promise<{ path: string; version: string }> {
+  const path = await npmBinary(`node@${name}`, 'node/bin/node')
+  const version = (await output(path, ['--version'])).trim().replace(/^v/, '')
+  if (!version.startsWith(`${name}.`)) throw new Error(`Node ${name} is wanted, and the binary is ${version}`)
+  return { path, version }
+}
+
+async function listNodes(): Promise<number> {
+  for (const subject of subjects)
+    console.log(`${subject.name}  ${(await nodeBinary(subject)).version} from npm node@${subject.name}`)
+  for (const { name, title } of parts) console.log(`${name}: ${title}`)
+  return 0
+}
+
+const runNodes = () =>
+  runAll<NodeSubject>({
+    kind: 'nodes',
+    all: NODES,
+    subjects,
+    rows: parts,
+    beside: 'Redis',
+    isWhole: parts.length === PARTS.length,
+    runOne: async (subject, progress) => {
+      const { name, title } = subject
+      const { path, version } = await nodeBinary(subject)
+      const server = await systemServer()
+      const outcome = await runMocha({
+        node: path,
+        server: server.path,
+        parts,
+        jobs,
+        log: `node-${name}.log`,
+        onProgress: progress.show,
+        onFailure: progress.failed,
+      })
+      const from = `npm node@${name}`
+      return { name, title, version, from, beside: server.version, date: today(), ...outcome }
+    },
+  })
+
+main(list ? listNodes : runNodes)

@@ -1,0 +1,27 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { inRepository } from '../fetch/cache'
+import { PARTS } from '../parts'
+import { merged, type Result, type Results } from '../run/result'
+import { CHECKS } from '../runtimes/checks'
+import { withTables } from './page'
+
+export const PAGE = 'docs/operations/compatibility.md'
+/** Kept with the page, so that a run of some columns leaves the others as they are. */
+const RESULTS = 'test/soak/compatibility/results.json'
+
+/** Puts a run into the page and into the results behind it. `names` are all columns, in their order. */
+export function write(kind: keyof Results, fresh: Result, names: readonly string[]): void {
+  const known = readResults()
+  const results = { ...known, [kind]: merged(known[kind], [fresh], names) }
+  writeFileSync(inRepository(RESULTS), `${JSON.stringify(results, null, 2)}\n`)
+  const page = inRepository(PAGE)
+  writeFileSync(page, withTables(readFileSync(page, 'utf8'), results, { parts: PARTS, checks: CHECKS }))
+}
+
+export function readResults(): Results {
+  const file = inRepository(RESULTS)
+  const none: Results = { servers: [], nodes: [], runtimes: [] }
+  return existsSync(file)
+    ? { ...none, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<Results>) }
+    : none
+}

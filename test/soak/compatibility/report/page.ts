@@ -1,0 +1,34 @@
+import type { Result, Results } from '../run/result'
+import { type Row, report, yesOrNo } from './table'
+
+const REGION = /(<!-- compatibility: (\w+) -->\n)[\s\S]*?(<!-- \/compatibility -->)/g
+
+/** The page with fresh tables between its markers; what stands around them stays. */
+export function withTables(page: string, results: Results, rows: RowsOf): string {
+  const seen = new Set<string>()
+  const written = page.replace(REGION, (region: string, begin: string, name: string, end: string) => {
+    seen.add(name)
+    const content = contentOf(name, results, rows)
+    return content === undefined ? region : `${begin}\n${content}\n\n${end}`
+  })
+  const missing = ['servers', 'nodes', 'runtimes'].filter((name) => !seen.has(name))
+  if (missing.length > 0) throw new Error(`The page has no marker for ${missing.join(', ')}`)
+  return written
+}
+
+export interface RowsOf {
+  readonly parts: readonly Row[]
+  readonly checks: readonly Row[]
+}
+
+/** Undefined where nothing has run yet. */
+function contentOf(name: string, results: Results, { parts, checks }: RowsOf): string | undefined {
+  const some = (of: readonly Result[]) => (of.length > 0 ? of : undefined)
+  if (name === 'servers' && some(results.servers))
+    return report({ results: results.servers, rows: parts, beside: 'Node' })
+  if (name === 'nodes' && some(results.nodes))
+    return report({ results: results.nodes, rows: parts, beside: 'Redis' })
+  if (name === 'runtimes' && some(results.runtimes))
+    return report({ results: results.runtimes, rows: checks, beside: 'Redis', cell: yesOrNo })
+  return undefined
+}

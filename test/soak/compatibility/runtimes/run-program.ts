@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Failure, Tally } from '../run/result'
+import { CHECKS } from './checks'
+
+/** All checks together take some six seconds; this is for a machine under load. */
+const TIMEOUT_MS = 120_000
+
+export interface ProgramRun {
+  readonly command: string
+  readonly args: readonly string[]
+  /** A project in which the package is installed. */
+  readonly project: string
+  readonly port: number
+}
+
+export interface CheckLine {
+  readonly check: string
+  readonly ok: boolean
+  readonly message?: string
+}
+
+export interface ProgramOutcome {
+  readonly parts: Record<string, Tally>
+  readonly failures: readonly Failure[]
+}
+
+/** Runs the program and waits for its end. */
+export async function runProgram({ command, args, project, port }: ProgramRun): Promise<ProgramOutcome> {
+  copyFileSync(join(__dirname, 'program.mjs'), join(project, 'program.mjs'))
+  const child = spawn(command, [...args, 'program.mjs', String(port)], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  })
+  const lines: CheckLine[] = []
+  let errors = ''
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('{"check"')) lines.push(JSON.parse(line) as CheckLine)
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  return outcomeOf(lines, code, errors)
+}
+
+/** A check without a line has failed; and so has the last one where the process had to be killed. */
+export function outcomeOf(lines: readonly CheckLine[], code: number | null, errors: string): ProgramOutcome {
+  const failures: Failure[] = CHECKS.flatMap(({ name, title }) => {
+    const line = lines.find(({ check }) => check === name)
+    const ended = name !== 'shutdown' || code === 0
+    if (line?.ok && ended) return []
+    const message = line?.message ?? (ended ? `was not reached: ${errors}` : `the process ended with ${code}`)
+    return [{ part: name, title, message }]
+  })
+  const failed = new Set(failures.map(({ part }) => part))
+  const parts = CHECKS.map(({ name }): [string, Tally] => [
+    name,
+    { passed: failed.has(name) ? 0 : 1, pending: 0, failed: failed.has(name) ? 1 : 0 },
+  ])
+  return { parts: Object.fromEntries(parts), failures }
+}

@@ -7,7 +7,7 @@ import { run } from './run'
  * faults. The long runs, Sentinel and the cluster are in docs/evidence/reliability.md.
  */
 describe('A short chaos run', () => {
-  const sound = { mutant: undefined, stopAtFirst: false, kinds: [] } as const
+  const sound = { mutant: undefined, stopAtFirst: false, kinds: [], objects: ['locks'] } as const
   const options = { topology: 'standalone', nodeWorkers: 2, ...sound } as const
 
   it('A short chaos run violates nothing', async function () {

@@ -79,6 +79,11 @@ export class Judge {
     }
   }
 
+  /** Whether the worker was killed, or a fault has touched it just now. */
+  isAway(worker: string, at: number): boolean {
+    return this.killed.has(worker) || this.disturbances.touching(worker, at - 2_000_000, at).length > 0
+  }
+
   /** The lock's key did not exist from one moment to another, and still does not. */
   keyAbsent(name: string, from: number, to: number): void {
     const lock = this.lock(name)

@@ -186,7 +186,7 @@ function watchFailovers(topology: Topology, judge: Judge, epochs: EpochCount): v
     () => {
       if (unplanned) {
         unplanned.to = micros()
-        epochs.dataLost()
+        void epochs.dataLost()
       }
       unplanned = undefined
     },
@@ -235,7 +235,7 @@ async function injectAndTell(world: World, fault: PlannedFault, progress: RunPro
     progress.failed.push(`${fault.kind}: ${(error as Error).message}`)
   } finally {
     disturbance.to = micros()
-    if (SPECS[fault.kind].losesData) world.epochs.dataLost()
+    if (SPECS[fault.kind].losesData) void world.epochs.dataLost()
     if (fault.kind === 'kill-worker') world.epochs.workerKilled()
   }
 }

@@ -30,7 +30,8 @@ export class Judge {
   private readonly standstills = new Standstills(this.disturbances)
   private readonly complaints = new Complaints(this.disturbances)
   private readonly stuckWaiters = new StuckWaiters(this.disturbances)
-  private first: number | undefined
+  /** When the first record was made. */
+  protected first: number | undefined
 
   constructor(private readonly onViolation: (kind: ViolationKind, worker: string) => void = () => {}) {}
 

@@ -2,8 +2,9 @@ import type { Disturbances } from '../evidence/disturbances'
 import { judge as judgeOverlap } from '../evidence/overlaps'
 import type { EvidenceRecord } from '../evidence/records'
 import { begun, isJava, keyOf, ms, type Section, who } from '../evidence/sections'
-import { LATE_MS, SPECS } from '../plan/catalogue'
+import { LATE_MS } from '../plan/catalogue'
 import type { Finding } from './finding'
+import { lostDataSince } from './lost-data'
 
 /** A waiter before enough permits that are free is asleep after so long (µs) without a fault to excuse it. */
 const ASLEEP_AFTER = 2_500_000
@@ -146,10 +147,7 @@ export class Capacity {
 
   /** What the server confirmed may be gone. */
   isSpoiled(now: number): boolean {
-    return this.disturbances.all.some(
-      ({ kind, from, to }) =>
-        SPECS[kind].losesData && from <= now && to + SPECS[kind].recovery * 1_000 >= this.begunAt,
-    )
+    return lostDataSince(this.disturbances, this.begunAt, now)
   }
 
   private entered(turn: PermitTurn, at: number) {

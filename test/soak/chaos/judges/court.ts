@@ -38,6 +38,7 @@ export class Court extends Judge {
     super(onViolation)
     this.objects = new Map(objects.map((plan) => [plan.name, plan]))
     this.unwatched = objects.filter(({ kind }) => kind === 'multi' || kind === 'red').map(({ name }) => name)
+    for (const name of this.unwatched) this.lock(name).ofSeveral = true
     for (const { name, kind } of locks) {
       if (FAIR.includes(kind)) this.queues.set(name, new QueueJudge(name, this.disturbances))
       if (kind === 'fenced') this.tokens.set(name, new TokenJudge(name, this.disturbances))
@@ -46,6 +47,7 @@ export class Court extends Judge {
 
   override record(record: EvidenceRecord): void {
     const { event, lock, worker, at, owner } = record
+    this.first ??= at
     const plan = this.objects.get(nameWithout(lock))
     if (plan?.kind === 'semaphore' || plan?.kind === 'permits') return this.permits(record)
     if (plan?.kind === 'latch') return this.found(this.latch(lock).record(record))

@@ -1,8 +1,8 @@
 import type { Disturbances } from '../evidence/disturbances'
 import type { EvidenceRecord } from '../evidence/records'
 import { begun, keyOf, ms, type Section, who } from '../evidence/sections'
-import { SPECS } from '../plan/catalogue'
 import type { Finding } from './finding'
+import { lostDataSince } from './lost-data'
 
 /** A waiter before an open latch is asleep after so long (µs) without a fault to excuse it. */
 const ASLEEP_AFTER = 2_500_000
@@ -90,10 +90,7 @@ export class LatchJudge {
   }
 
   isSpoiled(now: number): boolean {
-    return this.disturbances.all.some(
-      ({ kind, from, to }) =>
-        SPECS[kind].losesData && from <= now && to + SPECS[kind].recovery * 1_000 >= this.begunAt,
-    )
+    return lostDataSince(this.disturbances, this.begunAt, now)
   }
 
   private awaits(record: EvidenceRecord): Finding[] {

@@ -38,6 +38,8 @@ export interface LockPlan {
   readonly slow?: boolean
   /** Its callers ask again at once, so that it is always wanted by every process. */
   readonly hot?: boolean
+  /** The longest that a caller pauses before it asks again, in ms, where that is not as usual. */
+  readonly pause?: number
   /** Callers of each Node worker that take the lock, or its write side. */
   readonly writers: number
   /** Those that take its read side. */
@@ -93,8 +95,8 @@ const PLANS: Readonly<Record<ObjectKind, Plans>> = {
   spin: ofLocks('spin', 'chaos:spin', 1),
   token: ofLocks('token', 'chaos:token', 2),
   multi: {
-    // Each member is also wanted alone.
-    locks: members.map((name) => ({ name, kind: 'lock', writers: 1, readers: 0 })),
+    // Each member is also wanted alone, seldom enough for those that want several.
+    locks: members.map((name) => ({ name, kind: 'lock', pause: 400, writers: 1, readers: 0 })),
     objects: [
       {
         kind: 'multi',
@@ -113,7 +115,7 @@ const PLANS: Readonly<Record<ObjectKind, Plans>> = {
   permits: { locks: [], objects: [{ kind: 'permits', name: 'chaos:permits', total: 4, callers: 3 }] },
   latch: {
     locks: [],
-    objects: [{ kind: 'latch', name: 'chaos:latch', count: 10, counters: 2, waiters: 2 }],
+    objects: [{ kind: 'latch', name: 'chaos:latch', count: 30, counters: 2, waiters: 2 }],
   },
 }
 

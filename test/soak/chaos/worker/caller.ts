@@ -168,6 +168,7 @@ export class Caller {
   }
 
   private longestPause(): number {
+    if (this.plan.pause !== undefined) return this.plan.pause
     if (this.plan.slow) return this.around.lockWatchdogTimeout
     if (this.plan.hot) return 0
     return this.side === 'r' ? READERS_PAUSE_MS : PAUSE_MS

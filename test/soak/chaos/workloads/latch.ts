@@ -29,7 +29,8 @@ export class LatchCaller extends Turns {
 
   protected override pauseMs(): number {
     if (this.role === 'awaits') return this.random.between(0, 20)
-    return this.role === 'sets' ? this.random.between(50, 400) : this.random.between(0, 60)
+    // Seldom enough that few are under way at once: a count too many shows beside them.
+    return this.role === 'sets' ? this.random.between(50, 400) : this.random.between(0, 120)
   }
 
   protected override async turn(): Promise<void> {

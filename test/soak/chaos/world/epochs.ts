@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Epochs } from '../worker/messages'
+
+/** ms */
+const CONNECTED_WITHIN = 1_500
 
 /** Which generation of the objects is in use; a new one begins where the last can no longer be judged. */
 export class EpochCount {
@@ -10,8 +14,9 @@ export class EpochCount {
     return this.current
   }
 
-  /** What the server confirmed may be gone. */
-  dataLost(): void {
+  /** What the server confirmed may be gone. The next generation begins when all clients are at the new primary. */
+  async dataLost(): Promise<void> {
+    await sleep(CONNECTED_WITHIN)
     const { withoutOwners, others } = this.current
     this.begin({ withoutOwners: withoutOwners + 1, others: others + 1 })
   }

@@ -82,7 +82,7 @@ export class JavaWorker {
     this.peer.resume()
   }
 
-  #contend({ name, kind, lease, slow, hot, readers }: LockPlan): Promise<ContentionReport>[] {
+  #contend({ name, kind, lease, slow, hot, pause, readers }: LockPlan): Promise<ContentionReport>[] {
     const { lockWatchdogTimeout } = this.setup
     const sides = kind === 'readWrite' ? (readers > 0 ? READ_AND_WRITE : WRITE) : typesOf(kind)
     return sides.map((type) =>
@@ -94,7 +94,7 @@ export class JavaWorker {
         holdMs: slow ? [lockWatchdogTimeout / 10, lockWatchdogTimeout * 1.5] : hot ? [3, 7] : [0, 4],
         longHoldMs: [lockWatchdogTimeout * 1.3, lockWatchdogTimeout * 1.4],
         longHoldEvery: lease === undefined && !slow ? 3_000 : undefined,
-        pauseMs: hot ? undefined : [0, slow ? lockWatchdogTimeout : type === 'read' ? 100 : 20],
+        pauseMs: hot ? undefined : [0, pause ?? (slow ? lockWatchdogTimeout : type === 'read' ? 100 : 20)],
         evidence: {
           url: this.setup.evidenceUrl,
           stream: STREAM,

@@ -33,8 +33,3 @@ export async function killSome({ redServers }: World, { lasts, dice }: PlannedFa
   await sleep(lasts)
   await Promise.all(killed.map((server) => server.restart({ keepData: false })))
 }
-
-export async function dropMember({ topology, members }: World, { dice }: PlannedFault): Promise<void> {
-  const member = members[dice % members.length]
-  if (member !== undefined) await topology.observer.del(member)
-}

@@ -61,7 +61,7 @@ export class MultiCaller extends Turns {
     if (hold.signal.aborted) tell()
     hold.signal.addEventListener('abort', tell, { once: true })
     const counters = await entered
-    await sleep(this.random.chance(3) ? this.random.between(20, 100) : this.random.between(0, 4))
+    await sleep(this.random.chance(10) ? this.random.between(100, 500) : this.random.between(0, 4))
     hold.signal.removeEventListener('abort', tell)
     if (hold.isHeld) await Promise.all(turns.map((turn, at) => evidence.leave(turn, counters[at]! + 1)))
     else tell()

@@ -252,5 +252,13 @@ describe('The judge of a chaos run', () => {
     explained.judge.disturbances.begin('select-refused', 'node-1', 1.5 * SECOND)
     explained.tell(1, 'node-1', 'want').tell(2, 'node-1', 'quit', refused)
     expect(explained.violations()).to.be.empty
+    const refusedLater = (next: boolean) => {
+      const story = new Story()
+      story.judge.disturbances.begin('select-refused', 'node-1', 1 * SECOND).to = 2 * SECOND
+      if (next) story.judge.disturbances.begin('pause-clients', undefined, 3 * SECOND).to = 5 * SECOND
+      return story.tell(6, 'node-1', 'want').tell(7, 'node-1', 'quit', refused).violations()
+    }
+    expect(refusedLater(false)).to.deep.equal(['unexpected'])
+    expect(refusedLater(true)).to.be.empty
   })
 })

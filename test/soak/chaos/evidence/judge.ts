@@ -1,4 +1,4 @@
-import { LONGEST_LEASE, SPECS } from '../plan/catalogue'
+import { LONGEST_LEASE } from '../plan/catalogue'
 import { Complaints } from './complaints'
 import { contextOf } from './context'
 import { type Disturbance, Disturbances } from './disturbances'
@@ -30,7 +30,6 @@ export class Judge {
   private readonly standstills = new Standstills(this.disturbances)
   private readonly complaints = new Complaints(this.disturbances)
   private readonly stuckWaiters = new StuckWaiters(this.disturbances)
-  /** When the first record was made. */
   protected first: number | undefined
 
   constructor(private readonly onViolation: (kind: ViolationKind, worker: string) => void = () => {}) {}
@@ -247,7 +246,7 @@ export class Judge {
     const since = lock.waiting.get(keyOf(record))?.wantAt ?? at
     lock.waiting.delete(keyOf(record))
     if (isJava(worker) || !error?.startsWith('REDIS_REFUSED')) return
-    if (this.disturbances.touching(worker, since, at).some(({ kind }) => SPECS[kind].refuses)) return
+    if (this.disturbances.isRefused(worker, since, at)) return
     this.violation('unexpected', at, `${worker} was refused though it had all rights: ${error}`, worker, lock)
   }
 

@@ -130,9 +130,13 @@ function ofLocks(kind: LockKind, name: string, writers: number): Plans {
   }
 }
 
+/** A RedLock brings servers of its own, beside a single one only. */
+export const knownOn = (kinds: readonly ObjectKind[], topology: string): ObjectKind[] =>
+  kinds.filter((kind) => kind !== 'red' || topology === 'standalone')
+
 /** What the workers of a run share. */
 export function plansOf(kinds: readonly ObjectKind[], topology: string): Plans {
-  const known = kinds.filter((kind) => kind !== 'red' || topology === 'standalone')
+  const known = knownOn(kinds, topology)
   return {
     locks: known.flatMap((kind) => PLANS[kind].locks),
     objects: known.flatMap((kind) => PLANS[kind].objects),

@@ -2,6 +2,7 @@ import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
 import type { Violation } from '../evidence/violations'
 import type { Judged } from '../judges/court'
 import type { TopologyName } from '../plan/catalogue'
+import { knownOn } from '../plan/objects'
 import type { RunResult } from '../run'
 import type { RunMachine } from '../world/run-machine'
 
@@ -39,7 +40,7 @@ export function figuresOf({ options, judge, injected, failed, tookMs, machine }:
     seed: options.seed,
     minutes: options.lastsMs / 60_000,
     mutant: options.mutant,
-    objects: options.objects,
+    objects: knownOn(options.objects, options.topology),
     judged: judge.judged,
     faults: injected,
     failedFaults: failed,

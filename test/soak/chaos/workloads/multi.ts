@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LockHold } from '../../../../src/index'
+import type { MultiLockHold } from '../../../../src/index'
 import type { ObjectPlan } from '../plan/objects'
 import type { Surroundings } from '../worker/caller'
+import type { Turn } from '../worker/evidence-writer'
 import { release } from '../worker/section'
 import { Turns } from './turns'
 
@@ -31,7 +32,7 @@ export class MultiCaller extends Turns {
     const way = this.random.between(1, 100)
     const signal = way > 90 ? AbortSignal.timeout(this.random.between(0, 150)) : undefined
     void evidence.note('want', whole)
-    let hold: LockHold | undefined
+    let hold: MultiLockHold | undefined
     try {
       hold =
         way <= 70
@@ -49,13 +50,17 @@ export class MultiCaller extends Turns {
     for (const turn of this.turnsOf(whole.turn)) void evidence.note('free', turn, { ok: true })
   }
 
-  private async inside(hold: LockHold) {
+  /** Where one member is lost the whole is, and the others are still held until they are released. */
+  private async inside(hold: MultiLockHold) {
     const { evidence } = this.around
     const turns = this.turnsOf(0)
-    let reported = false
+    const reported = new Set<Turn>()
     const tell = () => {
-      if (!reported) for (const turn of turns) void evidence.note('lost', turn)
-      reported = true
+      for (const turn of turns) {
+        const isHeld = hold.holds.some(({ lockName, isHeld: held }) => held && lockName === turn.lock)
+        if (!isHeld && !reported.has(turn)) void evidence.note('lost', turn)
+        if (!isHeld) reported.add(turn)
+      }
     }
     const entered = Promise.all(turns.map((turn) => evidence.enter(turn)))
     if (hold.signal.aborted) tell()
@@ -63,8 +68,11 @@ export class MultiCaller extends Turns {
     const counters = await entered
     await sleep(this.random.chance(10) ? this.random.between(100, 500) : this.random.between(0, 4))
     hold.signal.removeEventListener('abort', tell)
-    if (hold.isHeld) await Promise.all(turns.map((turn, at) => evidence.leave(turn, counters[at]! + 1)))
-    else tell()
+    const { isHeld } = hold
+    if (!isHeld) tell()
+    const left = turns.filter((turn) => !reported.has(turn))
+    const values = (turn: Turn) => (isHeld ? counters[turns.indexOf(turn)]! + 1 : undefined)
+    await Promise.all(left.map((turn) => evidence.leave(turn, values(turn))))
   }
 
   private turnsOf(turn: number) {

@@ -138,7 +138,13 @@ async function settled(clients: readonly Redisson[]): Promise<void> {
 }
 
 function leftInAll(clients: readonly Redisson[]): Record<string, number> {
-  return Object.assign({}, ...clients.map(leftIn))
+  const left = clients.flatMap((client, at) =>
+    Object.entries(leftIn(client)).map(([what, size]) => [
+      at === 0 ? what : `${what} of RedLock ${at}`,
+      size,
+    ]),
+  )
+  return Object.fromEntries(left)
 }
 
 function block(ms: number): void {

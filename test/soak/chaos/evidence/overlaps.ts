@@ -12,7 +12,7 @@ export interface Overlap {
  * - `reported`: the first knew in time
  * - `open`: it cannot be said yet
  * - `paused`: the process of one of them stood still meanwhile; it looked when it woke, and did nothing more
- * - `data-lost`: the server came back without its data, which no lock on Redis survives
+ * - `data-lost`: the server came back without its data, or the key was deleted, which no lock on Redis survives
  * - `not-replicated`: a failover forgot what was not replicated yet
  * - `java`: a Java holder, which nobody tells
  * - `violation`: none of that excuses it
@@ -39,7 +39,7 @@ export function judge(
   if (first.lostAt === undefined && first.outAt === undefined && first.killedAt === undefined)
     return because('open')
   const causes = disturbances.touching(first.worker, first.inAt, second.inAt)
-  const emptied = causes.find(({ kind }) => kind === 'restart-empty')
+  const emptied = causes.find(({ kind }) => kind === 'restart-empty' || kind === 'drop-member')
   if (emptied) return because('data-lost', emptied)
   const pause = causes.find(
     ({ kind, from, to }) => PAUSES.includes(kind) && from <= second.inAt && second.inAt <= to + 1_000_000,

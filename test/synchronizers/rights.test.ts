@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 
 describe('Semaphores and latches of a user with few rights', () => {
@@ -50,6 +50,21 @@ describe('Semaphores and latches of a user with few rights', () => {
     expect(refusals.some((message) => message.includes('&redisson_countdownlatch__channel__*'))).to.equal(
       true,
     )
+  })
+
+  it('What withPermits cannot release because the server refuses it is released once, when the right is back', async () => {
+    const { redisson } = await asUser('~*', '&*')
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(2)
+    const losesRights = () => redis.call('ACL', 'SETUSER', 'app', '-eval', '-evalsha')
+    const error = await rejection(semaphore.withPermits(losesRights, { permits: 2 }))
+    expect(error).to.be.instanceOf(RedisRefusedError)
+    expect(await redis.get(name)).to.equal('0')
+    await redis.call('ACL', 'SETUSER', 'app', '+@all')
+    await waitUntil('the permits are back', async () => (await redis.get(name)) !== '0', 10_000)
+    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    expect(await redis.get(name)).to.equal('2')
   })
 
   it('A user without the right to the record of requests learns which keys it needs', async () => {

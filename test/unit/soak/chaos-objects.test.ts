@@ -170,6 +170,9 @@ describe('The judges of a chaos run', () => {
       const story = permits(SEMAPHORE, 1, 2).tell(5, 'node-3', 'want', { side: 'p', units: 1 })
       for (const worker of ['node-1', 'node-3']) story.court.workerKilled(worker, 6 * SECOND)
       expect(story.court.capacity(SEMAPHORE).heldByKilled).to.deep.equal({ least: 1, most: 2 })
+      // Its records may be read later.
+      story.tell(5.9, 'node-3', 'in', { side: 'p' })
+      expect(story.court.capacity(SEMAPHORE).heldByKilled).to.deep.equal({ least: 2, most: 2 })
     })
   })
 

@@ -47,7 +47,7 @@ export function judge(
   if (pause && first.lostAt !== undefined && !first.wrote) return because('paused', pause)
   // Granted before its process stood still, and on record after that: it looked when it woke, and did nothing more.
   const cameLate = disturbances
-    .touching(second.worker, second.wantAt, second.inAt)
+    .touching(second.worker, second.wantAt, Math.max(first.inAt, second.inAt))
     .find(({ kind }) => PAUSES.includes(kind) || kind === 'stop-java')
   if (cameLate && second.lostAt === undefined && second.outAt === undefined && second.killedAt === undefined)
     return because('open')

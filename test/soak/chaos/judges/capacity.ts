@@ -57,6 +57,7 @@ export class Capacity {
   /** What is released in the background, if at all: were the process killed meanwhile, it may stay out. */
   private doubtful: { readonly turn: PermitTurn; readonly at: number }[] = []
   private doubtfulOfKilled = 0
+  private readonly killedAt = new Map<string, number>()
   private readonly reported = new Set<string>()
   readonly begunAt: number
 
@@ -79,6 +80,8 @@ export class Capacity {
       this.turns.set(key, { section: begun(record), units: record.units ?? 1, entered: false, freed: false })
     const turn = this.turns.get(key)
     if (!turn) return { findings: [] }
+    // What it had recorded may be read after it was killed.
+    turn.section.killedAt ??= this.killedAt.get(record.worker)
     const { section } = turn
     if (event === 'in') {
       this.entered(turn, at)
@@ -95,6 +98,7 @@ export class Capacity {
   }
 
   killed(worker: string, at: number): void {
+    this.killedAt.set(worker, at)
     for (const { turn, at: since } of this.doubtful)
       if (turn.section.worker === worker && since > at - RELEASED_WITHIN) this.doubtfulOfKilled += turn.units
     this.doubtful = this.doubtful.filter(({ at: since }) => since > at - RELEASED_WITHIN)

@@ -45,7 +45,7 @@ export class SemaphoreCaller extends Turns {
       return await this.quit(turn, error, signal)
     }
     await this.inside(turn)
-    await this.released(turn, semaphore.release(units))
+    await this.released(turn, this.releaseAtLast(semaphore, units))
   }
 
   private async withPermits(semaphore: RSemaphore, turn: Turn, permits: number, signal: AbortSignal) {
@@ -81,6 +81,17 @@ export class SemaphoreCaller extends Turns {
     await evidence.enter(turn)
     await sleep(this.random.chance(10) ? this.random.between(50, 500) : this.random.between(0, 10))
     await evidence.leave(turn, undefined)
+  }
+
+  /** What the server refuses is not tried again in the background: that is for the caller to do. */
+  private async releaseAtLast(semaphore: RSemaphore, permits: number): Promise<void> {
+    while (true)
+      try {
+        return await semaphore.release(permits)
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'REDIS_REFUSED') throw error
+        await sleep(100)
+      }
   }
 
   private async released(turn: Turn, release: Promise<unknown>) {

@@ -212,7 +212,7 @@ describe('The judges of a chaos run', () => {
       expect(story.counts(5, 0).look(6).violations()).to.deep.equal(['asleep'])
     })
 
-    it('The judge of latches finds a waiter that was not told of several openings', () => {
+    it('The judge of latches finds a waiter that slept through several openings', () => {
       const story = counted(30)
       for (const at of [4, 6])
         story

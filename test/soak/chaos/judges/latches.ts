@@ -111,7 +111,7 @@ export class LatchJudge {
     return [{ kind: 'early', at: record.at, what, worker: section.worker }]
   }
 
-  /** It was at zero before: who waits since before that and still does was not told. */
+  /** It was at zero before: who waits since before that and still does was not notified. */
   private setAnew(set: Change): Finding[] {
     this.generations++
     const previous = this.sets.filter(({ ok, end }) => ok === true && end < set.begin).at(-2)

@@ -31,8 +31,8 @@ async function main(): Promise<void> {
   const { redis, lockWatchdogTimeout } = setup
   const evidence = new EvidenceWriter(setup.evidenceUrl, setup.worker)
   const internals = { clock, ...mutated(setup.mutant) }
-  const told = tellOwners(evidence)
-  const transport = (each: ScriptTransport) => told(internals.transport?.(each) ?? each)
+  const withOwners = tellOwners(evidence)
+  const transport = (each: ScriptTransport) => withOwners(internals.transport?.(each) ?? each)
   const isPlain = setup.locks.every(({ kind }) => kind === 'lock' || kind === 'readWrite')
   const redisson = await Redisson.createWith(
     { redis, lockWatchdogTimeout },

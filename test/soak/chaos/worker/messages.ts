@@ -2,7 +2,7 @@ import type { RedissonOptions } from '../../../../src/index'
 import type { LockPlan, ObjectPlan } from '../plan/objects'
 import type { MutantName } from './mutants'
 
-/** Which generation of the objects is in use: those whose permits nobody but their taker can give back, and the others. */
+/** Which generation of the objects is in use: those whose permits only their taker can release, and the others. */
 export interface Epochs {
   readonly withoutOwners: number
   readonly others: number

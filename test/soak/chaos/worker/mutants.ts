@@ -31,6 +31,9 @@ export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
   'never-yields': ['script-flush'],
   // A member that is lost alone, and what is kept then shows in quiet.
   'multi-stops-at-lost': ['drop-member'],
+  // Among all the others too few replies are lost of the one script that matters.
+  'latch-forgets-requests': ['lose-replies'],
+  'semaphore-forgets-requests': ['lose-replies'],
 }
 
 /** What takes part in its run where that is not the locks. */

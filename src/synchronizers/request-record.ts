@@ -1,4 +1,4 @@
-import { RedisUnavailableError } from '../api/errors'
+import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import type { Script } from '../scripts/script'
@@ -76,12 +76,14 @@ export class RequestRecord {
 
   /**
    * The same for a change that nothing would make up for. Where it rejects with RedisUnavailableError, it goes on being
-   * tried in the background, so that its caller must not repeat it.
+   * tried in the background, so that its caller must not repeat it. `alsoRefused`: the same where the server refused it,
+   * for a caller that cannot repeat it.
    */
   async insist<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
     acknowledged = false,
+    alsoRefused = false,
   ): Promise<Reply<Value>> {
     const { orphans, clock } = this.context
     const request = this.open()
@@ -92,7 +94,7 @@ export class RequestRecord {
       return reply
     } catch (error) {
       request.close(true)
-      if (error instanceof RedisUnavailableError) {
+      if (error instanceof RedisUnavailableError || (alsoRefused && error instanceof RedisRefusedError)) {
         const release = async () => void (await request.send(script, args, acknowledged).answer)
         orphans.hold({ lease: RETRIED_FOR, release }, clock.now())
       }

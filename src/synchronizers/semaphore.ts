@@ -59,7 +59,8 @@ export interface RSemaphore {
 
   /**
    * Runs `fn` with so many permits, one by default, and releases them once, whatever becomes of `fn`. Rejects with what
-   * `fn` rejects with.
+   * `fn` rejects with. A release that is out of reach or refused rejects, and goes on being tried in the background for
+   * 30 s: do not repeat it.
    * @throws {@link LockTimeoutError} past `waitTime`.
    * @example
    * ```ts
@@ -152,10 +153,10 @@ export class Semaphore implements RSemaphore {
       result = await fn()
     } catch (error) {
       // What fn failed with is what its caller must know; the permits go on being released in the background.
-      await this.releasePermits(permits, true).catch(() => {})
+      await this.releaseOfScope(permits).catch(() => {})
       throw error
     }
-    await this.releasePermits(permits, true)
+    await this.releaseOfScope(permits)
     return result
   }
 
@@ -205,17 +206,26 @@ export class Semaphore implements RSemaphore {
       // Granted in the very tick in which the client began to shut down.
       context.assertOpen()
     } catch (error) {
-      await this.releasePermits(permits, true)
+      await this.releaseOfScope(permits)
       throw error
     }
     return true
   }
 
-  private async releasePermits(permits: number, onlyIfExists: boolean): Promise<boolean> {
+  /** What no caller of ours could release a second time. */
+  private async releaseOfScope(permits: number): Promise<void> {
+    await this.releasePermits(permits, true, true)
+  }
+
+  private async releasePermits(
+    permits: number,
+    onlyIfExists: boolean,
+    alsoRefused = false,
+  ): Promise<boolean> {
     this.context.assertNotClosed()
     if (permits === 0) return false
     const args = [permits, onlyIfExists ? 1 : 0, ...this.messages]
-    return this.changed(await this.requests.insist(RELEASE, args, true))
+    return this.changed(await this.requests.insist(RELEASE, args, true, alsoRefused))
   }
 
   private changed({ value }: Reply<number>): boolean {

@@ -76,6 +76,21 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(grantsIn(errors)).to.deep.equal(['redisson_lock__channel:*', 'rlock_token:*'])
   })
 
+  it('What withPermits cannot release because the server refuses it is released once, when the right is back', async () => {
+    const { redisson } = await asUser('~*', '&*')
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(2)
+    const losesRights = () => redis.call('ACL', 'SETUSER', 'app', '-eval', '-evalsha')
+    const error = await rejection(semaphore.withPermits(losesRights, { permits: 2 }))
+    expect(error).to.be.instanceOf(RedisRefusedError)
+    expect(await redis.get(name)).to.equal('0')
+    await redis.call('ACL', 'SETUSER', 'app', '+@all')
+    await waitUntil('the permits are back', async () => (await redis.get(name)) !== '0', 10_000)
+    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    expect(await redis.get(name)).to.equal('2')
+  })
+
   it('A user without the right to the record of requests learns which keys it needs', async () => {
     const name = uniqueName('semaphore')
     const { redisson } = await asUser(`~${name}`, '&*')

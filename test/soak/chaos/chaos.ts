@@ -5,12 +5,13 @@ import { optionsOrExit } from '../../kit/cli'
 import { javaAvailability } from '../../kit/java'
 import { type ChaosOptions, parseOptions, USAGE } from './options'
 import type { TopologyName } from './plan/catalogue'
+import { plansOf } from './plan/objects'
 import { schedule } from './plan/schedule'
 import { type Figures, figuresOf } from './report/figures'
 import { ProgressLine } from './report/progress-line'
 import { section } from './report/section'
-import { LOCKS, type RunOptions, run } from './run'
-import { FAULTS_UNDER, type MutantName } from './worker/mutants'
+import { type RunOptions, run } from './run'
+import { FAULTS_UNDER, type MutantName, OBJECTS_OF } from './worker/mutants'
 
 async function main(options: ChaosOptions): Promise<boolean> {
   if (options.printSchedule) return printSchedules(options)
@@ -45,13 +46,14 @@ async function show(options: RunOptions): Promise<Figures> {
 }
 
 function runOptions(
-  { minutes, seed, workers, topologies, mutants, kinds }: ChaosOptions,
+  { minutes, seed, workers, topologies, mutants, kinds, objects }: ChaosOptions,
   topology: TopologyName,
   java: boolean,
   mutant?: MutantName,
 ): RunOptions {
   return {
     kinds: (mutant && FAULTS_UNDER[mutant]) ?? kinds,
+    objects: mutant ? (OBJECTS_OF[mutant] ?? ['locks']) : objects,
     ...{ topology, seed, java, mutant, nodeWorkers: workers, stopAtFirst: mutant !== undefined },
     lastsMs: (minutes * 60_000) / (mutants.length > 0 ? 1 : topologies.length),
   }
@@ -59,17 +61,19 @@ function runOptions(
 
 function printSchedules(options: ChaosOptions): true {
   for (const topology of options.topologies) {
-    const { nodeWorkers, lastsMs, seed, java, kinds } = runOptions(options, topology, options.java)
+    const { nodeWorkers, lastsMs, seed, java, kinds, objects } = runOptions(options, topology, options.java)
+    const plans = plansOf(objects, topology)
     const lockWatchdogTimeout = topology === 'standalone' ? 3_000 : 6_000
     const faults = schedule({
       seed,
       topology,
       lastsMs,
       nodeWorkers,
-      locks: LOCKS.length,
+      locks: plans.locks.length + plans.objects.length,
       lockWatchdogTimeout,
       java,
       kinds,
+      objects,
     })
     for (const { at, kind, worker, lock, lasts, together } of faults)
       console.log(

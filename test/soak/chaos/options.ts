@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { numberOption, oneOf, wholeOption } from '../../kit/cli'
 import { FAULTS, type FaultKind, type TopologyName } from './plan/catalogue'
+import { OBJECTS, type ObjectKind } from './plan/objects'
 import { MUTANTS, type MutantName } from './worker/mutants'
 
 export interface ChaosOptions {
@@ -9,6 +10,7 @@ export interface ChaosOptions {
   readonly topologies: readonly TopologyName[]
   readonly java: boolean
   readonly kinds: readonly FaultKind[]
+  readonly objects: readonly ObjectKind[]
   readonly workers: number
   readonly mutants: readonly MutantName[]
   readonly printSchedule: boolean
@@ -19,6 +21,7 @@ export interface ChaosOptions {
 
 const TOPOLOGIES: readonly TopologyName[] = ['standalone', 'sentinel', 'cluster']
 const faults = Object.keys(FAULTS) as FaultKind[]
+const objects = Object.keys(OBJECTS) as ObjectKind[]
 const names = Object.keys(MUTANTS) as MutantName[]
 
 export const USAGE = `usage: npm run chaos -- [--minutes M] [--seed S] [--topology NAME] [--no-java] [--json FILE] [--markdown FILE]
@@ -34,6 +37,8 @@ Ends with 0 when nothing was violated.
   --topology NAME  ${TOPOLOGIES.join(', ')}; may be repeated (all of them)
   --workers N      Node processes (3)
   --no-java        Node processes only
+  --objects LIST   what takes part, with commas: ${objects.join(', ')};
+                   or all, which is all but locks (locks)
   --fault NAME     draws only this one; may be repeated (all that the topology knows)
   --json FILE      writes the figures there
   --markdown FILE  writes all that is to be said of the runs there, tables and violations, in Markdown
@@ -54,6 +59,7 @@ export function parseOptions(args: string[]): ChaosOptions | undefined {
       topology: { type: 'string', multiple: true },
       workers: { type: 'string' },
       'no-java': { type: 'boolean', default: false },
+      objects: { type: 'string' },
       fault: { type: 'string', multiple: true },
       json: { type: 'string' },
       markdown: { type: 'string' },
@@ -77,10 +83,17 @@ export function parseOptions(args: string[]): ChaosOptions | undefined {
     ...{ minutes, seed, workers, mutants },
     topologies: asked ?? (mutants.length > 0 ? ['standalone'] : TOPOLOGIES),
     kinds: (values.fault ?? []).map((name) => oneOf('fault', name, faults)),
+    objects: objectsOf(values.objects),
     java: !values['no-java'],
     printSchedule: values.schedule,
     json: values.json,
     markdown: values.markdown,
     tableOf: values.table ? positionals : undefined,
   }
+}
+
+/** The plain and the read-write locks have runs of their own, so that those stay comparable. */
+function objectsOf(given = 'locks'): readonly ObjectKind[] {
+  if (given === 'all') return objects.filter((each) => each !== 'locks')
+  return given.split(',').map((name) => oneOf('objects', name, objects))
 }

@@ -2,17 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { startStandalone } from '../../kit/servers/index'
 import type { Disturbance } from './evidence/disturbances'
-import { Judge } from './evidence/judge'
+import type { Judge } from './evidence/judge'
 import { micros, RecordReader } from './evidence/records'
 import { inject } from './faults/inject'
 import type { World } from './faults/world'
+import { Court } from './judges/court'
 import { type FaultKind, SPECS, type TopologyName } from './plan/catalogue'
+import { nameAt, nameWithout, type ObjectKind, type ObjectPlan, type Plans, plansOf } from './plan/objects'
 import { type PlannedFault, schedule } from './plan/schedule'
-import type { LockPlan } from './worker/messages'
 import type { MutantName } from './worker/mutants'
+import { EpochCount } from './world/epochs'
 import { KeyWatch } from './world/key-watch'
 import { checkLeftovers } from './world/leftovers'
+import { checkPermits } from './world/object-leftovers'
+import { ObjectWatch } from './world/object-watch'
 import { openTopology } from './world/open-topology'
+import { startRedServers } from './world/red-servers'
 import { type RunMachine, watchMachine } from './world/run-machine'
 import type { Topology } from './world/topology'
 import { usersOf, Workforce } from './world/workforce'
@@ -27,11 +32,13 @@ export interface RunOptions {
   readonly stopAtFirst: boolean
   /** The only faults to be drawn, or none for all. */
   readonly kinds: readonly FaultKind[]
+  /** What takes part. */
+  readonly objects: readonly ObjectKind[]
 }
 
 /** What a run shows while it lasts. */
 export interface RunProgress {
-  readonly judge: Judge
+  readonly judge: Court
   readonly planned: number
   injected: number
   readonly begun: number
@@ -42,26 +49,13 @@ export interface RunProgress {
 
 export interface RunResult {
   readonly options: RunOptions
-  readonly judge: Judge
+  readonly judge: Court
   readonly injected: number
   readonly failed: readonly string[]
   readonly tookMs: number
   readonly machine: RunMachine
 }
 
-export const LOCKS: readonly LockPlan[] = [
-  { name: 'chaos:plain', kind: 'lock', hot: true, writers: 3, readers: 0 },
-  // A waiter that misses a message here sleeps for long, and that shows.
-  { name: 'chaos:long-lease', kind: 'lock', lease: 20_000, writers: 2, readers: 0 },
-  { name: 'chaos:records', kind: 'readWrite', writers: 1, readers: 2 },
-  { name: 'chaos:accounts', kind: 'readWrite', writers: 2, readers: 1 },
-  // One caller a process, which asks again at once: a process that does not yield starves the others.
-  { name: 'chaos:hot', kind: 'lock', hot: true, writers: 1, readers: 0 },
-  { name: 'chaos:hot-records', kind: 'readWrite', hot: true, writers: 1, readers: 0 },
-  // Somebody is always inside of these when something breaks.
-  { name: 'chaos:slow', kind: 'lock', slow: true, writers: 1, readers: 0 },
-  { name: 'chaos:slow-records', kind: 'readWrite', slow: true, writers: 1, readers: 1 },
-]
 /** Every turn that is under way ends within this: a dead holder's lease, and then the queue. */
 const ENDS_WITHIN = 90_000
 
@@ -73,17 +67,23 @@ export async function run(
   const begun = micros()
   const evidence = await startStandalone()
   const topology = await openTopology(options.topology, usersOf(options.nodeWorkers))
-  const judge = new Judge((kind, worker) => {
+  const plans = plansOf(options.objects, options.topology)
+  const { locks, objects } = plans
+  const redServers = await startRedServers(objects.find((plan) => plan.kind === 'red')?.servers ?? 0)
+  const judge = new Court(plans, (kind, worker) => {
     if (kind === 'stuck' || kind === 'asleep') workforce.describe(worker)
   })
+  const epochs = new EpochCount((next) => workforce.nextEpoch(next))
   const redis = new Redis(evidence.url)
   const machine = await watchMachine(redis, options.java)
   const reader = new RecordReader(redis, (record) => judge.record(record))
   const workforce = await Workforce.hire({
     ...options,
-    ...{ topology, judge, locks: LOCKS, evidenceUrl: evidence.url },
+    ...{ topology, judge, locks, objects, redServers, evidenceUrl: evidence.url },
+    epochs: () => epochs.now,
   })
-  const watch = new KeyWatch(topology, LOCKS, judge, workforce.namesByClientId)
+  const watch = new KeyWatch(topology, locks, judge, workforce.namesByClientId, judge.ownersOf)
+  const objectWatch = new ObjectWatch(topology, objects, judge, () => epochs.now)
   let kept = 0
   let breaking = true
   const looking = setInterval(() => {
@@ -92,11 +92,11 @@ export async function run(
     kept = judge.tally.doubleCountsOfJava.size
     void freeFromJava(workforce, judge)
   }, 1_000)
-  watchFailovers(topology, judge)
+  watchFailovers(topology, judge, epochs)
   const faults = schedule({
     ...options,
     lockWatchdogTimeout: topology.lockWatchdogTimeout,
-    locks: LOCKS.length,
+    locks: locks.length + objects.length,
   })
   const progress: RunProgress = {
     judge,
@@ -111,23 +111,35 @@ export async function run(
     reader.start()
     workforce.start()
     watch.start()
-    await breakThings({ topology, workforce, locks: LOCKS }, faults, options, progress)
+    objectWatch.start()
+    const world: World = {
+      ...{ topology, workforce, locks, redServers, epochs },
+      nameOf: (index) => nameOf(plans, index),
+      members: objects.flatMap((plan) => (plan.kind === 'multi' ? plan.groups.flat() : [])),
+    }
+    await breakThings(world, faults, options, progress)
     breaking = false
     await workforce.settled()
     if (options.stopAtFirst && judge.violations.length > 0) await workforce.dismiss()
     else {
       progress.present = 'quiet: everybody comes to an end'
-      await checkLeftovers({ topology, workforce, judge, locks: LOCKS, endsWithinMs: ENDS_WITHIN, watch })
+      const atTheEnd = () => checkPermits(topology, judge, (name) => totalOf(objects, name))
+      await checkLeftovers({
+        ...{ topology, workforce, judge, locks, watch, atTheEnd },
+        endsWithinMs: ENDS_WITHIN,
+      })
     }
     watch.stop()
+    objectWatch.stop()
     await reader.stop()
     judge.finish()
   } finally {
     watch.stop()
+    objectWatch.stop()
     clearInterval(looking)
     await workforce.dismiss()
     redis.disconnect()
-    await Promise.all([topology.stop(), evidence.stop()])
+    await Promise.all([topology.stop(), evidence.stop(), ...redServers.map((server) => server.stop())])
   }
   return {
     options,
@@ -137,6 +149,16 @@ export async function run(
     tookMs: (micros() - begun) / 1000,
     machine: machine(),
   }
+}
+
+/** Of the locks first, then of the objects, by the name of their first generation. */
+function nameOf({ locks, objects }: Plans, index: number): string {
+  return locks[index]?.name ?? nameAt(objects[index - locks.length]!.name, 0)
+}
+
+function totalOf(objects: readonly ObjectPlan[], name: string): number {
+  const plan = objects.find((each) => each.name === nameWithout(name))
+  return plan && 'total' in plan ? plan.total : 0
 }
 
 /** Otherwise only that thread would come in for the rest of the run. */
@@ -152,7 +174,7 @@ async function freeFromJava(workforce: Workforce, judge: Judge): Promise<void> {
 }
 
 /** Paused for too long, a primary is replaced though no plan ordered it: as much a fault as one that was planned. */
-function watchFailovers(topology: Topology, judge: Judge): void {
+function watchFailovers(topology: Topology, judge: Judge, epochs: EpochCount): void {
   let unplanned: Disturbance | undefined
   topology.onFailover?.(
     () => {
@@ -162,7 +184,10 @@ function watchFailovers(topology: Topology, judge: Judge): void {
       if (!planned) unplanned = judge.disturbances.begin('failover', undefined, micros())
     },
     () => {
-      if (unplanned) unplanned.to = micros()
+      if (unplanned) {
+        unplanned.to = micros()
+        void epochs.dataLost()
+      }
       unplanned = undefined
     },
   )
@@ -210,5 +235,7 @@ async function injectAndTell(world: World, fault: PlannedFault, progress: RunPro
     progress.failed.push(`${fault.kind}: ${(error as Error).message}`)
   } finally {
     disturbance.to = micros()
+    if (SPECS[fault.kind].losesData) void world.epochs.dataLost()
+    if (fault.kind === 'kill-worker') world.epochs.workerKilled()
   }
 }

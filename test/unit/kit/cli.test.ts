@@ -46,6 +46,15 @@ describe('The options of the programs', () => {
       expect(() => parseChaos(args.split(' ')), args).to.throw()
   })
 
+  it('npm run chaos takes the plain and the read-write locks by default, all others by --objects all', () => {
+    expect(parseChaos([])!.objects).to.deep.equal(['locks'])
+    expect(parseChaos(['--objects', 'fair,latch'])!.objects).to.deep.equal(['fair', 'latch'])
+    expect(parseChaos(['--objects', 'all'])!.objects)
+      .to.include.members(['fair', 'token', 'red', 'semaphore'])
+      .and.not.include('locks')
+    expect(() => parseChaos(['--objects', 'queue'])).to.throw(TypeError, /--objects/)
+  })
+
   it('npm run loss takes ten rounds of every fault by default', () => {
     expect(parseLoss([])).to.include({ rounds: 10, lease: 2_000, lanes: 4 })
     expect([...parseLoss([])!.only]).to.have.length.greaterThan(5)

@@ -64,6 +64,17 @@ describe('The judge of a chaos run', () => {
     expect(paused().tell(4.01, 'node-1', 'out', { value: 1 }).violations()).to.deep.equal(['overlap'])
   })
 
+  it('The judge of a chaos run lets a process off whose section came on record after it had stood still, unless it writes', () => {
+    const woken = () => {
+      const story = new Story().tell(1, 'node-2', 'want').tell(3, 'node-1', 'in')
+      story.judge.disturbances.begin('stop-worker', 'node-2', 1.1 * SECOND).to = 4 * SECOND
+      return story.tell(4.01, 'node-2', 'in')
+    }
+    const ends = (story: Story) => story.tell(4.5, 'node-1', 'out', { value: 1 }).tell(4.6, 'node-1', 'free')
+    expect(ends(woken().tell(4.02, 'node-2', 'lost')).violations()).to.be.empty
+    expect(ends(woken()).tell(5, 'node-2', 'out', { value: 2 }).violations()).to.deep.equal(['overlap'])
+  })
+
   it('The judge of a chaos run finds an update that was written over', () => {
     const story = new Story().turn(1, 'node-1', 1).turn(2, 'node-2', 1)
     expect(story.violations()).to.deep.equal(['lost-update'])
@@ -252,5 +263,13 @@ describe('The judge of a chaos run', () => {
     explained.judge.disturbances.begin('select-refused', 'node-1', 1.5 * SECOND)
     explained.tell(1, 'node-1', 'want').tell(2, 'node-1', 'quit', refused)
     expect(explained.violations()).to.be.empty
+    const refusedLater = (next: boolean) => {
+      const story = new Story()
+      story.judge.disturbances.begin('select-refused', 'node-1', 1 * SECOND).to = 2 * SECOND
+      if (next) story.judge.disturbances.begin('pause-clients', undefined, 3 * SECOND).to = 5 * SECOND
+      return story.tell(6, 'node-1', 'want').tell(7, 'node-1', 'quit', refused).violations()
+    }
+    expect(refusedLater(false)).to.deep.equal(['unexpected'])
+    expect(refusedLater(true)).to.be.empty
   })
 })

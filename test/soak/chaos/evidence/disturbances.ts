@@ -49,6 +49,19 @@ export class Disturbances {
     return quiet + Math.max(0, to - at)
   }
 
+  /**
+   * Whether the worker may still be refused by then what it had no right to: it finds out that it has it again by a new
+   * connection, which the next fault may keep from it.
+   */
+  isRefused(worker: string, from: number, to: number): boolean {
+    if (this.touching(worker, from, to).some(({ kind }) => SPECS[kind].refuses)) return true
+    const refused = this.all.findLast(
+      (each) =>
+        SPECS[each.kind].refuses && each.to <= to && (each.worker === undefined || each.worker === worker),
+    )
+    return refused !== undefined && this.quiet(worker, refused.to, to) === 0
+  }
+
   /** What a hold was most likely lost by, had it from one moment and lost at the other. */
   causeOfLoss(worker: string, from: number, to: number): Disturbance | undefined {
     const touching = this.touching(worker, from, to)

@@ -1,4 +1,4 @@
-import { LONGEST_LEASE, SPECS } from '../plan/catalogue'
+import { LONGEST_LEASE } from '../plan/catalogue'
 import { Complaints } from './complaints'
 import { contextOf } from './context'
 import { type Disturbance, Disturbances } from './disturbances'
@@ -30,7 +30,7 @@ export class Judge {
   private readonly standstills = new Standstills(this.disturbances)
   private readonly complaints = new Complaints(this.disturbances)
   private readonly stuckWaiters = new StuckWaiters(this.disturbances)
-  private first: number | undefined
+  protected first: number | undefined
 
   constructor(private readonly onViolation: (kind: ViolationKind, worker: string) => void = () => {}) {}
 
@@ -77,6 +77,11 @@ export class Judge {
         if (section.worker === worker) this.endKilled(lock, key, section, at)
       for (const [key, { worker: waiting }] of lock.waiting) if (waiting === worker) lock.waiting.delete(key)
     }
+  }
+
+  /** Whether the worker was killed, or a fault has touched it just now. */
+  isAway(worker: string, at: number): boolean {
+    return this.killed.has(worker) || this.disturbances.touching(worker, at - 2_000_000, at).length > 0
   }
 
   /** The lock's key did not exist from one moment to another, and still does not. */
@@ -241,7 +246,7 @@ export class Judge {
     const since = lock.waiting.get(keyOf(record))?.wantAt ?? at
     lock.waiting.delete(keyOf(record))
     if (isJava(worker) || !error?.startsWith('REDIS_REFUSED')) return
-    if (this.disturbances.touching(worker, since, at).some(({ kind }) => SPECS[kind].refuses)) return
+    if (this.disturbances.isRefused(worker, since, at)) return
     this.violation('unexpected', at, `${worker} was refused though it had all rights: ${error}`, worker, lock)
   }
 

@@ -1,7 +1,10 @@
 import type { Redis } from 'ioredis'
 
-/** What a section took the lock for: a plain lock, or a side of a read-write lock. */
-export type Side = 'x' | 'r' | 'w'
+/**
+ * What a section took the lock for: a plain lock, or a side of a read-write lock; a member of a multi lock (`m`); permits
+ * (`p`). Of a latch: setting its count (`s`), counting it down (`d`), awaiting it (`a`).
+ */
+export type Side = 'x' | 'r' | 'w' | 'm' | 'p' | 's' | 'd' | 'a'
 
 /**
  * - `want`: it begins to wait
@@ -10,8 +13,10 @@ export type Side = 'x' | 'r' | 'w'
  * - `lost`: it got the report that the lock is gone, or found so before it wrote
  * - `free`: its release was answered
  * - `quit`: it gave up waiting, or failed to acquire
+ * - `place`: the server answered that this owner is in the queue of a fair lock
+ * - `owner`: this owner's acquisition is about to be sent, where Redis does not show whose it is
  */
-export type Event = 'want' | 'in' | 'out' | 'lost' | 'free' | 'quit'
+export type Event = 'want' | 'in' | 'out' | 'lost' | 'free' | 'quit' | 'place' | 'owner'
 
 /** One entry of the stream; the stream's order is the evidence server's. */
 export interface EvidenceRecord {
@@ -31,6 +36,12 @@ export interface EvidenceRecord {
   readonly error: string | undefined
   /** Its own lease rather than the watchdog's, in ms. */
   readonly lease: number | undefined
+  /** How many permits it asks for. */
+  readonly units?: number | undefined
+  /** The fencing token, with an `in`. */
+  readonly token?: number | undefined
+  /** The owner as Redis has it. */
+  readonly owner?: string | undefined
 }
 
 /**
@@ -67,6 +78,9 @@ export function parseRecord(flat: readonly string[]): EvidenceRecord {
     ok: fields.ok === '1',
     error: fields.err,
     lease: fields.lease === undefined ? undefined : Number(fields.lease),
+    units: fields.u === undefined ? undefined : Number(fields.u),
+    token: fields.k === undefined ? undefined : Number(fields.k),
+    owner: fields.o,
   }
 }
 

@@ -42,6 +42,8 @@ export class LockState {
   keptByJavaUntil: number | undefined
   /** Up to when its key is known to be that of a process which lost the hold, or cannot release it. */
   leftToLeaseUntil: number | undefined
+  /** It is several locks at once. */
+  ofSeveral = false
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 

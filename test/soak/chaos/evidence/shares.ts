@@ -48,7 +48,8 @@ export class Shares {
 
   /** To be notified before the section is taken from among the waiting. */
   entered(lock: LockState, section: Section): void {
-    if (section.side === 'r') return
+    // Who takes a multi lock has not waited here.
+    if (section.side === 'r' || section.side === 'm') return
     const wanting = wantedBy(lock).set(processOf(section.worker), section.worker)
     for (const [process, worker] of wanting) {
       if (this.disturbances.touching(worker, section.inAt, section.inAt).length > 0) continue

@@ -3,6 +3,8 @@ import { isJava, type LockState } from './sections'
 
 /** A lock that is wanted for this long (µs) by a process that no fault touches, with no caller inside, stands still. */
 const STANDSTILL_AFTER = 5_000_000
+/** Several locks at once, or a majority of them, take several tries: so long without any that succeeds is no chance. */
+const SEVERAL_STAND_STILL_AFTER = 15_000_000
 /** How recently a key must have been seen with an owner that excuses it. */
 const JUST_NOW = 1_500_000
 
@@ -30,7 +32,8 @@ export class Standstills {
         this.since.set(lock, { at: now, grants: lock.grants })
         return []
       }
-      const worker = wanting.find((each) => this.disturbances.quiet(each, last.at, now) >= STANDSTILL_AFTER)
+      const limit = lock.ofSeveral ? SEVERAL_STAND_STILL_AFTER : STANDSTILL_AFTER
+      const worker = wanting.find((each) => this.disturbances.quiet(each, last.at, now) >= limit)
       if (worker === undefined) return []
       this.since.set(lock, { at: now, grants: lock.grants })
       return { lock, worker, since: last.at }

@@ -11,6 +11,12 @@ import type { FaultKind } from '../plan/catalogue'
  * - `standstill`: no caller comes in though a process with no fault of its own wants to
  * - `silent`: the messages of a client were refused, and it raised no `error` event
  * - `wrong-database`: there are keys in a database that no process was given
+ * - `overtaken`: a waiter of a fair lock was passed by one that came after it had its place
+ * - `token`: a fencing token that is not above that of the section before
+ * - `overfull`: more permits are in use than there are
+ * - `permits`: the permits that are free and those that are out are not as many as there are
+ * - `early`: a latch opened, or its count fell, though it was not counted down so often
+ * - `never`: a latch stayed closed though it was counted down to zero
  * - `leak`: keys, channels, timers or state are left at the end
  * - `unexpected`: an error that the contract does not know, or a worker that ended by itself
  */
@@ -25,6 +31,12 @@ export type ViolationKind =
   | 'standstill'
   | 'silent'
   | 'wrong-database'
+  | 'overtaken'
+  | 'token'
+  | 'overfull'
+  | 'permits'
+  | 'early'
+  | 'never'
   | 'leak'
   | 'unexpected'
 

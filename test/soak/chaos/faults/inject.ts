@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultKind, LATE_MS } from '../plan/catalogue'
 import type { PlannedFault } from '../plan/schedule'
 import { onEvery } from '../world/on-every'
+import { dropMember } from './drop-member'
+import { killSome, partition, stopSome } from './red'
 import { busyWhileReconnecting, withoutPublish, withoutSelect } from './refusals'
 import type { World } from './world'
 
@@ -79,22 +81,27 @@ const INJECTIONS: Readonly<Record<FaultKind, Injection>> = {
   'clock-back': ({ workforce, ...world }, { worker, dice }) =>
     workforce.node[worker]!.send({ do: 'jump', ms: -world.topology.lockWatchdogTimeout * (1 + dice / 20) }),
   'join-1000': async ({ workforce, locks }, { worker, lock, lasts }) => {
-    const plain = locks.filter(({ kind }) => kind === 'lock')
+    const plain = locks.filter(({ kind }) => kind !== 'readWrite')
+    if (plain.length === 0) return
     await workforce.node[worker]!.join(plain[lock % plain.length]!.name, 1_000, lasts)
   },
-  'stop-server': async ({ topology, locks }, { lock, lasts }) => {
-    const server = await topology.primaryOf(locks[lock]!.name)
+  'stop-server': async ({ topology, nameOf }, { lock, lasts }) => {
+    const server = await topology.primaryOf(nameOf(lock))
     await server.pause()
     await sleep(lasts)
     await server.resume()
   },
   'restart-with-data': ({ topology }) => topology.restart!(true),
   'restart-empty': ({ topology }) => topology.restart!(false),
-  failover: ({ topology, locks }, { lock }) => topology.failover!(locks[lock]!.name),
-  'kill-primary': ({ topology, locks }, { lock }) => topology.killPrimary!(locks[lock]!.name),
-  'initial-sync': ({ topology, locks }, { lock, lasts }, nodeGoesOn) =>
-    topology.resync!(locks[lock]!.name, lasts, nodeGoesOn),
-  'move-slot': ({ topology, locks }, { lock }) => topology.moveSlot!(locks[lock]!.name),
+  failover: ({ topology, nameOf }, { lock }) => topology.failover!(nameOf(lock)),
+  'kill-primary': ({ topology, nameOf }, { lock }) => topology.killPrimary!(nameOf(lock)),
+  'initial-sync': ({ topology, nameOf }, { lock, lasts }, nodeGoesOn) =>
+    topology.resync!(nameOf(lock), lasts, nodeGoesOn),
+  'move-slot': ({ topology, nameOf }, { lock }) => topology.moveSlot!(nameOf(lock)),
+  'drop-member': dropMember,
+  'red-partition': partition,
+  'red-stop': stopSome,
+  'red-kill': killSome,
 }
 
 export async function inject(world: World, fault: PlannedFault, nodeGoesOn: () => void): Promise<void> {

@@ -43,9 +43,9 @@ const BETWEEN_SCRIPTS = 700
 
 /** Of a connection that is opened, SELECT meets the slow script and is refused, and what follows may pass. */
 export async function busyWhileReconnecting(world: World, fault: PlannedFault): Promise<void> {
-  const { topology, workforce, locks } = world
+  const { topology, workforce, nameOf } = world
   const { network } = workforce.networkOf(fault.worker)!
-  const server = await topology.primaryOf(locks[fault.lock]!.name)
+  const server = await topology.primaryOf(nameOf(fault.lock))
   const over = performance.now() + fault.lasts
   network.delay(SLOW_NETWORK)
   try {

@@ -1,4 +1,6 @@
-import type { LockPlan } from '../worker/messages'
+import type { RedisNode } from '../../../kit/servers/index'
+import type { LockPlan } from '../plan/objects'
+import type { EpochCount } from '../world/epochs'
 import type { Topology } from '../world/topology'
 import type { Workforce } from '../world/workforce'
 
@@ -7,4 +9,11 @@ export interface World {
   readonly topology: Topology
   readonly workforce: Workforce
   readonly locks: readonly LockPlan[]
+  /** What takes part by that number: where its key lives something may be broken. */
+  nameOf(index: number): string
+  readonly epochs: EpochCount
+  /** The servers of the RedLock. */
+  readonly redServers: readonly RedisNode[]
+  /** Those of the multi locks. */
+  readonly members: readonly string[]
 }

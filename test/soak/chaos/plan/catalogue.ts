@@ -1,3 +1,5 @@
+import type { ObjectKind } from './objects'
+
 /** What can be broken where; the names appear in the live line, in the report and in the docs. */
 export type TopologyName = 'standalone' | 'sentinel' | 'cluster'
 
@@ -36,6 +38,10 @@ export const FAULTS = {
   'kill-primary': 'SIGKILL of a primary, failover, the dead one comes back as a replica',
   'initial-sync': 'all replicas of a primary begin anew, and wait for their copy of its data',
   'move-slot': 'the slot of a lock moves to another node, and waiters with it',
+  'drop-member': 'the key of one member of the multi locks is deleted',
+  'red-partition': 'a worker is cut off from some of the servers of a RedLock',
+  'red-stop': 'SIGSTOP of one or two servers of a RedLock, then SIGCONT',
+  'red-kill': 'SIGKILL of one to three of the five servers of a RedLock, restarted empty after a lease',
 } as const
 
 export type FaultKind = keyof typeof FAULTS
@@ -58,6 +64,10 @@ export interface FaultSpec {
   readonly alone?: true
   /** The servers refuse commands, and clients say so. */
   readonly refuses?: true
+  /** It is drawn only where this takes part. */
+  readonly object?: ObjectKind
+  /** The server may come out of it without what it had confirmed. */
+  readonly losesData?: true
 }
 
 /** How long what was sent over a broken connection is on its way. */
@@ -155,9 +165,15 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
   'join-1000': { weight: 3, lasts: () => [2_000, 3_000], recovery: 3_000, worker: 'node' },
   'stop-server': { costsHolds: true, weight: 4, lasts: () => [300, 900], recovery: 2_000 },
   'restart-with-data': { costsHolds: true, weight: 6, recovery: 3_000, on: ['standalone'] },
-  'restart-empty': { costsHolds: true, weight: 4, recovery: 3_000, on: ['standalone'] },
-  failover: { costsHolds: true, weight: 8, recovery: 8_000, on: ['sentinel', 'cluster'] },
-  'kill-primary': { costsHolds: true, weight: 5, recovery: 10_000, on: ['sentinel', 'cluster'] },
+  'restart-empty': { costsHolds: true, weight: 4, recovery: 3_000, on: ['standalone'], losesData: true },
+  failover: { costsHolds: true, weight: 8, recovery: 8_000, on: ['sentinel', 'cluster'], losesData: true },
+  'kill-primary': {
+    costsHolds: true,
+    weight: 5,
+    recovery: 10_000,
+    on: ['sentinel', 'cluster'],
+    losesData: true,
+  },
   'initial-sync': {
     weight: 4,
     lasts: () => [8_000, 12_000],
@@ -166,6 +182,33 @@ export const SPECS: Readonly<Record<FaultKind, FaultSpec>> = {
     alone: true,
   },
   'move-slot': { weight: 12, recovery: RECONNECTED_WITHIN, on: ['cluster'] },
+  'drop-member': { costsHolds: true, weight: 6, recovery: 500, object: 'multi' },
+  'red-partition': {
+    costsHolds: true,
+    weight: 8,
+    lasts: () => [1_000, 4_000],
+    recovery: RECONNECTED_WITHIN,
+    on: ['standalone'],
+    worker: 'node',
+    object: 'red',
+  },
+  'red-stop': {
+    costsHolds: true,
+    weight: 4,
+    lasts: () => [300, 3_000],
+    recovery: RECONNECTED_WITHIN,
+    on: ['standalone'],
+    object: 'red',
+  },
+  'red-kill': {
+    costsHolds: true,
+    weight: 6,
+    // Longer than the longest lease there: before that a server that starts anew may have forgotten a holder.
+    lasts: () => [5_000, 6_000],
+    recovery: RECONNECTED_WITHIN,
+    on: ['standalone'],
+    object: 'red',
+  },
 }
 
 function pastLease(watchdogTimeout: number): readonly [number, number] {

@@ -1,6 +1,8 @@
 import type { FaultTally, TalliedKind, Tally } from '../evidence/tally'
 import type { Violation } from '../evidence/violations'
+import type { Judged } from '../judges/court'
 import type { TopologyName } from '../plan/catalogue'
+import { knownOn } from '../plan/objects'
 import type { RunResult } from '../run'
 import type { RunMachine } from '../world/run-machine'
 
@@ -10,6 +12,10 @@ export interface Figures {
   readonly seed: number
   readonly minutes: number
   readonly mutant: string | undefined
+  /** What took part; absent in the files of older runs, which had the locks. */
+  readonly objects?: readonly string[]
+  /** What was judged that no section shows. */
+  readonly judged?: readonly Judged[]
   readonly faults: number
   /** Those that could not be injected, and why. */
   readonly failedFaults: readonly string[]
@@ -34,6 +40,8 @@ export function figuresOf({ options, judge, injected, failed, tookMs, machine }:
     seed: options.seed,
     minutes: options.lastsMs / 60_000,
     mutant: options.mutant,
+    objects: knownOn(options.objects, options.topology),
+    judged: judge.judged,
     faults: injected,
     failedFaults: failed,
     sections: tally.sections,

@@ -11,7 +11,9 @@ export function section(runs: readonly Figures[]): string {
   const sound = runs.filter(({ mutant }) => !mutant)
   const mutants = runs.filter(({ mutant }) => mutant)
   const parts = [
-    ...(sound.length > 0 ? [runsTable(sound), table(sound), notes(sound), ...violations(sound)] : []),
+    ...(sound.length > 0
+      ? [runsTable(sound), table(sound), ...judgedTable(sound), notes(sound), ...violations(sound)]
+      : []),
     ...(mutants.length > 0 ? [mutantsTable(mutants)] : []),
   ]
   return parts.join('\n\n')
@@ -41,6 +43,21 @@ function leastShare(runs: readonly Figures[], language: string): string {
     Object.entries(leastShares).flatMap(([whose, share]) => (whose.endsWith(` ${language}`) ? share : [])),
   )
   return shares.length === 0 ? '–' : `${Math.round(100 * Math.min(...shares))} %`
+}
+
+/** What took part besides the locks, and how much of it was judged that no section shows. */
+function judgedTable(runs: readonly Figures[]): string[] {
+  const took = new Set(runs.flatMap(({ objects = ['locks'] }) => objects))
+  if (took.size === 1 && took.has('locks')) return []
+  const times = new Map<string, number>()
+  for (const { object, what, times: each } of runs.flatMap(({ judged = [] }) => judged)) {
+    const key = `${object}|${what}`
+    times.set(key, (times.get(key) ?? 0) + each)
+  }
+  const rows = [...times].map(([key, each]) => [...key.split('|'), count(each)])
+  const judged =
+    rows.length > 0 ? [markdownTable([['object', 'judged besides', 'times'], ...rows], ['object'])] : []
+  return [`Took part: ${[...took].join(', ')}.`, ...judged]
 }
 
 function notes(runs: readonly Figures[]): string {

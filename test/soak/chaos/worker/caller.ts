@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LockHold, Redisson, RLock } from '../../../../src/index'
+import type { LockHold, Redisson } from '../../../../src/index'
 import { Random } from '../../../kit/random'
 import type { Side } from '../evidence/records'
+import type { LockPlan } from '../plan/objects'
 import type { EvidenceWriter, Turn } from './evidence-writer'
-import type { LockPlan } from './messages'
+import { type AnyLock, lockOf, refusesReentry } from './locks'
 import { release, section } from './section'
 
 /** What the callers of a worker share. */
@@ -25,8 +26,6 @@ const LONG_HOLD_ONE_IN = 3_000
 /** Takes one lock again and again, in all the ways there are. */
 export class Caller {
   private readonly random: Random
-  private readonly lock: RLock
-  private readonly readLock: RLock | undefined
   private turns = 0
 
   constructor(
@@ -35,15 +34,9 @@ export class Caller {
     private readonly plan: LockPlan,
     private readonly side: Side,
     seed: number,
+    private readonly lock: AnyLock = lockOf(around.redisson, plan, side),
   ) {
     this.random = new Random(seed)
-    const { redisson } = around
-    if (plan.kind === 'lock') this.lock = redisson.getLock(plan.name)
-    else {
-      const both = redisson.getReadWriteLock(plan.name)
-      this.readLock = both.readLock()
-      this.lock = side === 'r' ? both.readLock() : both.writeLock()
-    }
   }
 
   async run(): Promise<void> {
@@ -58,10 +51,16 @@ export class Caller {
   private async turn() {
     const way = this.random.between(1, 100)
     if (way <= 62) return await this.once(this.plan.lease, (lease) => this.lock.acquire(lease))
-    if (way <= 72) return await this.once(this.plan.lease ?? 10_000, (lease) => this.lock.acquire(lease))
+    if (way <= 72)
+      return await this.once(this.plan.lease ?? this.plan.sometimes ?? 10_000, (lease) =>
+        this.lock.acquire(lease),
+      )
     if (way <= 84) return await this.tried()
     if (way <= 92) return await this.aborted()
-    await this.around.redisson.run(() => (this.side === 'w' ? this.steppedDown() : this.nested()))
+    await this.around.redisson.run(() => {
+      if (this.side === 'w') return this.steppedDown()
+      return refusesReentry(this.plan) ? this.refused() : this.nested()
+    })
   }
 
   private tried() {
@@ -90,6 +89,25 @@ export class Caller {
     })
   }
 
+  /** Asked again by its holder it refuses at once, and the hold stays what it is. */
+  private async refused() {
+    await this.once(this.plan.lease, async (lease) => {
+      const outer = await this.lock.acquire(lease)
+      try {
+        const inner = await this.lock.acquire(lease)
+        if (outer.isHeld)
+          this.around.failed(new Error(`${this.plan.name} was re-entered, and it must not be`))
+        await inner.unlock()
+      } catch (error) {
+        // Lost meanwhile, it is no longer held and may refuse for that reason.
+        if ((error as { code?: string }).code !== 'ILLEGAL_MONITOR_STATE') this.around.failed(error)
+      }
+      if (outer.isHeld) return outer
+      await outer.unlock().catch(() => {})
+      return undefined
+    })
+  }
+
   /** A writer goes on as a reader without letting another writer in between. */
   private async steppedDown() {
     const { evidence } = this.around
@@ -100,7 +118,7 @@ export class Caller {
     evidence.note('want', reading)
     let reader: LockHold | undefined
     try {
-      reader = await this.readLock!.acquire(leaseOption(this.plan.lease))
+      reader = await lockOf(this.around.redisson, this.plan, 'r').acquire(leaseOption(this.plan.lease))
     } catch (error) {
       this.quit(reading, error)
     }
@@ -139,7 +157,7 @@ export class Caller {
   }
 
   private quit(turn: Turn, error?: unknown) {
-    if (error === undefined) return this.around.evidence.note('quit', turn)
+    if (error === undefined) return void this.around.evidence.note('quit', turn)
     const { name, code, message } = error as { name?: string; code?: string | number; message: string }
     this.around.evidence.note('quit', turn, { error: `${code ?? name}: ${message}` })
     if (name !== 'TimeoutError') this.around.failed(error)
@@ -150,6 +168,7 @@ export class Caller {
   }
 
   private longestPause(): number {
+    if (this.plan.pause !== undefined) return this.plan.pause
     if (this.plan.slow) return this.around.lockWatchdogTimeout
     if (this.plan.hot) return 0
     return this.side === 'r' ? READERS_PAUSE_MS : PAUSE_MS

@@ -8,6 +8,11 @@ export interface Turn {
   readonly side: Side
   readonly turn: number
   readonly lease: number | undefined
+  /** How many permits it asks for. */
+  readonly units?: number | undefined
+  /** What the grant drew. */
+  readonly token?: number | undefined
+  readonly owner?: string | undefined
 }
 
 interface EvidenceRedis extends Redis {
@@ -30,12 +35,12 @@ export class EvidenceWriter {
     this.redis = redis as EvidenceRedis
   }
 
-  /** In order with everything else; no caller need wait for it. */
-  note(event: Event, turn: Turn, more: { ok?: boolean; error?: string } = {}): void {
+  /** In order with everything else. What must be known before anything else happens is waited for. */
+  async note(event: Event, turn: Turn, more: { ok?: boolean; error?: string } = {}): Promise<void> {
     const fields = this.fields(event, turn)
     if (more.ok !== undefined) fields.push('ok', more.ok ? '1' : '0')
     if (more.error !== undefined) fields.push('err', more.error.slice(0, 200))
-    this.redis.xadd(STREAM, '*', ...fields)
+    await this.redis.xadd(STREAM, '*', ...fields)
   }
 
   /** Answers the counter of the lock. */
@@ -54,10 +59,13 @@ export class EvidenceWriter {
     await this.redis.quit()
   }
 
-  private fields(event: Event, { caller, lock, side, turn, lease }: Turn): string[] {
+  private fields(event: Event, { caller, lock, side, turn, lease, units, token, owner }: Turn): string[] {
     const fields = ['e', event, 'w', this.worker, 'f', caller, 'l', lock, 's', side]
     fields.push('n', String(turn), 't', String(micros()))
     if (lease !== undefined) fields.push('lease', String(lease))
+    if (units !== undefined) fields.push('u', String(units))
+    if (token !== undefined) fields.push('k', String(token))
+    if (owner !== undefined) fields.push('o', owner)
     return fields
   }
 }

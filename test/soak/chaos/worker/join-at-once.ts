@@ -1,5 +1,7 @@
+import type { LockPlan } from '../plan/objects'
 import type { Surroundings } from './caller'
 import type { Turn } from './evidence-writer'
+import { lockOf } from './locks'
 import { release, section } from './section'
 
 let crowds = 0
@@ -7,9 +9,10 @@ let crowds = 0
 /** A crowd that comes in one turn of the event loop; resolves when the last of it has left. */
 export async function joinAtOnce(
   { redisson, evidence, failed }: Surroundings,
-  { lock: name, count, waitTime }: { lock: string; count: number; waitTime: number },
+  { plan, count, waitTime }: { plan: LockPlan; count: number; waitTime: number },
 ): Promise<void> {
-  const lock = redisson.getLock(name)
+  const { name } = plan
+  const lock = lockOf(redisson, plan, 'x')
   const crowd = ++crowds
   await Promise.all(
     Array.from({ length: count }, async (_, i) => {

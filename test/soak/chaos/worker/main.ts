@@ -1,28 +1,44 @@
 // One of the Node workers of a chaos run. It judges nothing: it records.
 import { Redisson } from '../../../../src/index'
+import type { ScriptTransport } from '../../../../src/scripts/transport'
 import { JumpingClock } from '../../../kit/jumping-clock'
 import { leftIn } from '../../../kit/left-in'
 import { micros, type Side } from '../evidence/records'
+import { callersOfObjects } from '../workloads/callers-of'
+import { Generation } from '../workloads/generation'
+import { RedClients, redCallers } from '../workloads/red'
 import { Caller, type Surroundings } from './caller'
 import { describeWaiting } from './describe-waiting'
 import { EvidenceWriter } from './evidence-writer'
 import { joinAtOnce } from './join-at-once'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages'
 import { mutated } from './mutants'
+import { tellOwners } from './owners-tap'
 
 /** What a contract page says may happen under faults; everything else is a bug. */
-const KNOWN_CODES = ['LOCK_LOST', 'LOCK_NOT_REPLICATED', 'REDIS_UNAVAILABLE', 'REDIS_REFUSED']
+const KNOWN_CODES = [
+  'LOCK_LOST',
+  'LOCK_NOT_REPLICATED',
+  'LOCK_QUORUM',
+  'PERMIT_NOT_HELD',
+  'REDIS_UNAVAILABLE',
+  'REDIS_REFUSED',
+]
 
 async function main(): Promise<void> {
   const setup = JSON.parse(process.argv[2]!) as WorkerSetup
   const clock = new JumpingClock()
   const { redis, lockWatchdogTimeout } = setup
+  const evidence = new EvidenceWriter(setup.evidenceUrl, setup.worker)
+  const internals = { clock, ...mutated(setup.mutant) }
+  const withOwners = tellOwners(evidence)
+  const transport = (each: ScriptTransport) => withOwners(internals.transport?.(each) ?? each)
+  const isPlain = setup.locks.every(({ kind }) => kind === 'lock' || kind === 'readWrite')
   const redisson = await Redisson.createWith(
     { redis, lockWatchdogTimeout },
-    { clock, ...mutated(setup.mutant) },
+    isPlain ? internals : { ...internals, transport },
   )
   redisson.on('error', (error) => tell({ is: 'complaint', message: describe(error), at: micros() }))
-  const evidence = new EvidenceWriter(setup.evidenceUrl, setup.worker)
   const failures: Record<string, number> = {}
   const unexpected: string[] = []
   let stopping = false
@@ -38,13 +54,23 @@ async function main(): Promise<void> {
       if (!KNOWN_CODES.includes(key) && unexpected.length < 20) unexpected.push(stack)
     },
   }
-  const callers = callersOf(setup, around)
+  const generation = new Generation(setup.epochs)
+  const seed = setup.seed + hash(setup.worker)
+  const callers = [...callersOf(setup, around), ...callersOfObjects(setup.objects, around, generation, seed)]
+  const red = setup.objects.find((plan) => plan.kind === 'red')
+  const redClients =
+    red && RedClients.connect(setup.redServers, red.name, lockWatchdogTimeout, internals, () => stopping)
+  const runRed = async () => {
+    const connected = await redClients
+    if (!connected?.isComplete) return
+    await Promise.all(redCallers(around, red!, connected, seed).map((caller) => caller.run()))
+  }
   let running: Promise<unknown> = Promise.resolve()
 
   process.on('message', (message: ToWorker) => {
     switch (message.do) {
       case 'start':
-        running = Promise.all(callers.map((caller) => caller.run()))
+        running = Promise.all([...callers.map((caller) => caller.run()), runRed()])
         // A bug of the worker itself; without its callers the run would prove nothing.
         running.catch((error) => {
           console.error(error)
@@ -59,20 +85,29 @@ async function main(): Promise<void> {
         clock.jumped += message.ms
         break
       case 'join':
-        void joinAtOnce(around, message).then(() => tell({ is: 'joined' }))
+        void joinAtOnce(around, {
+          ...message,
+          plan: setup.locks.find(({ name }) => name === message.lock)!,
+        }).then(() => tell({ is: 'joined' }))
         break
       case 'stop':
         stopping = true
+        generation.stop()
         void running.then(async () => {
-          await settled(redisson)
-          tell({ is: 'stopped', report: { left: leftIn(redisson), failures, unexpected } })
+          const clients = [redisson, ...((await redClients)?.clients ?? [])].filter(Boolean)
+          await settled(clients)
+          tell({ is: 'stopped', report: { left: leftInAll(clients), failures, unexpected } })
         })
+        break
+      case 'epoch':
+        generation.next(message.epochs)
         break
       case 'describe':
         console.error(setup.worker, describeWaiting(redisson))
         break
       case 'shutdown':
         void redisson.shutdown().then(async () => {
+          for (const client of (await redClients)?.clients ?? []) await client?.shutdown()
           await evidence.close()
           process.off('disconnect', orphaned)
           process.disconnect()
@@ -84,7 +119,7 @@ async function main(): Promise<void> {
 
 function callersOf({ locks, seed, worker }: WorkerSetup, around: Surroundings): Caller[] {
   return locks.flatMap((plan, at) => {
-    const side: Side = plan.kind === 'lock' ? 'x' : 'w'
+    const side: Side = plan.kind === 'readWrite' ? 'w' : 'x'
     const sides = [...Array<Side>(plan.writers).fill(side), ...Array<Side>(plan.readers).fill('r')]
     return sides.map(
       (each, i) =>
@@ -96,10 +131,20 @@ function callersOf({ locks, seed, worker }: WorkerSetup, around: Surroundings): 
 const hash = (text: string): number => [...text].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7) % 1e6
 
 /** A subscription lingers for a second, and late copies are released for some more. */
-async function settled(redisson: Redisson): Promise<void> {
+async function settled(clients: readonly Redisson[]): Promise<void> {
   const deadline = Date.now() + 30_000
-  while (Object.keys(leftIn(redisson)).length > 0 && Date.now() < deadline)
+  while (Object.keys(leftInAll(clients)).length > 0 && Date.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+function leftInAll(clients: readonly Redisson[]): Record<string, number> {
+  const left = clients.flatMap((client, at) =>
+    Object.entries(leftIn(client)).map(([what, size]) => [
+      at === 0 ? what : `${what} of RedLock ${at}`,
+      size,
+    ]),
+  )
+  return Object.fromEntries(left)
 }
 
 function block(ms: number): void {

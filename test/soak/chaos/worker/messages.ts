@@ -1,20 +1,11 @@
 import type { RedissonOptions } from '../../../../src/index'
+import type { LockPlan, ObjectPlan } from '../plan/objects'
 import type { MutantName } from './mutants'
 
-/** One lock that all workers share, and who takes it in each of them. */
-export interface LockPlan {
-  readonly name: string
-  readonly kind: 'lock' | 'readWrite'
-  /** All holds of it have this lease, in ms; by the watchdog where there is none. */
-  readonly lease?: number
-  /** Each section lasts long enough for something to break meanwhile, often longer than the lease. */
-  readonly slow?: boolean
-  /** Its callers ask again at once, so that it is always wanted by every process. */
-  readonly hot?: boolean
-  /** Callers of each Node worker that take the lock, or its write side. */
-  readonly writers: number
-  /** Those that take its read side. */
-  readonly readers: number
+/** Which generation of the objects is in use: those whose permits only their taker can release, and the others. */
+export interface Epochs {
+  readonly withoutOwners: number
+  readonly others: number
 }
 
 /** What a Node worker gets when it starts. */
@@ -25,6 +16,10 @@ export interface WorkerSetup {
   readonly lockWatchdogTimeout: number
   readonly evidenceUrl: string
   readonly locks: readonly LockPlan[]
+  readonly objects: readonly ObjectPlan[]
+  readonly epochs: Epochs
+  /** The servers of the RedLock, through this worker's proxies. */
+  readonly redServers: readonly RedissonOptions['redis'][]
   readonly mutant?: MutantName | undefined
 }
 
@@ -38,6 +33,8 @@ export type ToWorker =
   | { readonly do: 'jump'; readonly ms: number }
   /** So many ask for a lock at once, each for at most `waitTime` ms. */
   | { readonly do: 'join'; readonly lock: string; readonly count: number; readonly waitTime: number }
+  /** From now on the next generation of objects is used; a caller that waits for one of the last gives up. */
+  | { readonly do: 'epoch'; readonly epochs: Epochs }
   /** Tells on stderr who waits for what and in which state: for people who look into a violation. */
   | { readonly do: 'describe' }
   /** Lets go of the client; the process is then expected to end by itself. */

@@ -7,6 +7,9 @@ import type { Script } from '../../../../src/scripts/script'
 import type { ScriptTransport } from '../../../../src/scripts/transport'
 import { Cohort } from '../../../../src/waiting/cohort'
 import type { FaultKind } from '../plan/catalogue'
+import type { ObjectKind } from '../plan/objects'
+import { isObjectMutant, mutatedObject, OBJECT_MUTANTS, OBJECT_OF } from './object-mutants'
+import { around, rewriting } from './rewriting'
 
 /** Locks broken on purpose: a checker that lets one of them pass proves nothing. */
 export const MUTANTS = {
@@ -18,6 +21,7 @@ export const MUTANTS = {
   'deaf-after-reconnect': 'a broken subscription is taken for a live one',
   'never-yields': 'a client never lets other processes have their turns',
   'database-forgotten': 'a connection that is opened again goes on in database 0',
+  ...OBJECT_MUTANTS,
 } as const
 
 export type MutantName = keyof typeof MUTANTS
@@ -25,10 +29,19 @@ export type MutantName = keyof typeof MUTANTS
 /** The faults it runs under where not under all: what only shows in quiet must have some. */
 export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
   'never-yields': ['script-flush'],
+  // A member that is lost alone, and what is kept then shows in quiet.
+  'multi-stops-at-lost': ['drop-member'],
+  // Among all the others too few replies are lost of the one script that matters.
+  'latch-forgets-requests': ['lose-replies'],
+  'semaphore-forgets-requests': ['lose-replies'],
 }
+
+/** What takes part in its run where that is not the locks. */
+export const OBJECTS_OF: Partial<Record<MutantName, readonly ObjectKind[]>> = OBJECT_OF
 
 /** What the client is made with so that it has this fault. Some of it is done to the classes themselves. */
 export function mutated(mutant: MutantName | undefined): ClientInternals {
+  if (mutant && isObjectMutant(mutant)) return mutatedObject(mutant)
   switch (mutant) {
     case undefined:
       return {}
@@ -71,28 +84,6 @@ function forgetDatabases() {
 const freeAnyway = (source: string): string => source.replace("'hdel', KEYS[1], ARGV[1]", "'del', KEYS[1]")
 const freeAsWell = (source: string): string => source.replace("'pexpire', KEYS[1], ARGV[3]", "'del', KEYS[1]")
 
-function rewriting(name: string, rewrite: (source: string) => string) {
-  return (transport: ScriptTransport): ScriptTransport => {
-    const broken = (script: Script): Script => {
-      if (script.name !== name) return script
-      const source = rewrite(script.source)
-      if (source === script.source) throw new Error(`the mutant finds nothing to change in ${name}`)
-      return { ...script, source }
-    }
-    return around(transport, (script) => script.name === name, {
-      // Always with its source: the hash is the sound script's.
-      send: (script, bySource, keys, args) =>
-        script.name === name
-          ? transport.send(broken(script), true, keys, args)
-          : transport.send(script, bySource, keys, args),
-      sendAcknowledged: (script, bySource, keys, args) =>
-        script.name === name
-          ? transport.sendAcknowledged(broken(script), true, keys, args)
-          : transport.sendAcknowledged(script, bySource, keys, args),
-    })
-  }
-}
-
 const isRenewal = (script: Script) => script.name.endsWith('/renew')
 
 const withoutRenewals = (transport: ScriptTransport): ScriptTransport =>
@@ -102,30 +93,3 @@ const withoutRenewals = (transport: ScriptTransport): ScriptTransport =>
         ? keys.map(() => Date.now() + Number(args[0]))
         : await transport.send(script, bySource, keys, args),
   })
-
-function around(
-  transport: ScriptTransport,
-  changes: (script: Script) => boolean,
-  changed: Partial<Pick<ScriptTransport, 'send' | 'sendAcknowledged'>>,
-): ScriptTransport {
-  return {
-    get lastBroken() {
-      return transport.lastBroken
-    },
-    serverOf: (key) => transport.serverOf(key),
-    get state() {
-      return transport.state
-    },
-    get refusal() {
-      return transport.refusal
-    },
-    send: changed.send ?? ((...call) => transport.send(...call)),
-    // Untouched scripts are answered by callback, as in production.
-    post(script, bySource, keys, args, answered, failed) {
-      if (changes(script)) this.send(script, bySource, keys, args).then(answered, failed)
-      else transport.post!(script, bySource, keys, args, answered, failed)
-    },
-    sendAcknowledged: changed.sendAcknowledged ?? ((...call) => transport.sendAcknowledged(...call)),
-    probe: () => transport.probe(),
-  }
-}

@@ -17,7 +17,8 @@ export async function section(
     if (!reported) evidence.note('lost', turn)
     reported = true
   }
-  const entered = evidence.enter(turn)
+  const { token } = hold as { readonly token?: number }
+  const entered = evidence.enter({ ...turn, token, owner: hold.owner })
   if (hold.signal.aborted) tell()
   hold.signal.addEventListener('abort', tell, { once: true })
   const counter = await entered

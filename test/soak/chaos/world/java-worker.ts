@@ -1,6 +1,6 @@
 import { type ContentionReport, type JavaPeer, startJavaPeer } from '../../../kit/java'
 import { counterOf, ENTER, LEAVE, STREAM } from '../evidence/records'
-import type { LockPlan } from '../worker/messages'
+import type { LockKind, LockPlan } from '../plan/objects'
 import type { Network } from './network'
 
 export interface JavaSetup {
@@ -12,6 +12,14 @@ export interface JavaSetup {
 
 const WRITE = ['write'] as const
 const READ_AND_WRITE = ['read', ...WRITE] as const
+/** A place of a Java caller in the queue of a fair lock outlives it by minutes; and a token lock is none of Redisson's. */
+const TYPES: Partial<Record<LockKind, 'lock' | 'fenced' | 'spin'>> = {
+  lock: 'lock',
+  nonReentrant: 'lock',
+  fenced: 'fenced',
+  spin: 'spin',
+}
+const typesOf = (kind: LockKind) => [TYPES[kind] ?? []].flat()
 const AS_LONG_AS_IT_TAKES = 24 * 3_600_000
 
 /** A process with a real Redisson, its threads taking the same locks. */
@@ -74,9 +82,9 @@ export class JavaWorker {
     this.peer.resume()
   }
 
-  #contend({ name, kind, lease, slow, hot, readers }: LockPlan): Promise<ContentionReport>[] {
+  #contend({ name, kind, lease, slow, hot, pause, readers }: LockPlan): Promise<ContentionReport>[] {
     const { lockWatchdogTimeout } = this.setup
-    const sides = kind === 'lock' ? (['lock'] as const) : readers > 0 ? READ_AND_WRITE : WRITE
+    const sides = kind === 'readWrite' ? (readers > 0 ? READ_AND_WRITE : WRITE) : typesOf(kind)
     return sides.map((type) =>
       this.peer.contend(name, {
         type,
@@ -86,7 +94,7 @@ export class JavaWorker {
         holdMs: slow ? [lockWatchdogTimeout / 10, lockWatchdogTimeout * 1.5] : hot ? [3, 7] : [0, 4],
         longHoldMs: [lockWatchdogTimeout * 1.3, lockWatchdogTimeout * 1.4],
         longHoldEvery: lease === undefined && !slow ? 3_000 : undefined,
-        pauseMs: hot ? undefined : [0, slow ? lockWatchdogTimeout : type === 'read' ? 100 : 20],
+        pauseMs: hot ? undefined : [0, pause ?? (slow ? lockWatchdogTimeout : type === 'read' ? 100 : 20)],
         evidence: {
           url: this.setup.evidenceUrl,
           stream: STREAM,

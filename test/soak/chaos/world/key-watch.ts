@@ -1,6 +1,8 @@
 import { Redis } from 'ioredis'
 import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
+import type { LockPlan } from '../plan/objects'
+import { readKey } from './key-reading'
 import { DATABASE, type Topology } from './topology'
 
 const EVERY_MS = 200
@@ -26,9 +28,11 @@ export class KeyWatch {
 
   constructor(
     private readonly topology: Topology,
-    private readonly locks: readonly { name: string }[],
+    private readonly locks: readonly LockPlan[],
     private readonly judge: Judge,
     private readonly namesByClientId: ReadonlyMap<string, string>,
+    /** The workers of owners whose fields do not say so. */
+    private readonly namesByOwner: ReadonlyMap<string, string> = new Map(),
   ) {}
 
   start(): void {
@@ -44,7 +48,7 @@ export class KeyWatch {
     this.looking = true
     // A look that fails leaves the state unknown: all times start anew.
     await Promise.all([
-      ...this.locks.map(({ name }) => this.lookAt(name).catch(() => this.seen.delete(name))),
+      ...this.locks.map((plan) => this.lookAt(plan).catch(() => this.seen.delete(plan.name))),
       this.lookElsewhere().catch(() => {}),
     ]).finally(() => {
       this.looking = false
@@ -63,14 +67,18 @@ export class KeyWatch {
     this.judge.violation('wrong-database', micros(), `${what}, and all work in database ${DATABASE}`)
   }
 
-  private async lookAt(name: string) {
+  private async lookAt(plan: LockPlan) {
+    const { name } = plan
     const asked = micros()
     const lock = this.judge.lock(name)
     const { grants } = lock
-    const fields = Object.keys(await this.topology.observer.hgetall(name)).filter((field) => field !== 'mode')
+    const { fields, head } = await readKey(this.topology, plan)
+    // Before its place lapses no other is let in, and it is not to be had: that is no sleep.
+    const isHeadAway = head !== undefined && this.judge.isAway(this.ownerOf(head), asked)
+    if (isHeadAway) lock.leftToLeaseUntil = asked
     const last = this.seen.get(name)
     const idle = grants === lock.grants && !lock.isInside()
-    const absentSince = idle && fields.length === 0 ? (last?.absentSince ?? asked) : undefined
+    const absentSince = idle && fields.length === 0 && !isHeadAway ? (last?.absentSince ?? asked) : undefined
     const kept = idle ? fields.map((field) => [field, last?.keptSince.get(field) ?? asked] as const) : []
     const there = fields.map((field) => {
       const turns = lock.turnsBy.get(this.ownerOf(field)) ?? 0
@@ -87,6 +95,7 @@ export class KeyWatch {
   }
 
   private ownerOf(field: string): string {
-    return this.namesByClientId.get(field.slice(0, field.indexOf(':'))) ?? 'a stranger'
+    const byClient = this.namesByClientId.get(field.slice(0, field.indexOf(':')))
+    return byClient ?? this.namesByOwner.get(field) ?? 'a stranger'
   }
 }

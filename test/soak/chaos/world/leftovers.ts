@@ -1,7 +1,7 @@
 import { waitUntil, withClient } from '../../../kit/servers/index'
 import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
-import type { LockPlan } from '../worker/messages'
+import type { LockPlan } from '../plan/objects'
 import type { KeyWatch } from './key-watch'
 import type { Topology } from './topology'
 import type { Workforce } from './workforce'
@@ -13,6 +13,8 @@ export interface Leftovers {
   readonly locks: readonly LockPlan[]
   readonly endsWithinMs: number
   readonly watch: KeyWatch
+  /** Looks at what else must be as it was. */
+  readonly atTheEnd: () => Promise<void>
 }
 
 /** Nothing is broken any more: everybody comes to an end of his turns, and nothing may be left. */
@@ -32,6 +34,7 @@ export async function checkLeftovers(after: Leftovers): Promise<void> {
       judge.violation('leak', micros(), `${name} still keeps ${JSON.stringify(report.left)}`, name)
     for (const error of report.unexpected) judge.violation('unexpected', micros(), `${name}: ${error}`, name)
   }
+  await after.atTheEnd()
   await checkServers(after)
   await Promise.all(
     workforce.node.map(async (worker) => {

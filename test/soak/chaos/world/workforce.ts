@@ -1,7 +1,9 @@
+import type { RedisNode } from '../../../kit/servers/index'
 import type { Judge } from '../evidence/judge'
 import { micros } from '../evidence/records'
 import { processOf } from '../evidence/sections'
-import type { LockPlan, WorkerSetup } from '../worker/messages'
+import type { LockPlan, ObjectPlan } from '../plan/objects'
+import type { Epochs, WorkerSetup } from '../worker/messages'
 import type { MutantName } from '../worker/mutants'
 import { JavaWorker } from './java-worker'
 import { Network } from './network'
@@ -18,6 +20,9 @@ export interface WorkforceOptions {
   readonly java: boolean
   readonly seed: number
   readonly mutant: MutantName | undefined
+  readonly objects: readonly ObjectPlan[]
+  readonly redServers: readonly RedisNode[]
+  epochs(): Epochs
 }
 
 const JAVA = 'java'
@@ -73,6 +78,11 @@ export class Workforce {
     this.node.find((worker) => worker.name === name)?.send({ do: 'describe' })
   }
 
+  /** From now on the next generation of objects is in use. */
+  nextEpoch(epochs: Epochs): void {
+    for (const worker of this.node) worker.send({ do: 'epoch', epochs })
+  }
+
   async replaceNode(index: number): Promise<void> {
     const old = this.node[index]!
     await old.kill()
@@ -114,12 +124,14 @@ export class Workforce {
   }
 
   private async startNode(worker: string): Promise<NodeWorker> {
-    const { topology, evidenceUrl, locks, seed, mutant, judge } = this.options
+    const { topology, evidenceUrl, locks, seed, mutant, judge, objects, redServers, epochs } = this.options
     // Whatever was taken from the one before it.
     await restoreRights(topology.nodes, worker)
-    const network = await Network.open(topology, loginOf(worker), distanceOf(worker))
+    const network = await Network.open(topology, loginOf(worker), distanceOf(worker), redServers)
     const setup: WorkerSetup = {
-      ...{ worker, seed, evidenceUrl, locks, mutant },
+      ...{ worker, seed, evidenceUrl, locks, mutant, objects },
+      epochs: epochs(),
+      redServers: network.redProxies.map(({ host, port }) => ({ host, port })),
       redis: network.route.node,
       lockWatchdogTimeout: topology.lockWatchdogTimeout,
     }

@@ -41,6 +41,8 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   delayMaxMs: { title: 'max ms', digits: 1 },
   heapPerLock: { title: 'heap/lock, bytes', digits: 0 },
   takenPerSecond: { title: 'taken/s', digits: 0 },
+  lastP50Ms: { title: 'last one p50 ms', digits: 2 },
+  lastMaxMs: { title: 'max ms', digits: 1 },
   leastShareAt0: { title: 'least at 0 ms', digits: 2 },
   leastShareAt1: { title: 'at 1 ms', digits: 2 },
   leastShareAt5: { title: 'at 5 ms', digits: 2 },

@@ -125,6 +125,8 @@ function figuresOf(results: readonly CallersResult[], measureMs: number, seen: S
     serverCommandsPerSection: seen.serverCommands / rate,
     messagesPerSection: seen.messages / rate,
     serverCpu: seen.cpu,
+    serverUsPerSection: (seen.cpu / rate) * 1e6,
+    clientUsPerSection: (sum(results.map(({ cpuSeconds }) => cpuSeconds ?? Number.NaN)) / sections) * 1e6,
   }
 }
 

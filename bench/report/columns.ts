@@ -34,6 +34,8 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   idleCommandsPerSecond: { title: 'commands/s in all', digits: 1 },
   heapPerWaiter: { title: 'heap/waiter, bytes', digits: 0 },
   serverCpu: { title: 'CPU of the server', digits: 2 },
+  serverUsPerSection: { title: 'server µs/section', digits: 0 },
+  clientUsPerSection: { title: 'client µs/section', digits: 0 },
   clientCpu: { title: 'CPU of the client', digits: 2 },
   heldLocks: { title: 'locks', digits: 0 },
   renewalCommandsPerSecond: { title: 'commands/s', digits: 0 },

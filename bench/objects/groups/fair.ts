@@ -10,7 +10,8 @@ const COLUMNS = [
   'leastCallerShare',
   'clientCommandsPerSection',
   'messagesPerSection',
-  'serverCpu',
+  'serverUsPerSection',
+  'clientUsPerSection',
 ]
 
 function fair(name: string, title: string, processes: number, callers: number): Group {

@@ -6,7 +6,14 @@ export const several: Group = {
   name: 'members',
   title: 'One caller alone, locks of several members',
   rounds: 5,
-  columns: ['sectionsPerSecond', 'waitP50Ms', 'waitP99Ms', 'clientCommandsPerSection', 'serverCpu'],
+  columns: [
+    'sectionsPerSecond',
+    'waitP50Ms',
+    'waitP99Ms',
+    'clientCommandsPerSection',
+    'serverUsPerSection',
+    'clientUsPerSection',
+  ],
   arms: [
     turns('lock', 'plain lock', LOCK, ONE_CALLER),
     turns('multi-one-server', 'multi lock of 3 on one server', OBJECTS, { ...ONE_CALLER, object: 'multi' }),

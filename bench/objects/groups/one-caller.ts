@@ -13,7 +13,8 @@ export const oneCaller: Group = {
     'waitP50Ms',
     'clientCommandsPerSection',
     'serverCommandsPerSection',
-    'serverCpu',
+    'serverUsPerSection',
+    'clientUsPerSection',
   ],
   arms: [
     turns('no-op', 'no-op baseline: two EVALSHA that do nothing', LIMIT, ONE_CALLER),

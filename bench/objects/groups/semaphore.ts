@@ -10,6 +10,8 @@ const COLUMNS = [
   'leastCallerShare',
   'clientCommandsPerSection',
   'messagesPerSection',
+  'serverUsPerSection',
+  'clientUsPerSection',
 ]
 const SEMAPHORE = { object: 'semaphore', permits: 8 } as const
 

@@ -23,9 +23,6 @@ if wrong then
   return wrong
 end
 local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
-if before then
-  redis.call('zremrangebyscore', KEYS[2], ARGV[4], ARGV[4])
-end
 recordAnswer(KEYS[2], ARGV[4], -1)
 if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then
   return 0

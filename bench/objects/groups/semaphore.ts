@@ -1,4 +1,4 @@
-import { JAVA, OBJECTS, REDIS_SEMAPHORE } from '../subjects'
+import { JAVA, OBJECTS, REDIS_SEMAPHORE_SEMAPHORE } from '../subjects'
 import { turns } from './arms'
 import type { Group } from './group'
 
@@ -26,7 +26,7 @@ export const semaphoreOne: Group = {
   arms: [
     turns('semaphore', 'semaphore', OBJECTS, ONE_PROCESS),
     turns('java', 'Java Redisson', JAVA, ONE_PROCESS),
-    turns('redis-semaphore', 'redis-semaphore, Semaphore', REDIS_SEMAPHORE, ONE_PROCESS),
+    turns('redis-semaphore', 'redis-semaphore, Semaphore', REDIS_SEMAPHORE_SEMAPHORE, ONE_PROCESS),
   ],
 }
 

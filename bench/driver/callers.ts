@@ -1,7 +1,7 @@
 import { startProxy, type TcpProxy } from '../../test/kit/servers/index'
 import type { Figures, Measured, Trouble } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
-import type { CallersResult, CallersWork } from '../worker/protocol'
+import type { CallersResult, CallersWork, ObjectKind } from '../worker/protocol'
 import type { Measuring, Place } from './measuring'
 import { sum } from './server-counts'
 import { atRank } from './statistics'
@@ -16,6 +16,12 @@ export interface CallersSetup {
   /** Each process has so many of its own, rather than all the same. */
   readonly apart?: boolean
   readonly holdMs?: number
+  /** What they take; plain locks where it is absent. */
+  readonly object?: ObjectKind
+  /** Of each semaphore. */
+  readonly permits?: number
+  /** Stops a server when the workers are connected, and lets it go on afterwards. */
+  readonly stall?: { begin(): Promise<void>; end(): Promise<void> }
   /** The last process reaches a single server through a proxy, on which each message takes so many ms. */
   readonly farMs?: number
   /** Of so many turns so many read, and the rest write; plain locks where it is absent. */
@@ -33,7 +39,7 @@ export async function measureCallers(
   subject: Subject,
   setup: CallersSetup,
   place: Place,
-  measuring: Measuring,
+  measuring: Pick<Measuring, 'command' | 'warmupMs' | 'measureMs'>,
 ): Promise<Measured> {
   const { results, seen } = await runCallers(subject, setup, place, measuring)
   return {
@@ -58,10 +64,13 @@ export async function runCallers(
     subject: subject.name,
     callers: setup.callers,
     locks: locksOf(''),
+    ...(setup.object && { object: setup.object }),
+    ...(setup.permits && { permits: setup.permits }),
     warmupMs: measuring.warmupMs(subject, setup.processes),
     measureMs: measuring.measureMs,
     holdMs: setup.holdMs ?? 0,
   }
+  if (setup.permits) await setPermits(place, work.locks, setup.permits)
   const command = measuring.command(subject)
   const proxy = setup.farMs === undefined ? undefined : await farAway(place, setup.farMs)
   const assignments = Array.from({ length: setup.processes }, (_, index) => ({
@@ -73,10 +82,19 @@ export async function runCallers(
     },
   }))
   try {
-    return await together(assignments, (start) => overWindow(place, work, start, subject.alsoSent))
+    return await together(assignments, async (start) => {
+      await setup.stall?.begin()
+      return await overWindow(place, work, start, subject.alsoSent)
+    })
   } finally {
     await proxy?.stop()
+    await setup.stall?.end()
   }
+}
+
+/** Of semaphores as Redisson keeps them: a number under their name. */
+async function setPermits({ servers }: Place, names: readonly string[], permits: number): Promise<void> {
+  for (const name of names) await servers[0]!.set(name, permits)
 }
 
 async function farAway({ address }: Place, ms: number): Promise<TcpProxy> {
@@ -107,6 +125,8 @@ function figuresOf(results: readonly CallersResult[], measureMs: number, seen: S
     serverCommandsPerSection: seen.serverCommands / rate,
     messagesPerSection: seen.messages / rate,
     serverCpu: seen.cpu,
+    serverUsPerSection: (seen.cpu / rate) * 1e6,
+    clientUsPerSection: (sum(results.map(({ cpuSeconds }) => cpuSeconds ?? Number.NaN)) / sections) * 1e6,
   }
 }
 

@@ -1,6 +1,7 @@
+import type { Redis } from 'ioredis'
 import type { Measured } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
-import type { HeldLocksWork } from '../worker/protocol'
+import type { HeldLocksWork, ObjectKind } from '../worker/protocol'
 import type { Measuring } from './measuring'
 import { memoryBytes } from './server-counts'
 import { together } from './together'
@@ -9,33 +10,47 @@ import { overWindow } from './window'
 /** To take so many; the pace is that of the slowest subject. */
 const takingMs = (locks: number, perSecond = 5_000) => 3_000 + (locks / perSecond) * 1_000
 
+/** What is held where it is no lock: how to make it ready, and how much of it is held. */
+export interface HeldObjects {
+  readonly object: ObjectKind
+  prepare(server: Redis, count: number): Promise<unknown>
+  held(server: Redis): Promise<number>
+}
+
 export async function measureHeldLocks(
   subject: Subject,
   locks: number,
   { single, command }: Pick<Measuring, 'single' | 'command'>,
-  { atLeastPerSecond, spreadMs = 0 }: { atLeastPerSecond?: number; spreadMs?: number } = {},
+  {
+    atLeastPerSecond,
+    spreadMs = 0,
+    objects,
+  }: { atLeastPerSecond?: number; spreadMs?: number; objects?: HeldObjects } = {},
 ): Promise<Measured> {
   const { renewsEveryMs } = subject
   if (renewsEveryMs === undefined) throw new Error(`${subject.name} renews nothing by itself`)
-  await single.servers[0]!.flushall()
+  const server = single.servers[0]!
+  await server.flushall()
+  await objects?.prepare(server, locks)
   const work: HeldLocksWork = {
     ...single.address,
     scenario: 'held-locks',
     subject: subject.name,
+    ...(objects && { object: objects.object }),
     locks: Array.from({ length: locks }, (_, index) => `bench:${index}`),
     warmupMs: takingMs(locks, atLeastPerSecond) + spreadMs,
     ...(spreadMs > 0 && { spreadMs }),
     // So that each lock is renewed once.
     measureMs: renewsEveryMs,
   }
-  const memory = () => memoryBytes(single.servers[0]!)
+  const memory = () => memoryBytes(server)
   const { results, seen } = await together([{ command: command(subject), work }], async (start) => {
     const bytesBefore = await memory()
     const rates = await overWindow(single, work, start, subject.alsoSent)
     return { ...rates, bytes: (await memory()) - bytesBefore }
   })
   const { cpuSeconds, delayP99Ms, delayMaxMs, heapBytes, takingMs: took } = results[0]!
-  const kept = await single.servers[0]!.dbsize()
+  const kept = await (objects ? objects.held(server) : server.dbsize())
   return {
     figures: {
       heldLocks: locks,
@@ -48,6 +63,6 @@ export async function measureHeldLocks(
       heapPerLock: heapBytes / locks,
       serverBytesPerLock: seen.bytes / locks,
     },
-    troubles: kept < locks ? [{ kind: 'errors', text: `${locks - kept} of ${locks} locks were lost` }] : [],
+    troubles: kept < locks ? [{ kind: 'errors', text: `${locks - kept} of ${locks} were lost` }] : [],
   }
 }

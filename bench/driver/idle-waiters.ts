@@ -2,7 +2,7 @@ import { waitUntil } from '../../test/kit/servers/wait-until'
 import type { Measured, Trouble } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import { epochNow } from '../worker/epoch'
-import type { CallersWork, IdleWaitersResult, IdleWaitersWork } from '../worker/protocol'
+import type { CallersWork, IdleWaitersResult, IdleWaitersWork, ObjectKind } from '../worker/protocol'
 import type { Measuring } from './measuring'
 import { sum } from './server-counts'
 import { together } from './together'
@@ -20,17 +20,27 @@ const FOR_LONG = 120_000
 /** What a waiter does every few seconds is to be seen in every window, however short those of the other scenarios. */
 const LEAST_QUIET = 6_000
 
+export interface IdleWaitersSetup {
+  readonly processes: number
+  /** In each process. */
+  readonly waiters: number
+  /** Plain locks where it is absent. */
+  readonly object?: ObjectKind
+  /** Until all wait, where that takes longer than usual. */
+  readonly settlingMs?: number
+}
+
 /** One process holds the lock; the waiters of some others wait, and nothing happens. */
 export async function measureIdleWaiters(
   subject: Subject,
-  { processes, waiters }: { processes: number; waiters: number },
-  measuring: Measuring,
+  { processes, waiters, object, settlingMs }: IdleWaitersSetup,
+  measuring: Pick<Measuring, 'single' | 'command' | 'measureMs'>,
 ): Promise<Measured> {
   const { single } = measuring
   const server = single.servers[0]!
   await server.flushall()
   const command = measuring.command(subject)
-  const common = { ...single.address, subject: subject.name, locks: [LOCK] }
+  const common = { ...single.address, subject: subject.name, ...(object && { object }), locks: [LOCK] }
   const holding: CallersWork = {
     ...common,
     scenario: 'throughput',
@@ -40,7 +50,7 @@ export async function measureIdleWaiters(
     measureMs: FOR_LONG,
   }
   const measureMs = Math.max(LEAST_QUIET, measuring.measureMs)
-  const times = { warmupMs: SETTLING[subject.runsOn], measureMs }
+  const times = { warmupMs: settlingMs ?? SETTLING[subject.runsOn], measureMs }
   const waiting: IdleWaitersWork | CallersWork =
     subject.runsOn === 'node'
       ? { ...common, ...times, scenario: 'idle-waiters', callers: waiters }

@@ -1,4 +1,4 @@
-import { Random } from '../../test/kit/random'
+import { Random, shuffled } from '../../test/kit/random'
 import type { Measured, Scenario } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { Measuring } from './measuring'
@@ -60,13 +60,7 @@ function stepsOf({ scenarios, subjects, rounds }: Plan, quick: boolean): Step[] 
 }
 
 /** A subject that cannot be measured is a finding, no reason to lose the others' figures. */
-function failed(error: Error): Measured {
+export function failed(error: Error): Measured {
   const kind = error instanceof WorkerTimeout ? 'hangs' : 'failed'
   return { figures: {}, troubles: [{ kind, text: error.message }] }
-}
-
-/** Every order is as likely as any other. */
-function shuffled<T>(items: readonly T[], random: Random): T[] {
-  const left = [...items]
-  return items.map(() => left.splice(random.between(0, left.length - 1), 1)[0]!)
 }

@@ -1,15 +1,16 @@
 import { Redis } from 'ioredis'
-import { Mutex } from 'redis-semaphore'
+import { Mutex, Semaphore } from 'redis-semaphore'
 import { type OpenSubject, singleServer } from './subject'
 
-/** `acquire()` and `release()` of a Mutex for each caller. */
-export const open: OpenSubject = async (at) => {
-  const client = new Redis(singleServer(at))
+/** `acquire()` and `release()` of a Mutex for each caller, or of a Semaphore. */
+export const open: OpenSubject = async (work) => {
+  const client = new Redis(singleServer(work))
   await client.ping()
   return {
     exclusive: true,
-    caller(lockName) {
-      const mutex = new Mutex(client, lockName)
+    caller(name) {
+      const mutex =
+        work.object === 'semaphore' ? new Semaphore(client, name, work.permits ?? 1) : new Mutex(client, name)
       return { acquire: () => mutex.acquire(), release: () => mutex.release() }
     },
   }

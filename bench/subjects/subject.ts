@@ -1,4 +1,4 @@
-import type { Address } from '../worker/protocol'
+import type { Address, AnyWork } from '../worker/protocol'
 
 /** One of those that use a lock in turns: what would be a thread in Java. */
 export interface Caller {
@@ -13,9 +13,14 @@ export interface SubjectClient {
   caller(lockName: string): Caller
   /** Where the subject has read-write locks. */
   readWriteCaller?(lockName: string): { readonly read: Caller; readonly write: Caller }
+  /** Where the subject has latches: waits until this one is open. */
+  latch?(name: string): Promise<void>
 }
 
-export type OpenSubject = (at: Address) => Promise<SubjectClient>
+/** What a client is opened for: where, and what its callers use there. */
+export type ClientWork = Address & Pick<AnyWork, 'object' | 'permits'>
+
+export type OpenSubject = (work: ClientWork) => Promise<SubjectClient>
 
 /** For those that take part on a single server only. */
 export function singleServer(at: Address): string {

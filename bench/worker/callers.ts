@@ -56,7 +56,7 @@ function waysOf(
   index: number,
 ): (turn: number) => Way {
   if (work.scenario === 'throughput') {
-    const way = { caller: client.caller(name), weight: ALONE }
+    const way = { caller: client.caller(name), weight: Math.floor(ALONE / (work.permits ?? 1)) }
     return () => way
   }
   if (!client.readWriteCaller) throw new Error(`${work.subject} has no read-write locks`)
@@ -146,5 +146,5 @@ class Counting {
 }
 
 function isViolated(inside: number, weight: number): boolean {
-  return weight === ALONE ? inside > 0 : inside >= ALONE
+  return inside + weight > ALONE
 }

@@ -10,14 +10,37 @@
  * The worker's own log and error messages go to stderr. A worker that cannot do the work says why there and
  * ends with a code other than 0.
  */
-export type Work = CallersWork | HandoffWork | IdleWaitersWork | HeldLocksWork
+export type Work = CallersWork | HandoffWork | IdleWaitersWork | HeldLocksWork | LatchWork
 
-/** `redis://host:port`: of one server, or of nodes of a cluster. */
-export type Address = { readonly redis: string } | { readonly cluster: readonly string[] }
+/** `redis://host:port`: of one server, perhaps with others for the other members of a lock, or of nodes of a cluster. */
+export type Address =
+  | { readonly redis: string; readonly others?: readonly string[] }
+  | { readonly cluster: readonly string[] }
+
+/** What stands under the names of a work. */
+export type ObjectKind =
+  | 'lock'
+  | 'fair'
+  | 'fenced'
+  | 'non-reentrant'
+  | 'token'
+  | 'multi'
+  | 'red'
+  | 'semaphore'
+  | 'expirable-semaphore'
+  | 'renewed-permits'
+  | 'latch'
+
+/** The one semaphore whose permits are held and renewed. */
+export const RENEWED_PERMITS = 'bench:permits'
 
 export type AnyWork = Address & {
   readonly subject: string
   readonly locks: readonly string[]
+  /** Plain locks where it is absent. */
+  readonly object?: ObjectKind
+  /** Each semaphore has so many; the driver has set them. */
+  readonly permits?: number
   readonly warmupMs: number
   readonly measureMs: number
 }
@@ -118,12 +141,24 @@ export interface HeldLocksResult {
   readonly heapBytes: number
 }
 
+/**
+ * The locks are latches. Each caller waits for the first, and when that is open for the next, to the last. The driver opens
+ * each when all callers wait for it.
+ */
+export type LatchWork = AnyWork & { readonly scenario: 'latch'; readonly callers: number }
+
+export interface LatchResult {
+  /** When the last caller of this process went on, for each latch: in ms since the epoch with a fraction. */
+  readonly last: readonly number[]
+}
+
 export interface Results {
   readonly throughput: CallersResult
   readonly 'read-write': CallersResult
   readonly handoff: HandoffResult
   readonly 'idle-waiters': IdleWaitersResult
   readonly 'held-locks': HeldLocksResult
+  readonly latch: LatchResult
 }
 
 export type FromWorker = { readonly ready: true } | { readonly result: unknown }

@@ -6,6 +6,7 @@ import { prepareCallers } from './callers'
 import { prepareHandoff } from './handoff'
 import { prepareHeldLocks } from './held-locks'
 import { prepareIdleWaiters } from './idle-waiters'
+import { prepareLatch } from './latch'
 import { openSubject } from './open-subject'
 import type { Start, Work } from './protocol'
 
@@ -21,6 +22,8 @@ function prepare(client: SubjectClient, work: Work): (start: number) => Promise<
       return prepareIdleWaiters(client, work)
     case 'held-locks':
       return prepareHeldLocks(client, work)
+    case 'latch':
+      return prepareLatch(client, work)
   }
 }
 
@@ -28,7 +31,7 @@ async function main(): Promise<void> {
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
   const next = async <T>() => JSON.parse((await lines.next()).value) as T
   const work = await next<Work>()
-  const client = await openSubject(work.subject, work)
+  const client = await openSubject(work)
   const run = prepare(client, work)
   await say({ ready: true })
   const { start } = await next<Start>()

@@ -15,11 +15,12 @@
 
 --- @include "counter"
 --- @include "request-record"
+--- @include "pass-shortage"
 local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[3], ARGV[4])
+local before = recordedAnswer(KEYS[2], ARGV[3])
 if before then
   return tonumber(before)
 end
@@ -38,5 +39,5 @@ if redis.call('exists', KEYS[1]) == 1 then
     end
   end
 end
-recordAnswer(KEYS[2], ARGV[3], answer)
+recordAnswer(KEYS[2], ARGV[3], ARGV[4], answer)
 return answer

@@ -16,11 +16,12 @@
 
 --- @include "counter"
 --- @include "request-record"
+--- @include "pass-shortage"
 local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[3], ARGV[4])
+local before = recordedAnswer(KEYS[2], ARGV[3])
 if before then
   return tonumber(before)
 end
@@ -34,5 +35,5 @@ if redis.call('del', KEYS[1]) == 1 then
   local opened = notify(ARGV[2], ARGV[1], '0')
   answer = closed and opened and 1 or 2
 end
-recordAnswer(KEYS[2], ARGV[3], answer)
+recordAnswer(KEYS[2], ARGV[3], ARGV[4], answer)
 return answer

@@ -21,7 +21,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
+local before = recordedAnswer(KEYS[2], ARGV[4])
 if before then
   return tonumber(before)
 end
@@ -31,5 +31,5 @@ if redis.call('set', KEYS[1], ARGV[1], 'NX') then
   --- @include "notify"
   answer = notify(ARGV[3], ARGV[2], '1') and 1 or 2
 end
-recordAnswer(KEYS[2], ARGV[4], answer)
+recordAnswer(KEYS[2], ARGV[4], ARGV[5], answer)
 return answer

@@ -28,12 +28,14 @@ local lease = tonumber(ARGV[2])
 --- @include "fair-queue"
 
 local remaining = redis.call('pttl', KEYS[1])
-if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
-  redis.call('pexpire', KEYS[1], math.max(lease, remaining))
-  return nil
-end
-if redis.call('hlen', KEYS[1]) > 1 then
-  return redis.error_reply('WRONGTYPE a lock has one field, this hash has more')
+if remaining ~= -2 then
+  if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+    redis.call('pexpire', KEYS[1], math.max(lease, remaining))
+    return nil
+  end
+  if redis.call('hlen', KEYS[1]) > 1 then
+    return redis.error_reply('WRONGTYPE a lock has one field, this hash has more')
+  end
 end
 local wrong = queueError()
 if wrong then
@@ -49,7 +51,7 @@ end
 local allowance = tonumber(ARGV[3])
 local latest = now + allowance
 -- Its owner lives: however late it is refreshed, the place is not to be dropped now.
-local place = redis.call('zscore', KEYS[3], ARGV[1])
+local place = not isEmpty() and redis.call('zscore', KEYS[3], ARGV[1])
 if place and tonumber(place) < latest then
   redis.call('zadd', KEYS[3], latest, ARGV[1])
 end
@@ -75,7 +77,7 @@ end
 if ARGV[4] == '0' then
   return { 0, remaining, now }
 end
-if not redis.call('zscore', KEYS[3], ARGV[1]) then
+if not place and not redis.call('zscore', KEYS[3], ARGV[1]) then
   local last = redis.call('lindex', KEYS[2], -1)
   if last and isOurs(last) then
     latest = math.max(latest, tonumber(redis.call('zscore', KEYS[3], last) or 0))

@@ -22,5 +22,5 @@ end
 
 --- @include "fair-queue"
 redis.call('del', KEYS[1])
-local head = not queueError() and firstInQueue(serverTime(), tonumber(ARGV[2]))
+local head = not queueError() and not isEmpty() and firstInQueue(serverTime(), tonumber(ARGV[2]))
 return notify(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0') and 2 or 3

@@ -22,6 +22,7 @@ if wrong then
   return wrong
 end
 local removed = redis.call('lrem', KEYS[2], 1, ARGV[1]) + redis.call('zrem', KEYS[3], ARGV[1])
+countPlaces()
 local head = firstInQueue(serverTime(), tonumber(ARGV[2]))
 -- The release may have notified the one that leaves, and it alone. Without another in the queue the waiters of the other
 -- locks of this name are next; their channel is that of an owner without the colon.

@@ -25,7 +25,7 @@ if redis.call('exists', KEYS[1]) == 1 then
   return freed and 2 or 0
 end
 -- Also where the queue is none: what was held is released.
-local head = not queueError() and firstInQueue(serverTime(), tonumber(ARGV[2]))
+local head = not queueError() and not isEmpty() and firstInQueue(serverTime(), tonumber(ARGV[2]))
 local heard = 0
 if head then
   heard = notify(ARGV[5], ARGV[3] .. head, '0')

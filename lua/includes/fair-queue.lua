@@ -7,7 +7,8 @@
 -- which its caller would wait, and a Java caller that acquires takes its own wait off the scores of all behind it. So a
 -- place of ours has, besides its allowance, the waits of all Java places ahead of it.
 --
--- queueError(): what is wrong with the two keys, to be asked before the first write; nothing where they are in order.
+-- queueError(): what is wrong with the two keys, to be asked before the first write; nothing where they are in order. It counts
+--   the places for isEmpty() and firstInQueue(): a script that changes their number calls countPlaces().
 -- firstInQueue(now, allowance): brings list and set together where they differ, drops the places at the head that have
 --   lapsed, and returns the owner that heads the queue, when its place lapses, and how many were dropped.
 -- walk(from, sum, slices, now, visit, endOfSlice): visits the places of ours from an index on, and the sum of the waits of
@@ -20,12 +21,22 @@
 local SLICE = 500
 local SLICES = 20
 
+local places, scored
+
+local function countPlaces()
+  places = redis.pcall('llen', KEYS[2])
+  scored = redis.pcall('zcard', KEYS[3])
+end
+
 local function queueError()
-  local list = redis.call('type', KEYS[2]).ok
-  local set = redis.call('type', KEYS[3]).ok
-  if (list ~= 'none' and list ~= 'list') or (set ~= 'none' and set ~= 'zset') then
+  countPlaces()
+  if type(places) == 'table' or type(scored) == 'table' then
     return redis.error_reply('WRONGTYPE the queue of a fair lock is a list and a sorted set')
   end
+end
+
+local function isEmpty()
+  return places == 0 and scored == 0
 end
 
 local function isOurs(owner)
@@ -34,18 +45,18 @@ end
 
 -- A place without a score gets one, so that it lapses; a score without a place gets one; of two places the later one goes.
 local function heal(now, allowance)
-  if redis.call('llen', KEYS[2]) == redis.call('zcard', KEYS[3]) then
+  if places == scored then
     return
   end
   local placed, twice = {}, {}
   local from = 0
   for _ = 1, SLICES do
-    local places = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
-    if #places == 0 then
+    local owners = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
+    if #owners == 0 then
       break
     end
-    local scores = redis.call('zmscore', KEYS[3], unpack(places))
-    for i, owner in ipairs(places) do
+    local scores = redis.call('zmscore', KEYS[3], unpack(owners))
+    for i, owner in ipairs(owners) do
       if placed[owner] then
         twice[#twice + 1] = owner
       elseif not scores[i] then
@@ -53,7 +64,7 @@ local function heal(now, allowance)
       end
       placed[owner] = true
     end
-    from = from + #places
+    from = from + #owners
   end
   for i = 1, math.min(#twice, SLICE) do
     redis.call('lrem', KEYS[2], -1, twice[i])
@@ -78,18 +89,18 @@ end
 local function sweep(now)
   local swept = 0
   for _ = 1, SLICES do
-    local places = redis.call('lrange', KEYS[2], 0, SLICE - 1)
-    if #places == 0 then
+    local owners = redis.call('lrange', KEYS[2], 0, SLICE - 1)
+    if #owners == 0 then
       return swept
     end
-    local scores = redis.call('zmscore', KEYS[3], unpack(places))
+    local scores = redis.call('zmscore', KEYS[3], unpack(owners))
     local lapsed = 0
-    while lapsed < #places and scores[lapsed + 1] and tonumber(scores[lapsed + 1]) <= now do
+    while lapsed < #owners and scores[lapsed + 1] and tonumber(scores[lapsed + 1]) <= now do
       lapsed = lapsed + 1
     end
     if lapsed > 0 then
       redis.call('ltrim', KEYS[2], lapsed, -1)
-      redis.call('zrem', KEYS[3], unpack(places, 1, lapsed))
+      redis.call('zrem', KEYS[3], unpack(owners, 1, lapsed))
     end
     swept = swept + lapsed
     if lapsed < SLICE then
@@ -112,6 +123,9 @@ local function limitHeads(latest)
 end
 
 local function firstInQueue(now, allowance)
+  if isEmpty() then
+    return nil, 0, 0
+  end
   heal(now, allowance)
   local swept = 0
   local head = redis.call('lindex', KEYS[2], 0)
@@ -151,8 +165,8 @@ end
 local function walk(from, sum, slices, now, visit, endOfSlice)
   local previous
   for _ = 1, slices do
-    local places = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
-    for _, owner in ipairs(places) do
+    local owners = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
+    for _, owner in ipairs(owners) do
       if isOurs(owner) then
         visit(owner, sum)
         previous = nil
@@ -163,7 +177,7 @@ local function walk(from, sum, slices, now, visit, endOfSlice)
       end
     end
     endOfSlice()
-    if #places < SLICE then
+    if #owners < SLICE then
       return 0, sum
     end
     from = from + SLICE

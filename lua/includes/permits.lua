@@ -16,9 +16,17 @@ local function permitsError(counter, timeouts)
 end
 
 local function bytes(id)
-  return (string.gsub(id, '..', function(digits)
-    return string.char(tonumber(digits, 16))
-  end))
+  local text = ''
+  for i = 1, 32, 8 do
+    local word = tonumber(string.sub(id, i, i + 7), 16)
+    text = text .. string.char(
+      math.floor(word / 16777216),
+      math.floor(word / 65536) % 256,
+      math.floor(word / 256) % 256,
+      word % 256
+    )
+  end
+  return text
 end
 
 -- As Redisson writes it.

@@ -18,7 +18,7 @@
 --- @include "permits"
 --- @include "server-time"
 --- @include "notify"
-local wrong = permitsError(KEYS[1], KEYS[2])
+local wrong, value = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end
@@ -26,19 +26,22 @@ end
 local now = serverTime()
 local ends = leaseEnd(now, ARGV[1])
 local permits = tonumber(ARGV[4])
+local ids = {}
 local isOut = 0
 for i = 5, #ARGV do
-  if redis.call('zscore', KEYS[2], bytes(ARGV[i])) then
+  local id = bytes(ARGV[i])
+  ids[#ids + 1] = id
+  if redis.call('zscore', KEYS[2], id) then
     isOut = isOut + 1
   end
 end
 if isOut > 0 and isOut < permits then
   -- Some have expired meanwhile: all are taken anew.
-  for i = 5, #ARGV do
-    redis.call('zrem', KEYS[2], bytes(ARGV[i]))
+  for _, id in ipairs(ids) do
+    redis.call('zrem', KEYS[2], id)
   end
-  if redis.call('exists', KEYS[1]) == 1 then
-    redis.call('incrby', KEYS[1], isOut)
+  if value then
+    value = redis.call('incrby', KEYS[1], isOut)
   end
   isOut = 0
 end
@@ -46,10 +49,10 @@ end
 local reclaimed = 0
 if isOut == 0 then
   reclaimed = reclaim(KEYS[1], KEYS[2], now)
-  if redis.call('exists', KEYS[1]) == 0 then
+  if not value then
     return {-1}
   end
-  local free = tonumber(redis.call('get', KEYS[1]))
+  local free = tonumber(value) + reclaimed
   if free < permits then
     if reclaimed > 0 and free > 0 then
       notify(ARGV[3], ARGV[2], free)
@@ -59,8 +62,8 @@ if isOut == 0 then
   end
 end
 -- Before the count: a set that is empty by now is a key that a slot on the move has lost, and the script ends here.
-for i = 5, #ARGV do
-  redis.call('zadd', KEYS[2], ends, bytes(ARGV[i]))
+for _, id in ipairs(ids) do
+  redis.call('zadd', KEYS[2], ends, id)
 end
 if isOut == 0 then
   redis.call('decrby', KEYS[1], permits)

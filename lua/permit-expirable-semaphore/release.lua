@@ -18,16 +18,19 @@
 --- @include "permits"
 --- @include "server-time"
 --- @include "notify"
-local wrong = permitsError(KEYS[1], KEYS[2])
+local wrong, value = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end
 
 local now = serverTime()
+local ids = {}
 local answer = {1}
 local areAllOut = true
 for i = 4, #ARGV do
-  local score = redis.call('zscore', KEYS[2], bytes(ARGV[i]))
+  local id = bytes(ARGV[i])
+  ids[#ids + 1] = id
+  local score = redis.call('zscore', KEYS[2], id)
   local state = not score and 0 or tonumber(score) > now and 1 or -1
   areAllOut = areAllOut and state == 1
   answer[i - 2] = state
@@ -37,11 +40,11 @@ if ARGV[1] == '1' and not areAllOut then
 end
 
 local removed = 0
-for i = 4, #ARGV do
-  removed = removed + redis.call('zrem', KEYS[2], bytes(ARGV[i]))
+for _, id in ipairs(ids) do
+  removed = removed + redis.call('zrem', KEYS[2], id)
 end
 -- Without a count no client knows how many there are in all: setPermits() puts that right.
-if removed > 0 and redis.call('exists', KEYS[1]) == 1 then
+if removed > 0 and value then
   local free = redis.call('incrby', KEYS[1], removed)
   if free > 0 and not notify(ARGV[3], ARGV[2], free) then
     answer[1] = 2

@@ -24,7 +24,7 @@ local wrong = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[3], ARGV[4], ARGV[5])
+local before = recordedAnswer(KEYS[3], ARGV[4])
 if before then
   return tonumber(before)
 end
@@ -41,5 +41,5 @@ if redis.call('exists', KEYS[1]) == 0 then
     answer = 2
   end
 end
-recordAnswer(KEYS[3], ARGV[4], answer)
+recordAnswer(KEYS[3], ARGV[4], ARGV[5], answer)
 return answer

@@ -11,29 +11,21 @@
 --          -2 or less  not taken: there are too few; -2 minus how many there are, those below zero counted as none
 -- Error    WRONGTYPE where the key holds no count
 --
--- Applied twice: the record knows the request and its answer. It is written again, so that a replica that is waited for has
--- something to acknowledge.
+-- Applied twice: the record knows whether the request was granted. It is written again, so that a replica that is waited for
+-- has something to acknowledge. How many there are is answered as it is now.
 
 --- @include "counter"
---- @include "request-record"
-local wrong, free = counterError(KEYS[1])
+--- @include "request-once"
+local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[2], ARGV[3])
-if before then
-  redis.call('pexpire', KEYS[2], 60000)
-  return tonumber(before)
-end
 
+local free = tonumber(value or '0')
 local permits = tonumber(ARGV[1])
-local answer
-if not free then
-  answer = -1
-elseif tonumber(free) < permits then
-  answer = -2 - math.max(tonumber(free), 0)
-else
-  answer = redis.call('decrby', KEYS[1], permits)
+local granted = free >= permits and '1' or '-1'
+local before = recordOnce(KEYS[2], ARGV[2], ARGV[3], granted)
+if (before or granted) == '1' then
+  return before and math.max(free, 0) or redis.call('decrby', KEYS[1], ARGV[1])
 end
-recordAnswer(KEYS[2], ARGV[2], answer)
-return answer
+return value and -2 - math.max(free, 0) or -1

@@ -21,7 +21,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
+local before = recordedAnswer(KEYS[2], ARGV[4])
 if before then
   return tonumber(before)
 end
@@ -39,5 +39,5 @@ else
     answer = 2
   end
 end
-recordAnswer(KEYS[2], ARGV[4], answer)
+recordAnswer(KEYS[2], ARGV[4], ARGV[5], answer)
 return answer

@@ -18,17 +18,14 @@
 
 --- @include "counter"
 --- @include "request-record"
+--- @include "pass-shortage"
 local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
+local before = recordedAnswer(KEYS[2], ARGV[4])
 passShortage(KEYS[2])
--- The new answer before the old one goes: a record that was empty in between is a key that a slot on the move has lost.
-recordAnswer(KEYS[2], ARGV[4], -1)
-if before and before ~= '-1' then
-  redis.call('zrem', KEYS[2], ARGV[4] .. ':' .. before)
-end
+recordAnswer(KEYS[2], ARGV[4], ARGV[5], -1)
 if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then
   return 0
 end

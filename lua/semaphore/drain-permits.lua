@@ -16,7 +16,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[1], ARGV[2])
+local before = recordedAnswer(KEYS[2], ARGV[1])
 if before then
   return tonumber(before)
 end
@@ -26,5 +26,5 @@ if free ~= 0 then
   -- Not SET, which would drop a time to live.
   redis.call('decrby', KEYS[1], free)
 end
-recordAnswer(KEYS[2], ARGV[1], free)
+recordAnswer(KEYS[2], ARGV[1], ARGV[2], free)
 return free

@@ -18,29 +18,31 @@
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
 --- @include "counter"
---- @include "request-record"
+--- @include "request-once"
+--- @include "pass-shortage"
 local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
+
+local answer = '1'
+if ARGV[2] == '1' and not value then
+  answer = '0'
+elseif (value or 0) + ARGV[1] > 2147483647 then
+  answer = '-1'
+end
+passShortage(KEYS[2])
+local before = recordOnce(KEYS[2], ARGV[5], ARGV[6], answer)
 if before then
   return tonumber(before)
 end
-passShortage(KEYS[2])
-
-local answer = 1
-if ARGV[2] == '1' and not value then
-  answer = 0
-elseif tonumber(value or '0') + ARGV[1] > 2147483647 then
-  answer = -1
-else
+if answer == '1' then
   local free = redis.call('incrby', KEYS[1], ARGV[1])
   --- @include "notify"
   -- Java's listeners take no message below 1.
   if free > 0 and not notify(ARGV[4], ARGV[3], free) then
-    answer = 2
+    answer = '2'
+    redis.call('hset', KEYS[2], ARGV[5], answer)
   end
 end
-recordAnswer(KEYS[2], ARGV[5], answer)
-return answer
+return tonumber(answer)

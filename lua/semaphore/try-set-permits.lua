@@ -22,7 +22,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
+local before = recordedAnswer(KEYS[2], ARGV[5])
 if before then
   return tonumber(before)
 end
@@ -38,5 +38,5 @@ if redis.call('set', KEYS[1], ARGV[1], 'NX') then
     answer = 2
   end
 end
-recordAnswer(KEYS[2], ARGV[5], answer)
+recordAnswer(KEYS[2], ARGV[5], ARGV[6], answer)
 return answer

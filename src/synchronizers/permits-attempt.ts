@@ -3,7 +3,7 @@ import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
-import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import type { Attempt, Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import type { OpenRequest, RequestRecord } from './request-record'
@@ -23,8 +23,8 @@ const NO_SEMAPHORE = -1
 /** 0 or more: granted, so many are left; -1: no such semaphore; less: too few, and -2 minus how many there are. */
 function decodeAcquire(raw: unknown): Outcome<undefined> {
   const answer = Number(raw)
-  if (answer >= 0) return { ...GRANTED, left: answer }
-  return { ...blocked(untilRecheck()), left: answer === -1 ? NO_SEMAPHORE : -2 - answer }
+  if (answer >= 0) return { granted: true, grant: undefined, left: answer }
+  return { granted: false, blockedFor: untilRecheck(), left: answer === -1 ? NO_SEMAPHORE : -2 - answer }
 }
 
 /**

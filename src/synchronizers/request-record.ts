@@ -12,8 +12,11 @@ const KEPT_FOR = 60_000
  */
 const RETRIED_FOR = 30_000
 
-/** One request in so many tells the server which records it may forget. */
-const PRUNED_EVERY = 8
+/**
+ * The first request of an object says which requests the server may forget; so does one after so many others, or after as
+ * many as are open. The script looks at the whole record, and so at few requests for each.
+ */
+const FORGOTTEN_AFTER = 8
 
 let lastRequest = 0
 
@@ -29,6 +32,7 @@ const recordsOf = new WeakMap<Context, Map<string, OpenRequests>>()
 export class RequestRecord {
   private readonly keys: readonly string[]
   private readonly openByKey: Map<string, OpenRequests>
+  private sentSinceForgotten = FORGOTTEN_AFTER
 
   constructor(
     private readonly context: Context,
@@ -48,18 +52,47 @@ export class RequestRecord {
    * A request that may be sent several times, by one script or several. To be closed when nothing asks for it any more.
    */
   open(): OpenRequest {
-    const { context, openByKey, keys } = this
+    const { openByKey } = this
     const request = ++lastRequest
-    const key = keys[0]!
+    const key = this.keys[0]!
     let open = openByKey.get(key)
     if (!open) {
       open = new Set()
       openByKey.set(key, open)
     }
     open.add(request)
-    return new OpenRequest(context, keys, request, open, () => {
-      if (open.delete(request) && open.size === 0 && openByKey.get(key) === open) openByKey.delete(key)
-    })
+    return new OpenRequest(this, request, open)
+  }
+
+  /** The lowest open request, where the server is to hear of it; else 0. */
+  private forgottenBelow(open: OpenRequests): number {
+    if (++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, open.size)) return 0
+    this.sentSinceForgotten = 0
+    const [lowest = 0] = open
+    return lowest
+  }
+
+  /** @internal Of one open request. */
+  send<Value>(
+    script: Script<Value>,
+    args: readonly (string | number)[],
+    request: number,
+    open: OpenRequests,
+    acknowledged: boolean,
+  ): ScriptCall<Value> {
+    const all = [...args, request, this.forgottenBelow(open)]
+    return this.context.scripts.run(script, this.keys, all, acknowledged)
+  }
+
+  /** @internal The request is no longer open, at once or when no copy of it can arrive. */
+  close(request: number, open: OpenRequests, copyPossible: boolean): void {
+    const { context, keys, openByKey } = this
+    const forget = () => {
+      if (open.delete(request) && open.size === 0 && openByKey.get(keys[0]!) === open)
+        openByKey.delete(keys[0]!)
+    }
+    if (copyPossible) context.clock.after(KEPT_FOR, forget)
+    else forget()
   }
 
   /** Sends a script whose last key is the record, and whose last arguments are the request and the lowest open one. */
@@ -106,11 +139,9 @@ export class RequestRecord {
 /** One request, whose copies are known by its number. */
 export class OpenRequest {
   constructor(
-    private readonly context: Context,
-    private readonly keys: readonly string[],
+    private readonly record: RequestRecord,
     private readonly number: number,
     private readonly open: OpenRequests,
-    private readonly forget: () => void,
   ) {}
 
   send<Value>(
@@ -118,16 +149,13 @@ export class OpenRequest {
     args: readonly (string | number)[],
     acknowledged = false,
   ): ScriptCall<Value> {
-    const [first = this.number] = this.open
-    const lowest = this.number % PRUNED_EVERY === 0 ? first : 0
-    return this.context.scripts.run(script, this.keys, [...args, this.number, lowest], acknowledged)
+    return this.record.send(script, args, this.number, this.open, acknowledged)
   }
 
   /**
    * Nothing asks for its answer any more. `copyPossible`: a copy may still arrive, and the record must know it then.
    */
   close(copyPossible: boolean): void {
-    if (copyPossible) this.context.clock.after(KEPT_FOR, this.forget)
-    else this.forget()
+    this.record.close(this.number, this.open, copyPossible)
   }
 }

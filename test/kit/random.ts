@@ -22,3 +22,9 @@ export class Random {
     return from[this.between(0, from.length - 1)]!
   }
 }
+
+/** Every order is as likely as any other. */
+export function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = [...items]
+  return items.map(() => left.splice(random.between(0, left.length - 1), 1)[0]!)
+}

@@ -52,8 +52,8 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
     case 'permit-unchecked':
       return replacing(
         'permit-expirable-semaphore/release',
-        "removed + redis.call('zrem', KEYS[2], bytes(ARGV[i]))",
-        "removed + math.max(1, redis.call('zrem', KEYS[2], bytes(ARGV[i])))",
+        "removed + redis.call('zrem', KEYS[2], id)",
+        "removed + math.max(1, redis.call('zrem', KEYS[2], id))",
       )
     case 'latch-forgets-requests':
       return replacing('count-down-latch/count-down', 'if before then', 'if false then')

@@ -7,6 +7,8 @@ record BenchOrder(
     String redis,
     List<String> cluster,
     String scenario,
+    String object,
+    int permits,
     String role,
     int callers,
     List<String> locks,

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Those of this process that use one lock: who is inside, and in which order they came. */
 final class Crowd {
-    /** More than readers could ever add up to. */
-    private static final int ALONE = 1 << 20;
+    /** What an owner weighs that keeps all others out: more than readers could ever add up to. */
+    static final int ALONE = 1 << 20;
     private final AtomicInteger inside = new AtomicInteger();
     private final AtomicLong asked = new AtomicLong();
     private final AtomicLong served = new AtomicLong();
@@ -21,17 +21,12 @@ final class Crowd {
         return number < served.getAndAccumulate(number, Math::max);
     }
 
-    /** Answers whether somebody is inside who should not be. */
-    boolean enters(boolean alone) {
-        int before = inside.getAndAdd(weight(alone));
-        return alone ? before > 0 : before >= ALONE;
+    /** Answers whether more are inside than may be: together they weigh more than one that is alone. */
+    boolean enters(int weight) {
+        return inside.addAndGet(weight) > ALONE;
     }
 
-    void leaves(boolean alone) {
-        inside.addAndGet(-weight(alone));
-    }
-
-    private static int weight(boolean alone) {
-        return alone ? ALONE : 1;
+    void leaves(int weight) {
+        inside.addAndGet(-weight);
     }
 }

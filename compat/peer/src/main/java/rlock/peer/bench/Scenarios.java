@@ -22,6 +22,7 @@ final class Scenarios {
         return switch (order.scenario()) {
             case "throughput" -> new Callers(order.callers(), window, this::plain).run();
             case "read-write" -> new Callers(order.callers(), window, this::readWrite).run();
+            case "latch" -> new LatchWaiters(redisson, order).run();
             case "handoff" -> new Handoff(redisson.getLock(order.lockOf(0)), order, window).run();
             default -> throw new IllegalArgumentException("no such scenario: " + order.scenario());
         };
@@ -29,7 +30,8 @@ final class Scenarios {
 
     private Supplier<BenchedLock> plain(int caller) {
         String name = order.lockOf(caller);
-        BenchedLock lock = new BenchedLock(redisson.getLock(name), true, crowdOf(name), order.holdMs());
+        int weight = order.permits() == 0 ? Crowd.ALONE : Crowd.ALONE / order.permits();
+        BenchedLock lock = new BenchedLock(Entrance.of(redisson, order, name), weight, crowdOf(name), order.holdMs());
         return () -> lock;
     }
 
@@ -37,8 +39,8 @@ final class Scenarios {
         String name = order.lockOf(caller);
         RReadWriteLock lock = redisson.getReadWriteLock(name);
         return new SidesInTurn(
-            new BenchedLock(lock.readLock(), false, crowdOf(name), order.holdMs()),
-            new BenchedLock(lock.writeLock(), true, crowdOf(name), order.holdMs()),
+            new BenchedLock(Entrance.of(lock.readLock()), 1, crowdOf(name), order.holdMs()),
+            new BenchedLock(Entrance.of(lock.writeLock()), Crowd.ALONE, crowdOf(name), order.holdMs()),
             order,
             caller);
     }

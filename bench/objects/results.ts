@@ -1,0 +1,37 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Machine } from '../driver/machine'
+import type { Figures, Trouble } from '../scenarios/scenario'
+
+/** One arm of a group in one round. */
+export interface ArmMeasurement {
+  readonly arm: string
+  /** From 1. */
+  readonly round: number
+  readonly figures: Figures
+  readonly troubles: readonly Trouble[]
+}
+
+/** One group of a run: each may be measured again without the others. */
+export interface GroupResults {
+  readonly command: string
+  readonly date: string
+  readonly machine: Machine
+  readonly versions: Readonly<Record<string, string>>
+  readonly rounds: number
+  readonly seconds: number
+  readonly measurements: readonly ArmMeasurement[]
+}
+
+/** By the names of the groups. */
+export type ObjectsResults = Readonly<Record<string, GroupResults>>
+
+/** Empty where nothing was measured yet. */
+export function readResults(file: string): ObjectsResults {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ObjectsResults) : {}
+}
+
+export function writeResults(file: string, results: ObjectsResults): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+}

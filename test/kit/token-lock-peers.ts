@@ -1,8 +1,8 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { endWithThisProcess } from './servers/left-behind'
+import { redisPyPath, redsyncPeer } from './token-peer-builds'
 
 /** What a peer holds. Releasing and extending reject where it holds no more. */
 export interface PeerHold {
@@ -124,8 +124,6 @@ function refused(error: Error): undefined {
   if (!/lock|quorum/i.test(error.message)) throw error
 }
 
-const PYTHON = process.env.RLOCK_TEST_PYTHON ?? 'python3'
-
 /** Takes commands by line: an id, an operation, a key or the id of what is held, and a lease in s. */
 const PROGRAM = `
 import sys, redis, threading
@@ -156,8 +154,11 @@ for line in sys.stdin:
 `
 
 /** A process of another language, which takes commands by line and answers each by its id. */
-function peerProcess(command: string, args: readonly string[]): TokenPeer {
-  const child: ChildProcess = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+function peerProcess(command: string, args: readonly string[], environment = {}): TokenPeer {
+  const child: ChildProcess = spawn(command, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
+  })
   endWithThisProcess(child)
   const waiting = new Map<string, (words: string[]) => void>()
   createInterface({ input: child.stdout! }).on('line', (line) => {
@@ -186,29 +187,20 @@ function peerProcess(command: string, args: readonly string[]): TokenPeer {
   }
 }
 
+const cannotBeBuilt = (error: Error) => error.message.trim().split('\n').at(-1)
+
 const redisPy: TokenLibrary = {
   name: 'redis-py',
   prefix: '',
-  async absent() {
-    try {
-      await promisify(execFile)(PYTHON, ['-c', 'import redis.lock'])
-      return undefined
-    } catch (error) {
-      return `${PYTHON} has no redis: ${(error as Error).message.trim().split('\n').at(-1)}`
-    }
-  },
-  open: async (url) => peerProcess(PYTHON, ['-c', PROGRAM, url]),
+  absent: () => redisPyPath().then(() => undefined, cannotBeBuilt),
+  open: async (url) => peerProcess('python3', ['-c', PROGRAM, url], { PYTHONPATH: await redisPyPath() }),
 }
-
-/** Built by: cd test/kit/redsync && go build -o redsync-peer . */
-const REDSYNC = process.env.RLOCK_TEST_REDSYNC
 
 const redsync: TokenLibrary = {
   name: 'redsync',
   prefix: '',
-  absent: async () =>
-    REDSYNC === undefined ? 'RLOCK_TEST_REDSYNC names no build of test/kit/redsync' : undefined,
-  open: async (url) => peerProcess(REDSYNC!, [url]),
+  absent: () => redsyncPeer().then(() => undefined, cannotBeBuilt),
+  open: async (url) => peerProcess(await redsyncPeer(), [url]),
 }
 
 export const TOKEN_LIBRARIES: readonly TokenLibrary[] = [redlock4, redlock5, redisSemaphore, redisPy, redsync]

@@ -22,6 +22,8 @@ for (const library of TOKEN_LIBRARIES) {
     let key: string
 
     before(async function () {
+      // A peer of another language is built before its first use.
+      this.timeout(180_000)
       const reason = await library.absent?.()
       if (!reason) return
       process.stderr.write(`Pending: a token lock beside ${their} (${reason})\n`)

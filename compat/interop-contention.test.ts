@@ -65,7 +65,8 @@ function contentionTests(world: World): void {
       }),
       ...Array.from({ length: 4 }, caller),
     ])
-    expect(java.errors).to.deep.equal([])
+    // Where the wait of one thread of Redisson 3.16.8 ends while it subscribes, its other threads may get this.
+    expect(java.errors.filter((error) => !error.includes('CancellationException'))).to.deep.equal([])
     expect(java.sections).to.equal(150)
     // Waits that ran out are what makes this different from the test above.
     expect(java.timeouts + (160 - entered)).to.be.greaterThan(0)

@@ -11,7 +11,7 @@ import {
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
-import { valueOf } from '../kit/value-of'
+import { valueAt } from '../kit/value-at'
 import { counts, type Primitive } from './primitive'
 
 /** Who holds, how often, and who may release: rows C of docs/failure-modes.md. And the holds that acquire() gives. */
@@ -209,9 +209,9 @@ export function ownershipSuite(primitive: Primitive) {
       await refused('free')
       const blocker = primitive.blocker(redis, name)
       await blocker.take()
-      const theirs = await valueOf(redis, name)
+      const theirs = await valueAt(redis, name)
       await refused('held by another')
-      expect(await valueOf(redis, name)).to.deep.equal(theirs)
+      expect(await valueAt(redis, name)).to.deep.equal(theirs)
       await blocker.vanish()
       await lock.lock()
       await lock.unlock()
@@ -235,11 +235,11 @@ export function ownershipSuite(primitive: Primitive) {
       // Another client acquires without expiry: a renewal of ours would give the key one.
       const blocker = primitive.blocker(redis, name)
       await blocker.take()
-      const theirs = await valueOf(redis, name)
+      const theirs = await valueAt(redis, name)
       await new Promise((resolve) => setTimeout(resolve, 500))
       expect(await redis.pttl(name)).to.equal(-1)
       expect(await rejection(hold.unlock())).to.be.instanceOf(LockLostError)
-      expect(await valueOf(redis, name)).to.deep.equal(theirs)
+      expect(await valueAt(redis, name)).to.deep.equal(theirs)
       await blocker.vanish()
       expect(await lockOf(brief).forceUnlock()).to.equal(false)
     })

@@ -26,12 +26,13 @@ if mode and mode ~= 'read' and not ours then
   return redis.call('pttl', KEYS[1])
 end
 
+local held = mode and redis.call('hexists', KEYS[1], ARGV[1]) == 1
+-- Mode and reader in one command: a mode without a reader, which a user without some right would leave, never expires.
 if not mode then
-  redis.call('hset', KEYS[1], 'mode', 'read')
+  redis.call('hset', KEYS[1], 'mode', 'read', ARGV[1], 1)
+elseif not held then
+  redis.call('hset', KEYS[1], ARGV[1], 1)
 end
-if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
-  redis.call('hincrby', KEYS[1], ARGV[1], 1)
-end
-redis.call('set', KEYS[2], '1', 'px', math.max(lease, redis.call('pttl', KEYS[2])))
 redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
+redis.call('set', KEYS[2], '1', 'px', math.max(lease, redis.call('pttl', KEYS[2])))
 return nil

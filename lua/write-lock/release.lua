@@ -59,10 +59,11 @@ if wanted > 0 then
   return { 1, ends(KEYS[1]) }
 end
 
-redis.call('hdel', KEYS[1], ARGV[1])
+-- The owner goes last: where the user may not do one of this, the release is sent again and finds it.
 if longest > 0 then
   redis.call('hset', KEYS[1], 'mode', 'read')
   redis.call('pexpire', KEYS[1], longest)
+  redis.call('hdel', KEYS[1], ARGV[1])
 else
   redis.call('del', KEYS[1])
 end

@@ -97,6 +97,7 @@ export class ScriptExecutor {
       return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     const { script, keys, args } = call
+    call.isSent(transport, keys[0]!)
     const answered = (raw: unknown) => this.answered(call, sent, raw, true)
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     if (call.acknowledged)

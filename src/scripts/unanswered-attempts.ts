@@ -9,13 +9,23 @@ export class UnansweredAttempts {
   private broken: BrokenConnection[] | undefined
   /** An attempt ended, and not with a connection that is known to have broken. */
   private isUntraced = false
+  /** Where the last attempt was sent. */
+  private sentTo = ''
 
   constructor(
     /** The last connection that had broken before the last attempt. */
     private brokenBefore: BrokenConnection,
   ) {}
 
-  /** An attempt for this key ended just now, with its connection. */
+  /** An attempt for this key is being sent. */
+  isSent(transport: ScriptTransport, key: string): void {
+    this.sentTo = transport.serverOf(key)
+  }
+
+  /**
+   * The attempt for this key ended just now, with its connection. Where the slot of the key has moved since it was sent,
+   * either server may have got it. The old one need not come back, so only the new one is waited for.
+   */
   brokeOff(transport: ScriptTransport, key: string): void {
     this.mayHaveBeenApplied = true
     const server = transport.serverOf(key)
@@ -24,7 +34,7 @@ export class UnansweredAttempts {
     for (let each = this.brokenBefore.next; each; each = each.next)
       if (each.server === server) this.broken.push(each)
     this.brokenBefore = transport.lastBroken
-    if (this.broken.length === known) this.isUntraced = true
+    if (this.broken.length === known || server !== this.sentTo) this.isUntraced = true
   }
 
   /** A copy may still arrive: it was sent on a connection that is not fenced. */

@@ -106,6 +106,22 @@ describe('Acknowledgement by replicas', () => {
     }
   })
 
+  for (const right of ['info', 'wait'])
+    it(`A user that is refused ${right.toUpperCase()} for a while has acknowledgement again afterwards, on the same connection (D4)`, async () => {
+      await attach()
+      await admin.call('ACL', 'SETUSER', 'limited', '+wait', `-${right}`)
+      const reported: string[] = []
+      const sending = sender(primary.url.replace('redis://', 'redis://limited:pw@'), reported)
+      expect((await sending.send(['set', 'a', '1'])).acknowledged).to.equal(true)
+      expect(reported).to.have.length(1)
+      expect(await waits()).to.equal(0)
+      await admin.call('ACL', 'SETUSER', 'limited', `+${right}`)
+      await waitUntil('WAIT is asked for', async () => {
+        await sending.send(['set', 'a', '2'])
+        return (await waits()) > 0
+      })
+    })
+
   it('A primary that refuses writes for want of replicas is reported once for each outage', async () => {
     let reported = 0
     const sending = sender(primary.url, [], () => reported++)

@@ -26,8 +26,10 @@ export interface ReplicaAckOptions {
   readonly slavesSyncTimeout: number
   /** Whether what no replica acknowledged is answered as such. */
   readonly checkLockSyncedSlaves: boolean
-  /** The server has no WAIT, or this user may not use it or INFO. */
+  /** The server has no WAIT, or this user may not use it or INFO. Asked again, it may say so again. */
   onNoWait(error: Error): void
+  /** The server has answered a WAIT. */
+  onWaited?(): void
   /** A server is gone, or says that its replicas are: perhaps it had not passed on all it answered. */
   onCutOff?(): void
 }
@@ -169,7 +171,9 @@ export class ReplicaAckBatcher {
 
   private async countReplicas(askedInVain = false) {
     try {
-      if (this.hasWait) this.readReplication(await this.redis.info('replication'), askedInVain)
+      this.readReplication(await this.redis.info('replication'), askedInVain)
+      // Where it was refused, the right may have been granted since.
+      this.hasWait = true
     } catch (error) {
       if (!isRefused(error)) throw error
       this.giveUpWaiting()
@@ -202,6 +206,7 @@ export class ReplicaAckBatcher {
       this.giveUpWaiting()
       return { acknowledged: true }
     }
+    this.options.onWaited?.()
     const answered = Number(count)
     if (answered < this.awaited) {
       this.lagging = { since: this.options.clock.now(), answered: Math.max(1, answered) }

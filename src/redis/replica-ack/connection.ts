@@ -7,6 +7,7 @@ import { ConnectionFence } from '../fencing/connection-fence'
 import { openChecked } from '../handshake'
 import { NO_RESENDING, openNode } from '../node-connection'
 import { connectionOptions } from '../options/connection-options'
+import { OutageReporter } from '../outage-reporter'
 import { ReplicaAckBatcher, type ReplicaAckOptions, type ReplicaAckReply } from './batcher'
 
 export type { ReplicaAckReply } from './batcher'
@@ -24,12 +25,12 @@ export class ReplicaAckConnection {
     /** A node of the cluster broke off: another may answer for it from now on. */
     private readonly onNodeGone: () => void,
   ) {
-    let reported = false
-    const onNoWait = (error: Error) => {
-      if (!reported) options.onNoWait(error)
-      reported = true
+    const outages = new OutageReporter(options.clock, (error) => options.onNoWait(error))
+    this.options = {
+      ...options,
+      onNoWait: (error) => outages.met(error),
+      onWaited: () => outages.answered(),
     }
-    this.options = { ...options, onNoWait }
     const { redis } = commands
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
   }

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { RedisRefusedError, type RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+
+/** Commands of the scripts; each is refused in turn, so that the script ends in the middle. */
+const COMMANDS = ['hset', 'hincrby', 'hexists', 'set', 'pexpire', 'hdel', 'del']
+/** Much less than a lease. */
+const SOON = 5_000
+
+describe('A right to a command that a read-write lock misses for a while', () => {
+  let server: Standalone
+  let redis: Redis
+  let locks: RLock[]
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  afterEach(closeAll)
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+    await redis.flushall()
+    await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', '&*', '~*', '+@all')
+    const redisson = await createRedisson({ redis: server.url.replace('redis://', 'redis://app:secret@') })
+    locks = [uniqueName(), uniqueName()].flatMap((name) => [
+      redisson.getReadWriteLock(`${name}:r`).readLock(),
+      redisson.getReadWriteLock(`${name}:w`).writeLock(),
+    ])
+  })
+
+  const refuse = (command: string) => redis.call('ACL', 'SETUSER', 'app', `-${command}`)
+  const grant = (command: string) => redis.call('ACL', 'SETUSER', 'app', `+${command}`)
+  const nothingIsLeft = () => waitUntil('nothing is left', async () => (await redis.dbsize()) === 0, SOON)
+
+  for (const command of COMMANDS)
+    it(`A read-write lock that was acquired or released without the right to ${command.toUpperCase()} is free once it is granted`, async () => {
+      const held = await Promise.all(locks.slice(0, 2).map((lock) => lock.acquire()))
+      await refuse(command)
+      const releases = await Promise.allSettled(held.map((hold) => hold.unlock()))
+      const acquisitions = await Promise.allSettled(locks.slice(2).map((lock) => lock.acquire()))
+      await grant(command)
+      for (const outcome of [...releases, ...acquisitions])
+        if (outcome.status === 'rejected') expect(outcome.reason).to.be.instanceOf(RedisRefusedError)
+        else await outcome.value?.unlock()
+      await nothingIsLeft()
+    })
+})

@@ -61,8 +61,8 @@ export class ForeignFairLock {
 
   /** Takes the lock from the head of the queue: every other place lapses `wait` ms earlier. */
   async takeFirst(threadId: number, wait: number, lease = 30_000): Promise<void> {
-    await this.remove(this.owner(threadId))
-    for (const each of await this.places()) await this.redis.zincrby(this.timeouts, String(-wait), each)
+    const [, ...behind] = await this.places()
+    await this.remove(this.owner(threadId), wait, behind)
     await this.take(lease, threadId)
   }
 
@@ -70,8 +70,7 @@ export class ForeignFairLock {
   async leave(threadId: number, wait: number): Promise<void> {
     const owners = await this.places()
     const behind = owners.slice(owners.indexOf(this.owner(threadId)) + 1)
-    for (const each of behind) await this.redis.zincrby(this.timeouts, String(-wait), each)
-    await this.remove(this.owner(threadId))
+    await this.remove(this.owner(threadId), wait, behind)
   }
 
   places(): Promise<string[]> {
@@ -91,8 +90,11 @@ export class ForeignFairLock {
     )
   }
 
-  private async remove(owner: string) {
-    await this.redis.multi().lrem(this.queue, 0, owner).zrem(this.timeouts, owner).exec()
+  /** At once, as a script of Java does it: a refresh in between would see half of it. */
+  private async remove(owner: string, wait: number, behind: string[]) {
+    const commands = this.redis.multi().lrem(this.queue, 0, owner).zrem(this.timeouts, owner)
+    for (const each of behind) commands.zincrby(this.timeouts, -wait, each)
+    await commands.exec()
   }
 
   private async now(): Promise<number> {

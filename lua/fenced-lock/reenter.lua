@@ -5,8 +5,8 @@
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
--- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
---          it, for by that the late copy of a release is known from one in time
+-- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold had seen, or 0. The
+--          new lease must end at another moment: a release finds out by the lease end whether it is a late copy
 -- ARGV[5]  the newest token of this owner that the client knows; -1 where it knows none
 --
 -- Answers  { when the lease ends now, by the server's clock in ms, the token as text }   the count is as wanted

@@ -2,10 +2,10 @@
 -- of the same owners; the score of each is the moment at which its place lapses, in ms by the time of its client, here by
 -- the server's. Each script of ours changes both or neither.
 --
--- A client of this library has an id of UUID version 8, a Java client one of version 4. It refreshes the places of its
--- waiters: they lapse after a short allowance, which begins anew every third of it. A Java place lapses after the time for
--- which its caller would wait, and a Java caller that acquires takes its own wait off the scores of all behind it. So a
--- place of ours has, besides its allowance, the waits of all Java places ahead of it.
+-- A client of this library has an id of UUID version 8, a Java client has one of version 4. Our places lapse after a short
+-- allowance, and our client refreshes them at every third of it. A Java place lapses after the time for which its caller
+-- would wait. A Java caller that acquires subtracts its own wait from the scores of all places behind it. So the score of
+-- a place of ours contains, besides its allowance, the waits of all Java places ahead of it.
 --
 -- queueError(): what is wrong with the two keys, to be asked before the first write; nothing where they are in order. It counts
 --   the places for isEmpty() and firstInQueue(): a script that changes their number calls countPlaces().
@@ -43,7 +43,8 @@ local function isOurs(owner)
   return string.sub(owner, 15, 15) == '8'
 end
 
--- A place without a score gets one, so that it lapses; a score without a place gets one; of two places the later one goes.
+-- Gives a score to a place that has none, so that it lapses, and a place to a score that has none. Where an owner has two
+-- places, removes the later one.
 local function heal(now, allowance)
   if places == scored then
     return

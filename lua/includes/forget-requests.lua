@@ -1,6 +1,7 @@
--- forgetBelow(record, lowest, keep): a record of requests forgets those below this number, but not the one to keep. The client
--- has seen their answers, and no copy of them can arrive. It says so now and then; '0' means nothing. Comes after the request
--- was recorded: a record that is empty for a moment is a key that a slot on the move has lost, and the script ends there.
+-- forgetBelow(record, lowest, keep): removes the requests below the number `lowest` from a record, except `keep`. The
+-- client has seen their answers, and no copy of them can arrive. It sends `lowest` now and then; '0': it sent none. To be
+-- called after the request was recorded: an empty record is a missing key, and while its slot migrates a script breaks
+-- off at a missing key.
 
 -- So many requests are looked at in one script at most; from where on differs from one to the next.
 local LOOKED_AT = 5000

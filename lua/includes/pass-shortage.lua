@@ -1,5 +1,5 @@
--- passShortage(record): for what frees. A server that is short of memory refuses what may take some, unless the script has
--- written before.
+-- passShortage(record): for scripts that release something, which must work on a server that is short of memory. Such a
+-- server refuses a command that may take memory, unless the script has written before. PEXPIRE is a write that takes none.
 
 local function passShortage(record)
   redis.call('pexpire', record, '60000')

@@ -5,8 +5,8 @@
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease of the new level, in ms; never shortens what the key still has
 -- ARGV[3]  the hold count the client wants; it is the only author of its field
--- ARGV[4]  the lease's end that the last partial release of this hold had seen, or 0: ours must end apart from
---          it, for by that the late copy of a release is distinguished from one in time
+-- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold had seen, or 0. The
+--          new lease must end at another moment: a release finds out by the lease end whether it is a late copy
 --
 -- Answers  when the new level's lease ends, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed

@@ -22,7 +22,7 @@ export class IllegalMonitorStateError extends RedissonError {
 
 /**
  * The hold is gone although it was not released: its lease ran out, the lock was released by force, or the
- * server lost it. Somebody else may be inside.
+ * server lost it. Another owner may hold the lock now.
  */
 export class LockLostError extends IllegalMonitorStateError {
   override readonly code = 'LOCK_LOST'
@@ -44,8 +44,7 @@ export class LockLostError extends IllegalMonitorStateError {
 }
 
 /**
- * Permits that their holder wants to release, or to know of, are not out: released already, or their leases ran
- * out.
+ * The permits are no longer held: they were released already, or their leases ran out.
  */
 export class PermitNotHeldError extends RedissonError {
   override readonly code = 'PERMIT_NOT_HELD'
@@ -56,7 +55,7 @@ export class PermitNotHeldError extends RedissonError {
     message: string,
     /** The semaphore's name. */
     readonly semaphoreName: string,
-    /** The ids of the permits that are not out. */
+    /** The ids of the permits that are no longer held. */
     readonly permitIds: readonly string[],
     options?: ErrorOptions,
   ) {

@@ -29,8 +29,8 @@ export interface PermitLostEvent {
 }
 
 /**
- * A renewal failed or is overdue. It goes on being tried until the lease has surely ended. Reported once a hold and
- * outage: again only after a renewal has succeeded in between.
+ * A renewal failed or is overdue. The client retries it until the lease has certainly ended. Each hold reports this
+ * once an outage: again only after one of its renewals has succeeded.
  */
 export interface RenewalFailedEvent {
   /** The name of the lock or semaphore. */
@@ -52,9 +52,9 @@ export interface RenewalFailedEvent {
  * whichever request made the event happen, and outside any logical thread.
  */
 export interface RedissonEvents {
-  /** Not for an explicit lease that ran out: that is what it was for. */
+  /** A hold of this client was lost. An explicit lease that runs out raises no event: the caller asked for that end. */
   lockLost: (event: LockLostEvent) => void
-  /** Not for an explicit lease that ran out. */
+  /** A permit of this client was lost. An explicit lease that runs out raises no event. */
   permitLost: (event: PermitLostEvent) => void
   /** A renewal failed or is overdue; the lock may still be renewed in time. */
   renewalFailed: (event: RenewalFailedEvent) => void
@@ -63,9 +63,9 @@ export interface RedissonEvents {
    * command, a subscription or the message of a release (a RedisRefusedError that says what to grant), or a
    * listener threw.
    *
-   * Trouble is reported once an outage, when it begins, however many calls meet it and however often they are
-   * tried again; each of those succeeds or fails by itself. A connection that is back at once, or a slot on the
-   * move, is none. The outage is over once something was answered again, and nothing failed for five seconds.
+   * An outage is reported once, when it begins, however many calls fail and however often they are retried. Each of
+   * those calls succeeds or fails by itself. A connection that is back at once is not an outage, and a slot migration is
+   * not one. The outage is over when something was answered again and nothing has failed for five seconds.
    */
   error: (error: Error) => void
 }

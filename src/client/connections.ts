@@ -22,7 +22,7 @@ export interface ConnectedClient {
   readonly outages: OutageReporter
   readonly channels: ChannelEvents
   error(error: Error): void
-  /** Who answers from now on may know other things than who answered before. */
+  /** Another server may answer from now on, and it may not know what the last one knew. */
   newServer(): void
   /** These keys changed; undefined: any key may have. */
   keysChanged(keys: readonly string[] | undefined): void

@@ -17,7 +17,7 @@ export class DueQueue<T extends Due<T>> {
   private first: T | undefined
   private last: T | undefined
   private hurriedAt = Number.NEGATIVE_INFINITY
-  /** Where one was last put that was late. */
+  /** The entry that was last put before others, or the one before it if it has left: the next search starts here. */
   private late: T | undefined
 
   constructor(
@@ -27,8 +27,8 @@ export class DueQueue<T extends Due<T>> {
   ) {}
 
   /**
-   * Puts it in order of time, out of the state it was in. That is the end as a rule; what was answered late
-   * goes before those that were answered sooner, or it would be renewed late as well.
+   * Moves an entry from its queue into this one, in order of time. Its place is usually the end. A renewal that was
+   * answered late goes before others, or its next renewal would be late, too.
    */
   enter(item: T, since: Moment): void {
     item.queue?.leave(item)
@@ -45,8 +45,8 @@ export class DueQueue<T extends Due<T>> {
     if (behind) this.late = item
   }
 
-  // A node of a cluster that stalled answers for thousands at once, all late: each is looked for from where the one
-  // before it went, rather than past all that other nodes answered in the meantime.
+  // A cluster node that stalled answers thousands of renewals at once, all late. The search for each place starts at the
+  // last late entry: from the end it would pass all entries that other nodes answered in the meantime.
   private lastNotAfter(time: number): T | undefined {
     let found = this.last
     if (!found || found.since.monotonic <= time) return found
@@ -70,7 +70,7 @@ export class DueQueue<T extends Due<T>> {
     item.queue = item.before = item.behind = undefined
   }
 
-  /** The time here is over for all who stand here since before now, or come back to it. */
+  /** Makes every entry due whose `since` is not after this moment, also one that enters later with such a `since`. */
   hurry(): void {
     this.hurriedAt = this.clock.now().monotonic
   }

@@ -130,8 +130,8 @@ export abstract class Lease implements Due<Lease> {
   abstract renewalFailed(error: unknown): void
 
   /**
-   * A command was sent that may shorten the lease: until it is answered, and also where it never is, no more is counted
-   * on, and no renewal that was sent before it.
+   * A command was sent that may shorten the lease to `lease`. From now on this client counts on no more than that,
+   * whether the command is answered or not, and ignores renewals that were sent before the command.
    */
   mayShorten(sent: Moment, lease: number): void {
     this.shortenedBy = sent

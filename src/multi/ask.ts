@@ -23,7 +23,7 @@ export type Answer =
   | { readonly kind: 'taken'; readonly member: Member }
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
 
-/** So long a caller waits for members that are released; a server that is silent gets them back when it can. */
+/** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
 const PATIENCE_FOR_RELEASES = 1_000
 
 /** Asks a member once. Settles as soon as the signal aborts; what is granted after that is released. */
@@ -49,7 +49,7 @@ export function mayPass(error: unknown): boolean {
   return error instanceof RedisUnavailableError
 }
 
-/** Releases what was acquired in vain, all at once. Errors are the members' own affair: they release in the background. */
+/** Releases all parts at once. Errors are not reported: a member that could not be released retries in the background. */
 export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
   if (parts.length === 0) return
   await settledWithin(

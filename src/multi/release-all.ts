@@ -53,7 +53,7 @@ export function releaseAll(
       else if (released >= needed || isFree) resolve()
       else reject(outcomes.find(({ state }) => state === 'failed')?.error)
     }
-    // The others take as long as those before, or their servers are away: who asks next is to find all free.
+    // The remaining releases get as much time again, so that the next caller finds all members free.
     const enough = () => {
       isEnough = true
       look()

@@ -4,19 +4,19 @@ import { FalseAlarms } from './false-alarms'
 
 const CHANNEL = '__redis__:invalidate'
 const KEYS_A_COMMAND = 100
-/** Of keys to be watched once that is possible; beyond that all are asked about then. */
+/** So many keys wait for tracking to begin, at most. If there were more, all holds are revalidated when it begins. */
 const MOST_WAITING = 10_000
 
 const ignore = () => {}
 
 /**
- * Has the server tell when keys change that it was asked to keep an eye on: its client tracking.
+ * Client tracking: the server reports when a watched key changes.
  *
- * The server reports those keys alone (OPTIN), and does not tell us of what we change ourselves (NOLOOP), so that a
- * lock which is never watched costs nothing. A separate EXISTS registers the keys: if a script registered them, the
- * server would register all its keys again at each read of the script. The news comes to the subscriber connection, in
- * RESP2, because ioredis drops the `invalidate` pushes of RESP3. A server that cannot or a user who may not is left in
- * peace until the next connect.
+ * It reports watched keys alone (OPTIN), so that a lock which is never watched costs nothing. It does not report what the
+ * command connection changes itself (NOLOOP). A separate EXISTS registers the keys: if a script registered them, the
+ * server would register all its keys again at each read of the script. The reports arrive on the subscriber connection,
+ * in RESP2, because ioredis drops the `invalidate` pushes of RESP3. Where the server has no client tracking, or refuses
+ * it to this user, the client asks again only after the next connect.
  */
 export class ClientTracking {
   private state: 'idle' | 'arming' | 'armed' | 'refused' = 'idle'

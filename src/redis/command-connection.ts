@@ -35,7 +35,7 @@ export class CommandConnection {
     readonly target: RedisTarget,
     private readonly clock: Clock,
     private readonly outages: OutageReporter,
-    /** Who answers from now on may know other things than who answered before. */
+    /** Another server may answer from now on, and it may not know what the last one knew. */
     private readonly onNewServer: () => void,
     /** Whether scripts may take the fast path, where the installed ioredis carries it. */
     private readonly mayUseFastPath = true,
@@ -160,8 +160,8 @@ export class CommandConnection {
     }
   }
 
-  // Nothing waits for this: where the node hangs that is asked, the others serve, in the ordinary way until one has
-  // answered.
+  // No call waits for this: the node that is asked may hang. Until a node has answered, scripts take the ordinary way
+  // through ioredis.
   private async findOutInCluster(cluster: Cluster): Promise<void> {
     if (this.usesFastPath || this.findingOut || !this.mayUseFastPath) return
     const asked = readyNode(cluster)

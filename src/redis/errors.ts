@@ -1,4 +1,4 @@
-/** What a failed command means for the one who sent it. */
+/** What a failed command means for its sender. */
 export type FailureKind =
   /** The connection broke or was never there: the command may or may not have been applied. */
   | 'connection'
@@ -26,7 +26,7 @@ const REDIRECTED = /^(MOVED|ASK) /
 const REDIRECTED_TOO_OFTEN = /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.+)$/s
 const MOVING = /\b(MOVED|ASK|TRYAGAIN)\b|access a non local key/
 const RETRIES_ARE_OURS = /^Reached the max retries per request limit/
-/** What a primary says that became a replica in between. */
+/** The answer to WAIT of a primary that has become a replica. */
 const DEMOTED = /WAIT cannot be used with replica/
 const CONNECTION =
   /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
@@ -54,8 +54,8 @@ export function classify(error: unknown): FailureKind {
   return (error as Error).name === 'ReplyError' ? 'refused' : 'final'
 }
 
-/** A script that ended at a key which the move of its slot had taken elsewhere; what it did before stays done. */
-export function brokeOff(error: unknown): boolean {
+/** Whether a script broke off at a key that a slot migration had moved away. What it did before that stays done. */
+export function scriptBrokeOff(error: unknown): boolean {
   return (error as Error).message.includes('access a non local key')
 }
 
@@ -74,8 +74,8 @@ export function isShortage(error: unknown): boolean {
   return classify(error) === 'transient' && SHORTAGE.test((error as Error).message)
 }
 
-/** Whether the error is the server's no to a command where it stands, and no sign of slots on the move. */
-export function isRefusal(error: unknown): boolean {
+/** Whether the server declines for a reason of its own (LOADING, READONLY, OOM …), not because a slot migrates. */
+export function isDeclined(error: unknown): boolean {
   return classify(error) === 'transient' && !MOVING.test((error as Error).message)
 }
 

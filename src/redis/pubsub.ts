@@ -17,7 +17,7 @@ import type { RedisTarget } from './target'
 /** How waiters are notified. */
 export type PublishCommand = 'publish' | 'spublish'
 
-/** Redisson's choice: outside a cluster PUBLISH, in one what the mode says, AUTO asking whether it can be sharded. */
+/** Chooses as Redisson does: PUBLISH outside a cluster, in a cluster what the mode says. AUTO asks the server. */
 export async function choosePublish(
   redis: Redis | Cluster,
   target: RedisTarget,
@@ -36,8 +36,8 @@ export async function choosePublish(
     if (/\bunknown (\w+ )?(sub)?command\b/i.test(message)) return 'publish'
     if (!/^NOPERM\b/.test(message)) throw unavailable(error, target)
     throw new RedisRefusedError(
-      `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. By that the shardedSubscriptionMode ` +
-        "'AUTO' finds out whether the cluster has sharded pub/sub. Grant the user +pubsub|shardnumsub, or set " +
+      `Redis at ${target.description} refused PUBSUB SHARDNUMSUB: ${message}. The shardedSubscriptionMode 'AUTO' ` +
+        'uses it to find out whether the cluster has sharded pub/sub. Grant the user +pubsub|shardnumsub, or set ' +
         "shardedSubscriptionMode to 'ON' (sharded, Redis 7.0 and later) or 'OFF', the same for every client.",
       message,
       { cause },
@@ -45,7 +45,7 @@ export async function choosePublish(
   }
 }
 
-/** Where messages come from, and with them what the server tells of keys that changed. */
+/** Opens the source of messages and, for a single server, client tracking, which reports on the same connection. */
 export function openSource(
   commands: CommandConnection,
   target: RedisTarget,
@@ -62,7 +62,7 @@ export function openSource(
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   // The command connection reports that the server is away; twice would be once too often.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
-  // Where renewals go another way than commands, behind Sentinel, each would be reported as a change by another client.
+  // Not with Sentinel: there renewals use another connection, and each would be reported as a change by another client.
   const tracking =
     target.kind === 'standalone' ? new ClientTracking(redis, subscriber, keysChanged, clock) : undefined
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>

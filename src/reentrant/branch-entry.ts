@@ -51,7 +51,7 @@ export async function throughBranches<Result>(
  * one path of the tree of threads: siblings exclude each other below a hold as strangers do outside it.
  */
 function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
-  // Readers share their own side; it is the writer above them whose branches they are.
+  // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
   const at = caller.entryOfHold(scripts.exclusiveLockId)
   const hold = at?.table.get(at.key)?.hold
   if (!caller.thread || !at || !hold) return undefined

@@ -132,7 +132,7 @@ export interface LockScripts<Grant = undefined> {
   newAttempt?(options: AttemptOptions): LockAttempt<Grant>
   /** What stands for an owner in Redis. */
   ownerField(threadId: number): string
-  /** It proves the right to release the lock, and appears in no event, list or message. */
+  /** The owner field gives the right to release the lock. So it appears in no event, list or message. */
   readonly ownerIsSecret?: boolean
   acquire(owner: string, lease: number, companion: string | undefined): ScriptCall<Outcome<Grant>>
   /** Passes the lock from one hold of this client to the next. Absent where a lock has no local handoff. */

@@ -1,5 +1,12 @@
 import { outsideThreads } from '../ownership/logical-thread'
-import { brokeOff, cameFromScript, classify, isLogin, isRefusal, withoutSecrets } from '../redis/errors'
+import {
+  cameFromScript,
+  classify,
+  isDeclined,
+  isLogin,
+  scriptBrokeOff,
+  withoutSecrets,
+} from '../redis/errors'
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { LinkedList } from '../util/linked-list'
@@ -21,14 +28,14 @@ export interface ScriptExecutorOptions {
   readonly secrets: readonly string[]
   /** A call that met nothing but connection errors for this long is rejected. */
   readonly unavailableAfter: number
-  /** A call without an answer for this long makes us look whether its connection has gone silent. */
+  /** When a call has had no answer for this long, in ms, the connections are checked by PING. */
   readonly silentAfter: number
 }
 
 const FIRST_BACKOFF = 50
 const LONGEST_BACKOFF = 250
 
-/** Trouble that sorts itself out within this time, as a reconnect or a slot on the move does, is not reported. */
+/** Connection errors and slot migrations that are over within this time, in ms, are not reported. */
 const REPORTED_AFTER = 1_000
 
 const NOT_READY = {
@@ -37,8 +44,8 @@ const NOT_READY = {
 }
 
 /**
- * Sends scripts and sees each through: by hash, with the source when the server forgot it, again after an
- * error that passes, until it is answered or has met nothing but trouble for too long.
+ * Sends scripts. A call goes out by hash, with the source where the server does not know the hash. After a connection
+ * error or a transient error it is retried, until it is answered or `unavailableAfter` is over.
  */
 export class ScriptExecutor {
   private readonly pending = new LinkedList<AnyScriptCall>()
@@ -124,10 +131,10 @@ export class ScriptExecutor {
     const kind = classify(error)
     call.isInFlight = false
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport, call.keys[0]!)
-    else if (brokeOff(error)) call.mayHaveBeenApplied = true
+    else if (scriptBrokeOff(error)) call.mayHaveBeenApplied = true
     if (kind === 'noscript' && this.closed === undefined) return this.attempt(call, sent, true, backoff)
     const mayPass = kind === 'connection' || kind === 'transient'
-    const isTrouble = isRefusal(error) && error !== NOT_READY.loading
+    const isTrouble = isDeclined(error) && error !== NOT_READY.loading
     if (
       mayPass &&
       (isTrouble || clock.elapsedSince(call.started) >= REPORTED_AFTER) &&

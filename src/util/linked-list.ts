@@ -16,7 +16,7 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
     this.last = item
   }
 
-  /** Only what stands in it. */
+  /** The item must be in the list. */
   remove(item: T): void {
     const { before, behind } = item
     if (before) before.behind = behind
@@ -26,7 +26,7 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
     item.before = item.behind = undefined
   }
 
-  /** The entry that it is at may leave meanwhile. */
+  /** The current entry may be removed during the iteration. */
   *[Symbol.iterator](): Iterator<T> {
     for (let item = this.first; item; ) {
       const { behind }: T = item

@@ -52,10 +52,10 @@ export const NO_COHORT: CohortPolicy = {
 /**
  * Lock cohorting: whose turn it is among the processes before one lock, as far as one of them can tell.
  *
- * A turn begins when the process takes the lock, goes on while its callers hand it to each other, and ends when it is
- * released with a message. How many heard that, the server says; each of them is to have a turn before the next
- * one here, and each of their releases is heard in turn. So the processes go round without knowing of each other, and
- * a Java peer, which knows nothing of this, gets its turn.
+ * A turn begins when the process takes the lock. It goes on while its callers hand the lock to each other. It ends when
+ * the lock is released with a message. The server answers how many clients heard the message. Each of them is to have
+ * a turn before this process has its next one; this process knows their turns by the releases that it hears. So the
+ * processes go round without knowing of each other, and a Java peer, which knows nothing of this, gets its turn.
  */
 export class Cohort implements CohortPolicy {
   private handoffs = 0
@@ -79,20 +79,20 @@ export class Cohort implements CohortPolicy {
   private overlooked = 0
   /** The same peers, if that attempt acquired the lock. */
   private missed = 0
-  /** After the last turn here no caller came before its time was over. */
+  /** The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. */
   private cameLate = false
   /** Which of the longer times the others have now, and for how many more rounds. */
   private longer = 0
   private roundsWithLonger = 0
-  /** How many did not come in the longest time either, until when they are left out of the count, ... */
+  /** How many peers did not acquire even within the longest yield. `missing()` leaves them out until `absentUntil`. */
   private absent = 0
   private absentUntil = 0
-  /** ... and for how long the next will be. */
+  /** For how long the next absent peers are left out, in ms. */
   private absentFor = ABSENT_AT_FIRST
 
   constructor(private readonly clock: Clock) {}
 
-  /** A release was heard. That of the last reader stands for all readers: how many processes read, no message says. */
+  /** A release was heard. The last reader's release counts for all readers: no message says how many processes read. */
   hear(byReaders = false): void {
     this.heard++
     this.lastHeard = this.now()
@@ -156,8 +156,8 @@ export class Cohort implements CohortPolicy {
   }
 
   /**
-   * The lock is about to be released with a message, this process too if it is `listening`. `another`: a caller
-   * waits here to whom such a lock cannot be handed.
+   * The lock is about to be released with a message. `listening`: this process hears that message, too. `another`: a
+   * caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
     this.releasing = true
@@ -166,7 +166,7 @@ export class Cohort implements CohortPolicy {
     this.heardBefore = this.heard + (listening ? 1 : 0)
   }
 
-  /** It was; so many clients other than this one heard it. */
+  /** The lock was released, and `others` clients besides this one heard the message. */
   released(others: number): void {
     this.releasing = false
     this.endedAt = this.now()
@@ -191,7 +191,7 @@ export class Cohort implements CohortPolicy {
     return Math.max(0, Math.max(this.endedAt, this.lastHeard) + time - this.now())
   }
 
-  /** For those that missed their turn and still listen; or not at all, where the longest time was too short. */
+  /** Peers missed their turn and still listen: yields longer. Where the longest yield was too short, they count as absent. */
   private waitLonger(): void {
     if (this.longer < LONGER_TIMES.length - 1) {
       this.longer++

@@ -8,7 +8,7 @@ import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
 import { catchUp, grantByMessage } from './granting-message'
 import { LastAnswer } from './last-answer'
-import { countOvertaken, firstThatFits, mayPass } from './overtaking'
+import { countOvertaken, firstThatFits, mayPass } from './local-overtaking'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step'
 import type { BackOff } from './wait-policy'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
@@ -219,7 +219,7 @@ export class WaitQueue extends LastAnswer {
     return call
   }
 
-  // Later, because where one leaves all may be on their way out.
+  // Not at once: one abort may take several waiters out, one after the other. The queue goes on after the last of them.
   private readonly left = () => outsideRequests(() => queueMicrotask(() => this.goOn(LEFT)))
 
   private goOn(step: Step): void {
@@ -238,7 +238,7 @@ export class WaitQueue extends LastAnswer {
       // Confirmed already, but a message may have passed before we listened.
       if (this.around.isConfirmed(this.lock)) return this.askInTurn()
     }
-    // Having acquired it, this process need not ask whether it is held.
+    // Without a wake-up since the attempt, its answer still holds. After an acquisition `remaining` is the lease granted.
     if (this.wakeUps === this.seen) this.sleep(step.remaining)
     else this.askInTurn()
   }

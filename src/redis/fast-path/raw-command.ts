@@ -76,13 +76,13 @@ class RawCommand {
     this.failed(error)
   }
 
-  /** Asked for when, and each time, it goes to a server. */
+  /** ioredis calls this each time it writes the command to a server. */
   toWritable(stream: Writable): string {
     coalesceWrites(stream)
     return this.bytes
   }
 
-  /** By the first a cluster finds the node. */
+  /** A cluster finds the node by the first of these keys. */
   getKeys(): readonly string[] {
     return this.keys
   }
@@ -108,14 +108,15 @@ export function sendRawScript(
   redis.sendCommand(asCommand(new RawCommand(how, keys, args, bytes, answered, failed)))
 }
 
-/** In a cluster: through which node it is to be found out, and a slot of that. */
+/** In a cluster: the node that `rawCommandsWork` asks, and a slot of that node. */
 export interface AskedNode {
   readonly node: Redis
   readonly slot: number
 }
 
 /**
- * Whether the installed ioredis carries such commands: asks the server something, and in the ordinary way behind it.
+ * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary PING behind it. When the ordinary
+ * one is answered, the raw one must have been answered, too.
  */
 export async function rawCommandsWork(redis: Redis | Cluster, asked?: AskedNode): Promise<boolean> {
   let answered = false
@@ -128,7 +129,7 @@ export async function rawCommandsWork(redis: Redis | Cluster, asked?: AskedNode)
   } catch {
     return false
   }
-  // Refused, it is answered all the same.
+  // A PING that the server refuses is answered, too.
   await (asked?.node ?? redis).ping().catch(() => {})
   return answered
 }

@@ -23,7 +23,7 @@ const OWN_OPTIONS = {
 
 type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'legacy' }
 
-/** What asking the sentinels has beside. */
+/** Further options of a connection behind Sentinel. */
 const SENTINEL_OPTIONS = {
   failoverDetector: true,
   // A sentinel that hangs must not keep us from asking the next one.

@@ -225,7 +225,7 @@ export class ReplicaAckBatcher {
   }
 }
 
-/** What a primary answers that must have a number of replicas (min-replicas-to-write) and has fewer. */
+/** The answer of a primary that has fewer replicas than its `min-replicas-to-write`. */
 const CUT_OFF = /\bNOREPLICAS\b/
 const isClosed = () => new Error('Connection is closed')
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { classify, type FailureKind, isRefusal } from '../../../src/redis/errors'
+import { classify, type FailureKind, isDeclined } from '../../../src/redis/errors'
 
 describe('what an error means for the command that met it', () => {
   const meanings: readonly (readonly [FailureKind, boolean, string])[] = [
@@ -63,7 +63,7 @@ describe('what an error means for the command that met it', () => {
         new Error(`Too many Cluster redirections. Last error: ReplyError: ${message}`),
       ]) {
         expect(classify(error)).to.equal(kind)
-        expect(isRefusal(error)).to.equal(refusal)
+        expect(isDeclined(error)).to.equal(refusal)
       }
     })
 })

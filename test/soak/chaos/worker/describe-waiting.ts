@@ -13,7 +13,7 @@ export function describeWaiting(redisson: Redisson): string {
     state: queue.state,
     yields: queue.onTimer === queue.askNow,
     confirmed: queue.around.isConfirmed(queue.lock),
-    turn: queue.around.turn(queue.lock),
+    cohort: queue.around.cohort(queue.lock),
     first: firstOf(queue),
   }))
   const senders = [...(client.acknowledged?.senders ?? [])].map(([name, sender]) => ({

@@ -21,7 +21,7 @@ interface Released {
 }
 
 /**
- * Releases all parts at once, whatever becomes of some of them, and then reports. Where a minority is tolerated, it may
+ * Releases all parts at once, also where some of them fail, and then reports. Where a minority is tolerated, it may
  * still be under way when this resolves: each member releases by itself, and in the background where its server is away.
  */
 export function releaseAll(

@@ -20,7 +20,7 @@ export interface Level extends LevelOrigin {
   readonly granted: Moment
 }
 
-/** By whom and how a level was acquired. */
+/** The caller that acquired a level, and how it did. */
 export interface LevelOrigin {
   /** It belongs to a LockHold or a `withLock`, and only those may release it. */
   readonly byToken: boolean

@@ -76,7 +76,7 @@ export function decodeInspect(raw: unknown): LockState {
   return { timeToLive, count, holders }
 }
 
-/** For whom, and for how long, an attempt is made. */
+/** The owner of an attempt, and for how long it asks. */
 export interface AttemptOptions {
   readonly owner: string
   /** The owner field of the caller's hold on the other side, where that admits it. */

@@ -105,7 +105,7 @@ async function askOnce<Grant>(
   signal: AbortSignal | undefined,
 ): Promise<Reply<ReenterReply<Grant>>> {
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
-  // Whatever becomes of the answer, the server may have this lease from now on; that of a writer adds to what is left.
+  // With or without an answer, the server may have this lease from now on; that of a writer adds to what is left.
   hold.longestLease = scripts.addsLeases ? hold.longestLease + lease : Math.max(hold.longestLease, lease)
   try {
     return await unlessAborted(wrongTypeAsGone(call), signal)

@@ -58,7 +58,7 @@ export interface RSemaphore {
   tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
 
   /**
-   * Runs `fn` with so many permits, one by default, and releases them once, whatever becomes of `fn`. Rejects with what
+   * Runs `fn` with so many permits, one by default, and releases them once, also where `fn` fails. Rejects with what
    * `fn` rejects with. A release that is out of reach or refused rejects, and goes on being tried in the background for
    * 30 s: do not repeat it.
    * @throws {@link LockTimeoutError} past `waitTime`.

@@ -7,7 +7,7 @@ interface Sharing {
   readonly waiters: Iterable<AnyWaiter>
 }
 
-/** Whom to ask for next, where so much is left: the first that needs no more, unless one before it lets none pass. */
+/** The waiter to ask for next, where so much is left: the first that needs no more, unless one before it lets none pass. */
 export function firstThatFits({ lock, waiters }: Sharing, left: number | undefined): AnyWaiter | undefined {
   const { overtaking } = lock.policy
   if (overtaking === undefined || left === undefined) return undefined

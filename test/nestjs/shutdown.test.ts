@@ -42,7 +42,7 @@ class Orders {
   @WithLock(() => `${name}:http`)
   async pay(): Promise<string> {
     await section('http', 1_000)
-    // The application is about to end: those who have begun may still take locks.
+    // The application is about to end: sections that have begun may still take locks.
     return await this.redisson.getLock(`${name}:http-2`).withLock(() => 'paid')
   }
 }

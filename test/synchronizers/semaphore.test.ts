@@ -154,7 +154,7 @@ describe('A semaphore', () => {
     await large
   })
 
-  it('One message lets in all for whom there are permits, in their order (S5)', async () => {
+  it('One message lets in all waiters that the permits suffice for, in their order (S5)', async () => {
     const { semaphore, sleeps } = await newSemaphore(0)
     const entered: number[] = []
     const waiting = Array.from({ length: 6 }, (_, index) =>
@@ -166,7 +166,7 @@ describe('A semaphore', () => {
     expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5])
   })
 
-  it('A caller who wants five is overtaken ten times at most, by the waiters and those who try once (S6)', async () => {
+  it('A caller who wants five is overtaken ten times at most, by the waiters and the callers that try once (S6)', async () => {
     const { semaphore, sleeps } = await newSemaphore(0)
     let overtaken = 0
     let isIn = false

@@ -1,4 +1,4 @@
-// Callers of a fair lock, which come when they are told to and write down their numbers when they are inside.
+// Callers of a fair lock, which come on request and write down their numbers when they are inside.
 // Arguments: the server's URL, the lock's name, the key of the list of numbers.
 // Prints `ready`; every line is the number of one more caller; prints the number once that caller has released.
 import { createInterface } from 'node:readline'

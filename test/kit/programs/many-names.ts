@@ -25,7 +25,7 @@ async function main() {
     redisson.run(async () => {
       const lock = redisson.getLock(name)
       await lock.lock()
-      // Some of them with a waiter, for whom there are a queue and a subscription.
+      // Some of them with a waiter, which has a queue and a subscription.
       const waiting = withWaiter && redisson.getLock(name).withLock(() => {})
       await lock.unlock()
       await waiting

@@ -28,7 +28,7 @@ export function giveBackPort(port: number): void {
   handedOut.delete(port)
 }
 
-/** Ports on which no process listens, nor on the cluster bus port of each; never the same twice in a process unless given back. */
+/** Ports on which no process listens, nor on the cluster bus port of each; never the same twice in a process unless giveBackPort() returns it. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
   for (let tries = 0; ports.length < count; tries++) {

@@ -105,7 +105,7 @@ describe('The judge of a chaos run', () => {
     expect(story.violations()).to.deep.equal(['asleep'])
   })
 
-  it('The judge of a chaos run finds a waiter that all others pass, and not one whom readers in company keep waiting', () => {
+  it('The judge of a chaos run finds a waiter that all others pass, and not one that readers in company keep waiting', () => {
     const passing = (side: 'x' | 'r') => {
       const story = new Story().tell(0, 'node-9', 'want', { side: side === 'r' ? 'w' : 'x' })
       for (let i = 1; i <= 60; i++) {

@@ -14,7 +14,7 @@ const OPEN_FOR = 5_000_000
 /** For some time in each quarter of a minute no process sets it: who sleeps on before an open latch shows. */
 const leavesOpen = (): boolean => micros() % PERIOD < OPEN_FOR
 
-/** One of those who set a latch, count it down or wait for it. Each begin is on record before it can have an effect. */
+/** One caller that sets a latch, counts it down or waits for it. Each begin is on record before it can have an effect. */
 export class LatchCaller extends Turns {
   constructor(
     around: Surroundings,

@@ -33,7 +33,7 @@ const DISTANCES = [0, 1, 5]
 const distanceOf = (worker: string): number =>
   DISTANCES[nodeNames(DISTANCES.length).indexOf(processOf(worker))] ?? 0
 
-/** As whom the workers log in. */
+/** The user name with which the workers log in. */
 export const usersOf = (nodeWorkers: number): string[] => [...nodeNames(nodeWorkers), JAVA]
 
 /** The processes that take the locks. One that was killed is succeeded by another of its own name. */

@@ -23,7 +23,7 @@ It builds the package, starts a Redis server of its own and measures in a proces
   --kind KIND   lock, read, fair or token (lock)
   --json FILE   all figures, into that file
 
-With none of --cycles, --objects, --waiters and --held: all four. It takes some twelve minutes then.
+With none of --cycles, --objects, --waiters and --held: all four. It may take twelve minutes then.
 Exit code: 0 when every bound was kept, 1 when one was missed or something failed, 2 for bad arguments.`
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */

@@ -19,7 +19,7 @@ final class Callers {
         this.callers = IntStream.range(0, count).mapToObj(caller -> new Caller(locksOfCaller.apply(caller), window)).toList();
     }
 
-    /** Does not wait for those who still wait: what is starved would keep the report from ever coming. */
+    /** Does not wait for callers that still wait: a starved one would keep the report from ever coming. */
     Map<String, Object> run() throws InterruptedException {
         callers.forEach(caller -> {
             Thread thread = new Thread(caller);

@@ -58,7 +58,7 @@ describeWithJava(
 )
 
 function faultTests(version: string): void {
-  it('leaves a lock to its lease when it is killed, and fails what was asked', async () => {
+  it('leaves its lock until the lease ends when it is killed, and its open calls reject', async () => {
     const doomed = await startJavaPeer({
       version,
       redis: server.url,

@@ -268,7 +268,7 @@ describe('A multi lock', () => {
     expect(result).to.include({ code: 'LOCK_LOST', result: 'value' })
   })
 
-  it('atlas M4: a lease is converted once, however many rounds it takes', async () => {
+  it('atlas M4: a lease is converted once, for every number of rounds', async () => {
     const foreign = new ForeignLock(redis, names[1]!)
     await foreign.take(20_000)
     const waiting = multi(0, 1).lock(3, TimeUnit.SECONDS)

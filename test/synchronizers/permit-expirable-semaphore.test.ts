@@ -299,7 +299,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await semaphore.availablePermits()).to.equal(250)
   })
 
-  it('setPermits puts right what fell apart, whichever key was lost (P8)', async () => {
+  it('setPermits repairs a semaphore of which either key was lost (P8)', async () => {
     for (const which of ['count', 'permits'] as const) {
       const { semaphore, name, timeouts } = await newSemaphore(5)
       const ids = (await semaphore.acquire({ permits: 2 }))!

@@ -32,7 +32,7 @@ describeWithJava('Java as a worker of the bench', () => {
 
   after(() => server.stop())
 
-  it('sends callers through locks, and counts what falls into the window', async () => {
+  it('The Java worker of the bench sends callers through locks, and counts what falls into the window', async () => {
     const locks = [uniqueName(), uniqueName()]
     // Long enough that a busy machine, which runs what comes first cold, does not decide.
     const order = { ...SHORT, measureMs: 1_000, scenario: 'throughput', redis: server.url, callers: 4, locks }
@@ -49,7 +49,7 @@ describeWithJava('Java as a worker of the bench', () => {
     expect(result.lastSectionAt).to.be.within(500, 1_000)
   })
 
-  it('reads and writes in the proportion asked for', async () => {
+  it('The Java worker of the bench reads and writes in the proportion asked for', async () => {
     const order = { ...SHORT, scenario: 'read-write', redis: server.url, callers: 4, locks: [uniqueName()] }
     // Long enough that a busy machine, which runs what comes first cold, does not decide.
     const long = { ...order, measureMs: 1_500, holdMs: 10 }
@@ -61,7 +61,7 @@ describeWithJava('Java as a worker of the bench', () => {
     expect(mixed.sections).to.be.greaterThan(writing.sections)
   })
 
-  it('hands off to another process and back', async () => {
+  it('The Java worker of the bench hands off to another process and back', async () => {
     const order = {
       ...SHORT,
       // Two cold virtual machines on a busy machine need a while for a few turns.
@@ -86,7 +86,7 @@ describeWithJava('Java as a worker of the bench', () => {
     expect(took[took.length >> 1]).to.be.below(500)
   })
 
-  it('works in a cluster', async () => {
+  it('The Java worker of the bench works in a cluster', async () => {
     const cluster = await startCluster()
     try {
       const nodes = cluster.nodes.map(({ url }) => url)

@@ -51,7 +51,7 @@ function clusterTests(
     // Every version treats the channels of both kinds of locks alike; one tells.
     if (version === newest) readWriteTests(sides, channels)
 
-    it('they exclude each other under a hash tag, too', async () => {
+    it('Java and Node exclude each other under a hash tag, too', async () => {
       const name = `{${uniqueName()}}:order`
       await sides.Java.thread('a').lock(name)
       expect(await sides.Node.thread('b').tryLock(name)).to.equal(false)

@@ -41,7 +41,7 @@ function contentionTests(world: World): void {
     )
   })
 
-  it('lets tryLock() with a wait and leases into the mix', async () => {
+  it('Java and Node exclude each other also by tryLock() with a wait and by leases', async () => {
     const [name, counterKey] = [uniqueName(), uniqueName('counter')]
     const lock = world.Node.redisson.getLock(name)
     let entered = 0

@@ -24,7 +24,7 @@ describeWithJava(
 )
 
 function crashTests(world: World): void {
-  it('either side renews its hold for as long as it lives, and the other sees it', async () => {
+  it('Each side renews its hold for as long as it lives, and the other side sees it', async () => {
     const names = [uniqueName(), uniqueName()] as const
     await Promise.all([world.Java.thread('a').lock(names[0]), world.Node.thread('a').lock(names[1])])
     await sleep(WATCHDOG_MS + 400)
@@ -33,7 +33,7 @@ function crashTests(world: World): void {
     await Promise.all([world.Java.thread('a').unlock(names[0]), world.Node.thread('a').unlock(names[1])])
   })
 
-  it('a Java process killed with the lock: Node enters when its lease ends', async () => {
+  it('When a Java process is killed with the lock, Node enters at the end of its lease (A6)', async () => {
     const name = uniqueName()
     const settings = { lockWatchdogTimeout: WATCHDOG_MS }
     const doomed = await startJavaPeer({ version: world.version, redis: world.server.url, settings })
@@ -45,7 +45,7 @@ function crashTests(world: World): void {
     await world.Node.thread('b').unlock(name)
   })
 
-  it('a Node process killed with the lock: Java enters when its lease ends', async () => {
+  it('When a Node process is killed with the lock, Java enters at the end of its lease (A6)', async () => {
     const name = uniqueName()
     const options = { redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS }
     const doomed = await startNodeHolder({ options, locks: [{ name }] })
@@ -59,7 +59,7 @@ function crashTests(world: World): void {
     await world.Java.thread('b').unlock(name)
   })
 
-  it('a Node process asleep past its lease: Java enters, and the sleeper learns of it', async () => {
+  it('When a Node process is stopped for longer than its lease, Java enters, and the Node process notices the loss', async () => {
     const name = uniqueName()
     const options = { redis: world.server.url, lockWatchdogTimeout: WATCHDOG_MS }
     const sleeper = await startNodeHolder({ options, locks: [{ name }] })
@@ -77,7 +77,7 @@ function crashTests(world: World): void {
     }
   })
 
-  it('a Java process asleep past its lease: Node enters, and the sleeper cannot release it', async () => {
+  it('When a Java process is stopped for longer than its lease, Node enters, and the Java process cannot release its lock', async () => {
     const name = uniqueName()
     const sleeper = world.Java
     await sleeper.thread('a').lock(name)
@@ -93,7 +93,7 @@ function crashTests(world: World): void {
     await world.Node.thread('b').unlock(name)
   })
 
-  it("a forced release ends the other side's watchdog: the lock stays free", async () => {
+  it("A forced release ends the other side's watchdog, and the lock stays free", async () => {
     const names = [uniqueName(), uniqueName()] as const
     await Promise.all([world.Java.thread('a').lock(names[0]), world.Node.thread('a').lock(names[1])])
     await Promise.all([

@@ -106,7 +106,7 @@ function fairTests(world: World): void {
     }
   })
 
-  it('a Node waiter that gives up at the head of a free fair lock notifies the Java waiter behind it (E4)', async () => {
+  it('A Node waiter that gives up at the head of a free fair lock notifies the Java waiter behind it (E4)', async () => {
     const name = uniqueName()
     const { queue, joined } = queueOf(world, name)
     await queue.take(60_000, 99)
@@ -139,7 +139,7 @@ function fairTests(world: World): void {
 function newestTests(world: World): void {
   after(killPrograms)
 
-  it('a Node process killed in the queue of a fair lock keeps Java waiting for its allowance, and no longer (E1)', async () => {
+  it('A Node process killed in the queue of a fair lock keeps Java waiting for its allowance, and no longer (E1)', async () => {
     const name = uniqueName()
     const { joined, length } = queueOf(world, name)
     await world.Java.thread('a').lock(name, FAIR)
@@ -156,7 +156,7 @@ function newestTests(world: World): void {
     await world.Node.thread('c').unlock(name, FAIR)
   })
 
-  it('a Java process killed in the queue of a fair lock keeps Node waiting for what it would have waited (E1)', async () => {
+  it('A Java process killed in the queue of a fair lock keeps Node waiting for what it would have waited (E1)', async () => {
     const name = uniqueName()
     const { joined } = queueOf(world, name)
     const settings = { lockWatchdogTimeout: WATCHDOG_MS }

@@ -183,7 +183,7 @@ function evidenceTests(version: string): void {
     expect(held.filter((ms) => ms >= 60).length).to.be.within(1, 39)
   })
 
-  it('records nothing twice, however late the answer is', async () => {
+  it('records nothing twice, also if the answer is late', async () => {
     const contending = peer.contend('order', { threads: 2, durationMs: 600_000, holdMs: 1, evidence })
     await recorded(({ v }) => Number(v) > 5)
     // Longer than Redisson waits for an answer before it sends again.

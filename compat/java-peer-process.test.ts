@@ -30,14 +30,14 @@ describeWithJava(
 
     for (const version of VERSIONS) describe(`with Redisson ${version}`, () => faultTests(version))
 
-    it('names the settings that a Redisson does not have', async () => {
+    it('The Java peer names the settings that a Redisson does not have', async () => {
       const { oldest: version } = REDISSON_VERSIONS
       const settings = { shardedSubscriptionMode: 'ON', lockWatchdogTimeout: 5000 } as const
       await using peer = await startJavaPeer({ version, redis: server.url, settings })
       expect(peer.unsupported).to.deep.equal(['shardedSubscriptionMode'])
     })
 
-    it('neither keeps its process alive nor outlives it', async () => {
+    it('The Java peer neither keeps its process alive nor outlives it', async () => {
       const script = `require('./test/kit/java').startJavaPeer({ redis: '${server.url}' }).then((peer) => {
         console.log(peer.pid)
         peer.pause()
@@ -47,7 +47,7 @@ describeWithJava(
       expect(isRunning(Number(stdout))).to.equal(false)
     })
 
-    it('says why it could not start', async () => {
+    it('The Java peer says why it could not start', async () => {
       const settings = { retryAttempts: 0, retryInterval: 10 }
       const error = await failureOf(startJavaPeer({ redis: 'redis://127.0.0.1:1', settings }))
       expect(error).to.be.instanceOf(JavaError)
@@ -58,7 +58,7 @@ describeWithJava(
 )
 
 function faultTests(version: string): void {
-  it('leaves a lock to its lease when it is killed, and fails what was asked', async () => {
+  it('The Java peer leaves its lock until the lease ends when it is killed, and its open calls reject', async () => {
     const doomed = await startJavaPeer({
       version,
       redis: server.url,
@@ -78,7 +78,7 @@ function faultTests(version: string): void {
     await peer.thread('a').unlock('order')
   })
 
-  it('renews while it runs and not while it is paused', async () => {
+  it('The Java peer renews while it runs and not while it is paused', async () => {
     await using sleeper = await startJavaPeer({
       version,
       redis: server.url,

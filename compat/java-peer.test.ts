@@ -46,12 +46,12 @@ function peerTests(version: string): void {
 
   after(() => peer.shutdown())
 
-  it('runs the version it was asked for', () => {
+  it('The Java peer runs the version it was asked for', () => {
     expect(peer.version).to.equal(version)
     expect(peer.clientId).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
 
-  it('hands a lock from one thread to the other', async () => {
+  it('The Java peer hands a lock from one thread to the other', async () => {
     const [a, b] = [peer.thread('a'), peer.thread('b')]
     await a.lock('order')
     expect(await redis.hgetall('order')).to.deep.equal({ [await a.owner()]: '1' })
@@ -69,7 +69,7 @@ function peerTests(version: string): void {
     expect(await redis.exists('order')).to.equal(0)
   })
 
-  it('counts re-entries by thread', async () => {
+  it('The Java peer counts re-entries by thread', async () => {
     const [a, b] = [peer.thread('a'), peer.thread('b')]
     await a.lock('order')
     expect(await a.tryLock('order', { waitTime: 0, leaseTime: 5000 })).to.equal(true)
@@ -86,7 +86,7 @@ function peerTests(version: string): void {
     expect(await a.getName('order')).to.equal('order')
   })
 
-  it('brings exceptions back by their class', async () => {
+  it('The Java peer brings exceptions back by their class', async () => {
     await peer.thread('a').lock('order')
     const error = await failureOf(peer.thread('b').unlock('order'))
     expect(error).to.be.instanceOf(JavaError)
@@ -95,7 +95,7 @@ function peerTests(version: string): void {
     await peer.thread('a').unlock('order')
   })
 
-  it('interrupts a thread that waits', async () => {
+  it('The Java peer interrupts a thread that waits', async () => {
     const [a, b] = [peer.thread('a'), peer.thread('b')]
     expect(await b.interrupt()).to.equal(false)
     await a.lock('order')
@@ -110,7 +110,7 @@ function peerTests(version: string): void {
     await b.unlock('order')
   })
 
-  it('has both sides of a read-write lock', async () => {
+  it('The Java peer has both sides of a read-write lock', async () => {
     const [a, b] = [peer.thread('a'), peer.thread('b')]
     await a.lock('doc', { type: 'read' })
     await b.lock('doc', { type: 'read' })
@@ -123,7 +123,7 @@ function peerTests(version: string): void {
     await b.unlock('doc', { type: 'write' })
   })
 
-  it('maps the names of locks, and only those', async () => {
+  it('The Java peer maps the names of locks, and only those', async () => {
     const settings = { namePrefix: 'app:' }
     await using mapped = await startJavaPeer({ version, redis: server.url, settings })
     await mapped.thread('a').lock('order')
@@ -132,7 +132,7 @@ function peerTests(version: string): void {
     expect(await redis.exists('order', 'app:count')).to.equal(0)
   })
 
-  it('contends by itself, and no holders overlap', async () => {
+  it('The Java peer contends by itself, and no holders overlap', async () => {
     const options = { threads: 3, sections: 20, counterKey: 'count', logStream: 'log' }
     const [report, other] = await Promise.all([
       peer.contend('order', { ...options, holdMs: [0, 3] }),
@@ -155,7 +155,7 @@ function peerTests(version: string): void {
     })
   })
 
-  it('contends on both sides of a read-write lock, and sees no half of a change', async () => {
+  it('The Java peer contends on both sides of a read-write lock, and sees no half of a change', async () => {
     const options = { sections: 20, counterKey: 'count', twinKey: 'twin', logStream: 'log', holdMs: 1 }
     const reports = await Promise.all([
       peer.contend('doc', { ...options, type: 'write', threads: 2 }),
@@ -174,14 +174,14 @@ function peerTests(version: string): void {
     }
   })
 
-  it('ends contention in time', async () => {
+  it('The Java peer ends contention in time', async () => {
     const started = performance.now()
     const report = await peer.contend('order', { threads: 2, durationMs: 300, holdMs: 5 })
     expect(performance.now() - started).to.be.within(290, 2000)
     expect(report.sections).to.be.greaterThan(5)
   })
 
-  it('describes the interface', async () => {
+  it('The Java peer describes the interface', async () => {
     const methods = await peer.describe()
     const tryLocks = methods.filter(({ name }) => name === 'tryLock').map(({ parameters }) => parameters)
     expect(tryLocks).to.deep.include(['long', 'long', 'java.util.concurrent.TimeUnit'])

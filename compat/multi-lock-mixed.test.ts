@@ -23,7 +23,7 @@ describeWithJava('A multi lock among two Node processes and a Java one', () => {
     await closeAll()
   })
 
-  it('atlas M1: random orders, and every process gets its turns, one at a time', async () => {
+  it('Multi locks of Java and Node in random orders: every process acquires them, one at a time (M1)', async () => {
     const redis = await openRedis(server.url)
     const names = ['a', 'b', 'c'].map((name) => uniqueName(name))
     const [a, b, c] = names

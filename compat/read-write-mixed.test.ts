@@ -23,7 +23,7 @@ describeWithJava('a read-write lock among three Node processes and a Java one', 
     await closeAll()
   })
 
-  it('no writer ever has company, no read is torn, no caller waits a lease', async () => {
+  it('A writer is always alone, every read is consistent, and no caller waits for a lease', async () => {
     const spec = callersSpec(uniqueName('mixed'), LONG ? 30_000 : 6_000)
     const java = async (): Promise<CallersReport[]> => {
       const { durationMs, holdMs, counterKey, twinKey, logStream } = spec

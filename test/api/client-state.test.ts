@@ -16,7 +16,7 @@ describe('What a client says of itself', () => {
   })
   afterEach(closeAll)
 
-  it('holds() lists what is held: kind, name, owner as Redis has it, and whether it is renewed', async () => {
+  it('holds() lists the holds of a client: kind, name, owner as in Redis, and whether the watchdog renews it', async () => {
     const lock = await redisson.getLock(name).acquire()
     const fenced = await redisson.getFencedLock(`${name}:fenced`).acquire({ leaseTime: 20_000 })
     const read = await redisson.getReadWriteLock(`${name}:rw`).readLock().acquire()
@@ -31,7 +31,7 @@ describe('What a client says of itself', () => {
     expect(redisson.holds()).to.deep.equal([])
   })
 
-  it('stats() counts what is held and who waits, and returns to nothing', async () => {
+  it('stats() counts holds and waiters, and all counts return to zero', async () => {
     const hold = await redisson.getLock(name).acquire()
     const waiting = redisson.getLock(name).acquire()
     await waitUntil('it waits', async () => redisson.stats().waiting === 1)
@@ -45,7 +45,7 @@ describe('What a client says of itself', () => {
     })
   })
 
-  it('Every connection is named after the client, so that CLIENT LIST tells who holds a lock', async () => {
+  it('Every connection has the name of its client, so that CLIENT LIST shows which process holds a lock', async () => {
     const server = await startStandalone()
     try {
       const own = await createRedisson({ redis: server.url })

@@ -26,7 +26,7 @@ describe('Errors', () => {
       expect(error.message).to.include(part)
   })
 
-  it('Errors of a lock not held name the lock, the client and who called', async () => {
+  it('Errors of a lock that is not held name the lock, the client and the caller', async () => {
     const lock = redisson.getLock(name)
     for (const [call, who] of [
       [() => lock.unlock(), /outside any redisson\.run/],

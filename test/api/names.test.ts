@@ -81,7 +81,7 @@ describe('Names of locks', () => {
     }
   })
 
-  it('Names of locks are distinguished, however alike', async () => {
+  it('Names of locks are different locks, also if they differ in one character', async () => {
     const unique = uniqueName('names')
     const names = [unique, `${unique} `, unique.toUpperCase(), `{${unique}}`, `${unique}\0`]
     const holds = await Promise.all(names.map((name) => redisson.getLock(name).acquire()))

@@ -77,7 +77,7 @@ export function idempotencySuite(primitive: Primitive) {
       await gone()
     })
 
-    it(`A release of a ${a} that is sent again leaves alone who acquired it in between (C1)`, async () => {
+    it(`A release of a ${a} that is sent again does not release the owner that acquired it in between (C1)`, async () => {
       const lock = lockOf(await clientBehindProxy())
       await lock.lock()
       const other = await createRedisson({ redis: scene.server.url })

@@ -54,7 +54,7 @@ describe('The examples', function () {
   })
 
   for (const file of ['express.ts', 'fastify.ts', 'koa.ts'])
-    it(`The example ${file} answers 409 while the order is being paid, and ends after the request under way`, async () => {
+    it(`The example ${file} answers 409 while the order is being paid, and ends after the request in flight`, async () => {
       const example = run(file)
       const address = await example.ready()
       const pay = async (id: number) => {
@@ -74,7 +74,7 @@ describe('The examples', function () {
       await endsWell(example)
     })
 
-  it('The example nestjs.ts pays an order twice, one after the other, and ends after the request under way', async () => {
+  it('The example nestjs.ts pays an order twice, one after the other, and ends after the request in flight', async () => {
     const example = run('nestjs.ts')
     const address = await example.ready()
     const pay = async () => {

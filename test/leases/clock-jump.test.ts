@@ -38,7 +38,7 @@ describe('The watchdog after a jump of the wall clock', () => {
     expect(clock.timers - before).to.be.lessThan(20)
   })
 
-  it('A wall clock set forward within the leases makes the next check renew what is due by the larger elapsed time (B9)', async () => {
+  it('A wall clock set forward within the leases makes the next check renew the holds that are due by the larger elapsed time (B9)', async () => {
     const { clock, lost, renewed, holds } = await twoHolds()
     clock.jumped = WATCHDOG / 2
     await waitUntil('it renews', () => renewed.length > 0)

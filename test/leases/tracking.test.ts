@@ -142,7 +142,7 @@ describe('Client tracking of a renewed lock', () => {
   })
 
   for (const refused of ['-client', 'resetchannels &redisson*'])
-    it(`With client tracking, a user who may not (${refused}) goes on as without`, async () => {
+    it(`With client tracking, a user who may not (${refused}) works as without tracking`, async () => {
       await redis.call('ACL', 'SETUSER', 'few', 'reset', 'on', '>secret', '~*', '&*', '+@all')
       await redis.call('ACL', 'SETUSER', 'few', ...refused.split(' '))
       const { redisson, lost } = await create(server.url.replace('redis://', 'redis://few:secret@'))

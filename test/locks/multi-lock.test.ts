@@ -96,7 +96,7 @@ describe('A multi lock', () => {
         expect(await look()).to.deep.equal([])
       })
 
-    it('takes members of any kind, of several clients, and multi locks; fenced tokens go on (J7)', async () => {
+    it('A multi lock takes members of any kind, of several clients, and multi locks; fenced tokens go on (J7)', async () => {
       const other = await createRedisson()
       const fenced = redisson.getFencedLock(names[0]!)
       const inner = redisson.getMultiLock(fenced, other.getLock(names[1]!))
@@ -140,7 +140,7 @@ describe('A multi lock', () => {
     })
   })
 
-  it('atlas M1: nothing is held while it waits, whichever member is taken', async () => {
+  it('A multi lock holds nothing while it waits, for each member that another owner holds (M1)', async () => {
     for (const index of [0, 1, 2]) {
       const foreign = new ForeignLock(redis, names[index]!)
       await foreign.take(20_000)
@@ -156,7 +156,7 @@ describe('A multi lock', () => {
     }
   })
 
-  it('atlas M1: callers of three clients with random orders all get their turns, without a time-out', async () => {
+  it('Callers of three clients that give the members of a multi lock in random orders all acquire it, without a time-out (M1)', async () => {
     const clients = [redisson, await createRedisson(), await createRedisson()]
     let [inside, longest] = [0, 0]
     const turns = [...clients, ...clients].map(async (client) => {
@@ -178,7 +178,7 @@ describe('A multi lock', () => {
     expect(longest).to.be.lessThan(5_000)
   })
 
-  describe('atlas M2: all or none', () => {
+  describe('All or none of the members (M2)', () => {
     it('Aborted while it waits for a member: nothing stays held', async () => {
       const foreign = new ForeignLock(redis, names[1]!)
       await foreign.take(20_000)
@@ -247,7 +247,7 @@ describe('A multi lock', () => {
     })
   })
 
-  it('atlas M3: the first member is lost: unlock() frees the others at once, and names the lost', async () => {
+  it('unlock() of a multi lock whose first member is lost frees the others at once, and names the lost one (M3)', async () => {
     const hold = await multi(0, 1, 2).acquire()
     await redis.del(names[0]!)
     const error = (await rejection(hold.unlock())) as LockLostError
@@ -268,7 +268,7 @@ describe('A multi lock', () => {
     expect(result).to.include({ code: 'LOCK_LOST', result: 'value' })
   })
 
-  it('atlas M4: a lease is converted once, however many rounds it takes', async () => {
+  it('A lease of a multi lock is converted once, for every number of rounds (M4)', async () => {
     const foreign = new ForeignLock(redis, names[1]!)
     await foreign.take(20_000)
     const waiting = multi(0, 1).lock(3, TimeUnit.SECONDS)
@@ -279,7 +279,7 @@ describe('A multi lock', () => {
     await Promise.all(names.map((name) => redisson.getLock(name).forceUnlock()))
   })
 
-  it('atlas M5: a member taken over while the last is awaited: not acquired, and the other is left alone', async () => {
+  it('A multi lock is not acquired if another owner takes over a member before the last one answers, and that owner keeps its lease (M5)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const slow = await createRedisson({ redis: proxy.url })
     const first = await createRedisson({ lockWatchdogTimeout: 900 })
@@ -300,7 +300,7 @@ describe('A multi lock', () => {
     await redis.del(names[0]!)
   })
 
-  it('atlas M6: the last member answers when the first leases are over: not acquired, all released', async () => {
+  it('A multi lock is not acquired if its last member answers after the first leases have ended, and all members are released (M6)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const slow = await createRedisson({ redis: proxy.url })
     const lock = redisson.getMultiLock(
@@ -321,7 +321,7 @@ describe('A multi lock', () => {
     await hold.unlock()
   })
 
-  describe('atlas M7: errors', () => {
+  describe('Errors of members (M7)', () => {
     it('An error that will not pass rejects at once, in lock() too', async () => {
       const server = await startStandalone({ config: ['user alice on >secret ~* &* +@all'] })
       try {
@@ -372,7 +372,7 @@ describe('A multi lock', () => {
     })
   })
 
-  it('atlas M9: what can never be held together is refused', async () => {
+  it('A multi lock refuses members that can never be held together (M9)', async () => {
     const lock = redisson.getLock(names[0]!)
     const twin = await createRedisson()
     const refuse = (locks: unknown[], kind: typeof Error) =>

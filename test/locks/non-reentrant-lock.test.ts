@@ -63,7 +63,7 @@ describe('A non-reentrant lock', () => {
     })
   })
 
-  it('Calls without a scope are strangers to each other before a non-reentrant lock: false, and no error', async () => {
+  it('Unscoped callers of a non-reentrant lock exclude each other: the second try answers false, without an error', async () => {
     const lock = redisson.getNonReentrantLock(name)
     await lock.lock()
     expect(await lock.tryLock()).to.equal(false)

@@ -57,7 +57,7 @@ describe('A RedLock', () => {
   }
   const foreign = (index: number) => new ForeignLock(redis[index]!, name)
 
-  it('is held on all servers that answer, and excludes others; unlock() frees all', async () => {
+  it('A RedLock is held on all servers that answer, and excludes others; unlock() frees all members', async () => {
     const others = redLock(await connect())
     const lock = redLock()
     await lock.lock()
@@ -102,7 +102,7 @@ describe('A RedLock', () => {
     await waitUntil('nothing is left in the clients', async () => all.flat().every(isIdle))
   })
 
-  it('atlas M2: aborted while it waits, or with members unanswered: nothing stays held', async () => {
+  it('A RedLock that is aborted while it waits, or before members have answered, leaves nothing held (M2)', async () => {
     for (const index of [0, 1, 2]) await foreign(index).take(60_000)
     const abort = new AbortController()
     const waiting = redLock().lock({ signal: abort.signal })
@@ -121,7 +121,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('atlas M7: errors that will not pass reject at once; a minority of them costs nothing', async () => {
+  it('Permanent errors of a quorum reject a RedLock at once, and those of a minority do not matter (M7)', async () => {
     const wrong: Lockable = { tryAcquire: () => Promise.reject(new TypeError('no such thing')) }
     const broken = (count: number) =>
       clients[0]!.getRedLock(
@@ -139,7 +139,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('atlas M8: a stalled server costs nothing, to lock() or to unlock(); later nothing is held there', async () => {
+  it('A stalled server delays neither lock() nor unlock() of a RedLock, and later holds nothing (M8)', async () => {
     const lock = redLock()
     await lock.withLock(() => {})
     proxies[0]!.stallReplies()
@@ -161,7 +161,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('atlas M8: a member that answers within a tenth of the lease joins, a later one is released', async () => {
+  it('A member of a RedLock that answers within a tenth of the lease joins the hold, and a later one is released (M8)', async () => {
     const lock = redLock()
     await lock.withLock(() => {})
     for (const [stalled, joins] of [
@@ -184,7 +184,7 @@ describe('A RedLock', () => {
     }
   })
 
-  it('atlas M8: decided as soon as a quorum is held by others, though a server is silent', async () => {
+  it('A try of a RedLock is decided as soon as others hold a quorum, although a server is silent (M8)', async () => {
     await redLock().withLock(() => {})
     await untilHeldOn([])
     for (const index of [0, 1, 2]) await foreign(index).take(60_000)
@@ -198,7 +198,7 @@ describe('A RedLock', () => {
     for (const index of [0, 1, 2]) await foreign(index).release()
   })
 
-  it('atlas M9: a quorum is counted over the configured: two of five are none, two of two are one', async () => {
+  it('A RedLock counts its quorum over all members that were given: two of five are none, two of two are one (M9)', async () => {
     for (const index of [0, 1, 2]) await foreign(index).take(60_000)
     expect(await redLock().tryLock()).to.equal(false)
     expect(await redLock().tryLock(300)).to.equal(false)
@@ -217,7 +217,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('atlas M9: several members on one server are warned of, once', async () => {
+  it('Several members of a RedLock on one server print one warning (M9)', async () => {
     const warnings: string[] = []
     const note = (warning: Error & { code?: string }) => warnings.push(String(warning.code))
     process.on('warning', note)
@@ -257,7 +257,7 @@ describe('A RedLock', () => {
     expect(hold.isHeld).to.equal(false)
   })
 
-  it('atlas M11: errors are plain data: no client, no URL, no password', async () => {
+  it('Errors of a RedLock are plain data: no client, no URL, no password (M11)', async () => {
     const leak: Lockable = {
       tryAcquire: () => Promise.reject(new Error(`cannot reach redis://:${PASSWORD}@10.0.0.1:6379/0 today`)),
     }
@@ -275,7 +275,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('atlas M10: lost when fewer than a quorum are valid: reported before another owner can enter', async () => {
+  it('A RedLock is lost when fewer than a quorum are valid, and the loss is reported before another owner can enter (M10)', async () => {
     const hold = await redLock().acquire()
     await untilHeldOn([0, 1, 2, 3, 4])
     const lost = new Promise<string>((resolve) =>
@@ -297,7 +297,7 @@ describe('A RedLock', () => {
     await untilHeldOn([])
   })
 
-  it('atlas M10: a server restarted empty makes no second quorum within the lease', async () => {
+  it('A server that restarted empty makes no second quorum of a RedLock within the lease (M10)', async () => {
     const others = redLock(await connect())
     for (const index of [0, 1]) proxies[index]!.stall()
     const hold = await redLock().acquire()

@@ -37,7 +37,7 @@ describe('A spin lock', () => {
 
   const queued = (id: string) => redisson.internals.queues.inspect(id).waiting
 
-  it('A waiter of a spin lock acquires what was released without a message, long before the lease ends (N3)', async () => {
+  it('A waiter of a spin lock acquires a lock that was released without a message, long before the lease ends (N3)', async () => {
     await foreign.take(LEASE)
     const waiting = redisson.getSpinLock(name).acquire()
     await waitUntil('it spins', () => scripts.count('lock/acquire') > 4)
@@ -101,7 +101,7 @@ describe('A spin lock', () => {
     expect(scripts.count('lock/acquire')).to.be.within(5, 20)
   })
 
-  it('tryLock() of a spin lock ends at its wait with a last try, however long the pause (N2)', async () => {
+  it('tryLock() of a spin lock ends at its wait with a last try, also with a long pause (N2)', async () => {
     const clock = new VirtualClock()
     const virtual = new SentScripts()
     const client = await createRedisson({}, { clock, transport: virtual.transport })

@@ -56,7 +56,7 @@ describe('A token lock', () => {
     expect(await lock.forceUnlock()).to.equal(false)
   })
 
-  it('A token lock refuses the caller that holds it, in its thread, below it and by its thread id; strangers wait', async () => {
+  it('A token lock refuses the caller that holds it, in its thread, below it and by its thread id; other callers wait', async () => {
     const lock = redisson.getTokenLock(name)
     const refused = async (call: () => Promise<unknown>) => {
       const error = await rejection(call())
@@ -144,7 +144,7 @@ describe('A token lock', () => {
     )
   })
 
-  it('tryLock() of a token lock gets what was freed without a message within its wait', async () => {
+  it('tryLock() of a token lock acquires within its wait a lock that was released without a message', async () => {
     await redis.set(name, FOREIGN, 'PX', LEASE)
     const clock = new VirtualClock()
     const client = await createRedisson({}, { clock })

@@ -82,7 +82,7 @@ describe('RedissonModule', () => {
     await module.close()
   })
 
-  it('The end of the application waits for what is held, for shutdownTimeout at most', async () => {
+  it('The end of a Nest application waits for held locks, for shutdownTimeout at most', async () => {
     const forRoot = (options: { shutdownTimeout?: number }) =>
       Test.createTestingModule({ imports: [RedissonModule.forRoot({ redis: url, ...options })] }).compile()
     const patient = await forRoot({})

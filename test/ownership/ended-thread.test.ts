@@ -41,7 +41,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     }
   }
 
-  it('A superfluous unlock() in an ended thread does not release a hold of a stranger', async () => {
+  it('A superfluous unlock() in an ended thread does not release a hold of another caller', async () => {
     const redis = await openRedis()
     const left = await leftBehind(() => rejection(lock.unlock()))
     await lock.lock()
@@ -109,7 +109,7 @@ describe('Code that a logical thread left behind when it ended', () => {
     await lock.unlock()
   })
 
-  it('unlock() in an ended thread releases what was acquired after its end, not an older hold of a stranger', async () => {
+  it('unlock() in an ended thread releases a hold that was acquired after its end, and no older hold of another caller', async () => {
     const free = redisson.getReadWriteLock(name).readLock()
     await free.lock()
     const left = await leftBehind(async () => {

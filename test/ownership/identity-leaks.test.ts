@@ -17,7 +17,7 @@ describe('A logical thread does not leak', () => {
   })
   afterEach(closeAll)
 
-  it('A logical thread does not leak to the code after it, nor to the one who awaited it', async () => {
+  it('A logical thread does not leak to the code after it, nor to the code that awaited it', async () => {
     const lock = redisson.getLock(name)
     const running = redisson.run(() => lock.lock())
     expect(await lock.tryLock()).to.equal(false)

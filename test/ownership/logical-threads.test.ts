@@ -31,7 +31,7 @@ describe('A logical thread (redisson.run)', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('A logical thread is itself however deep its code goes', async () => {
+  it('A logical thread stays the same at every depth of its code', async () => {
     const lock = redisson.getLock(name)
     await redisson.run(async () => {
       await lock.lock()

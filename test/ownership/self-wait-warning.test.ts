@@ -40,7 +40,7 @@ describe('The RLOCK_SELF_WAIT warning', () => {
     await lock.unlock()
   })
 
-  it('The RLOCK_SELF_WAIT warning does not come for callers who each waited briefly for a lock that is held long', async () => {
+  it('The RLOCK_SELF_WAIT warning does not come for callers that each waited briefly for a lock that is held long', async () => {
     const lock = redisson.getLock(name)
     await lock.lock()
     const started = performance.now()
@@ -52,7 +52,7 @@ describe('The RLOCK_SELF_WAIT warning', () => {
     await lock.unlock()
   })
 
-  it('The RLOCK_SELF_WAIT warning does not come for one who waits for another client', async () => {
+  it('The RLOCK_SELF_WAIT warning does not come for a caller that waits for another client', async () => {
     const other = await createRedisson()
     const hold = await other.getLock(name).acquire()
     expect(await redisson.getLock(name).tryLock(5_600)).to.equal(false)

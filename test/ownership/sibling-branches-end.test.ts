@@ -150,7 +150,7 @@ describe('The end of a branch below a hold', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('A call that waits when its thread ends acquires the lock as a stranger', async () => {
+  it('A call that waits when its thread ends acquires the lock as an unscoped caller', async () => {
     const redis = await openRedis()
     await redisson.run(async () => {
       await lock.lock()

@@ -53,7 +53,7 @@ describe('The thread that withLock() opens', () => {
     })
   })
 
-  it('The thread that withLock() opens excludes its siblings, who wait, inside one run as outside', async () => {
+  it('The thread that withLock() opens excludes its siblings, which wait, inside a run and outside', async () => {
     const lock = redisson.getLock(name)
     let inside = 0
     const work = () =>
@@ -68,7 +68,7 @@ describe('The thread that withLock() opens', () => {
     expect(await redisson.run(three)).to.deep.equal(['done', 'done', 'done'])
   })
 
-  it('The thread that withLock() opens holds what it takes apart from its parent, who waits for it', async () => {
+  it('The thread that withLock() opens has holds of its own, which exclude its parent', async () => {
     const lock = redisson.getLock(name)
     const other = redisson.getLock(uniqueName('with-lock'))
     await redisson.run(async () => {

@@ -150,7 +150,7 @@ describe('Readers of a read-write lock', () => {
     expect(took).to.be.within(300, 2_000)
   })
 
-  it('Read holds of one caller may be released in any order: what is left keeps its lease', async () => {
+  it('Read holds of one caller may be released in any order: the remaining levels keep their leases', async () => {
     await redisson.run(async () => {
       const long = await rw.readLock().acquire({ leaseTime: 30_000 })
       const short = await rw.readLock().acquire({ leaseTime: 10_000 })

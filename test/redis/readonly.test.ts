@@ -61,7 +61,7 @@ describe('A server that turns into a replica', () => {
     }
   })
 
-  it('A server that turns into a replica is left for the new primary, however the server words it', () => {
+  it('A client leaves a server that becomes a replica for the new primary, for every wording of the error', () => {
     const { reconnectOnError } = connectionOptions(resolveTarget('redis://host'))
     const said = [
       "READONLY You can't write against a read only replica.",

@@ -69,7 +69,7 @@ describe('shutdown()', () => {
     await down
   })
 
-  it('shutdown() leaves what is still held to its lease, and aborts its signal (guarantee 9)', async () => {
+  it('shutdown() aborts the signal of a remaining hold, and its key stays until the lease ends (guarantee 9)', async () => {
     const redisson = await createRedisson()
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))

@@ -108,7 +108,7 @@ describe('a server out of reach', () => {
     await (await waiting).unlock()
   })
 
-  it('Silent connections are closed within 10 s, and what was in flight is sent again (guarantee 2)', async () => {
+  it('Silent connections are closed within 10 s, and commands in flight are sent again (guarantee 2)', async () => {
     const redisson = await createRedisson({ redis: proxy.url })
     const foreign = new ForeignLock(redis, uniqueName())
     await foreign.take(60_000)

@@ -57,14 +57,14 @@ describe('A latch', () => {
     expect(await latch.await(0)).to.equal(true)
   })
 
-  it('A count below one is refused, and so is what is no whole number (L6)', async () => {
+  it('trySetCount() refuses a count below one, and a number that is not whole (L6)', async () => {
     const { latch } = await newLatch()
     for (const count of [0, -1, 1.5, Number.NaN, 2 ** 53])
       expect(await rejection(latch.trySetCount(count))).to.be.instanceOf(RangeError)
     expect(await rejection(latch.trySetCount('1' as never))).to.be.instanceOf(TypeError)
   })
 
-  it('All who wait for a latch go on at zero, in this process and in another (L2)', async () => {
+  it('All waiters of a latch go on at zero, in this process and in another (L2)', async () => {
     const { redisson, latch, name } = await newLatch()
     const other = (await createRedisson()).getCountDownLatch(name)
     await latch.trySetCount(1)

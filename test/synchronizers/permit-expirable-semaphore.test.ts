@@ -82,7 +82,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await redis.get(name)).to.equal('2')
   })
 
-  it('When none is free, one try answers with nothing, and a wait ends', async () => {
+  it('When no permit is free, one try answers undefined, and a wait ends in time', async () => {
     const { semaphore } = await newSemaphore(1)
     const id = await semaphore.tryAcquire()
     expect(id).to.be.a('string')
@@ -249,7 +249,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await redis.exists(timeouts), 'never resurrected').to.equal(0)
   })
 
-  it('A permit is released once, by await using as well, and withPermit says what was lost', async () => {
+  it('A permit is released once, also by await using, and withPermit reports a lost permit', async () => {
     const { semaphore, name } = await newSemaphore(1)
     const permit = await semaphore.acquirePermit()
     expect(JSON.stringify(permit)).to.equal(JSON.stringify({ semaphoreName: name, id: permit.id }))
@@ -299,7 +299,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await semaphore.availablePermits()).to.equal(250)
   })
 
-  it('setPermits puts right what fell apart, whichever key was lost (P8)', async () => {
+  it('setPermits repairs a semaphore of which either key was lost (P8)', async () => {
     for (const which of ['count', 'permits'] as const) {
       const { semaphore, name, timeouts } = await newSemaphore(5)
       const ids = (await semaphore.acquire({ permits: 2 }))!
@@ -337,7 +337,7 @@ describe('A semaphore whose permits expire', () => {
     expect(await redis.pttl(timeouts)).to.equal(-1)
   })
 
-  it('A caller who leaves takes no permit, and nothing is left behind', async () => {
+  it('A caller that gives up acquires no permit, and leaves nothing behind', async () => {
     let slow = true
     const transport = tapped(async (sent) => {
       const reply = await sent.pass()

@@ -25,7 +25,7 @@ describe('The request record of objects without owners', () => {
   }
 
   for (const anew of [false, true])
-    it(`A record keeps no answers that were seen, however callers nest their semaphores, ${anew ? 'each call by an object of its own' : 'by the same objects'} (S2)`, async () => {
+    it(`A request record drops the answers that the client has seen, also if callers nest their semaphores, ${anew ? 'each call by an object of its own' : 'by the same objects'} (S2)`, async () => {
       for (const depth of [1, 2, 4, 8]) {
         const names = await newNames(depth, 1)
         const objects = names.map((name) => redisson.getSemaphore(name))

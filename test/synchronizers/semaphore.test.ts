@@ -133,7 +133,7 @@ describe('A semaphore', () => {
     expect(await redis.get(name)).to.equal('5')
   })
 
-  it('A caller who wants one is not kept by a caller who wants five (S5)', async () => {
+  it('A caller that wants one permit passes a caller that waits for five (S5)', async () => {
     const { semaphore, sleeps } = await newSemaphore(0)
     const large = semaphore.acquire(5)
     await sleeps(1)
@@ -145,7 +145,7 @@ describe('A semaphore', () => {
     await large
   })
 
-  it('A caller who wants one and comes when there is one enters at once behind a caller who wants five (S5)', async () => {
+  it('A caller that wants one permit enters at once if one is free, although a caller waits for five (S5)', async () => {
     const { semaphore, sleeps } = await newSemaphore(1)
     const large = semaphore.acquire(5)
     await sleeps(1)
@@ -166,7 +166,7 @@ describe('A semaphore', () => {
     expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5])
   })
 
-  it('A caller who wants five is overtaken ten times at most, by the waiters and the callers that try once (S6)', async () => {
+  it('A caller that wants five permits is overtaken ten times at most, by waiters and by callers that try once (S6)', async () => {
     const { semaphore, sleeps } = await newSemaphore(0)
     let overtaken = 0
     let isIn = false
@@ -220,7 +220,7 @@ describe('A semaphore', () => {
     await Promise.all(waiting)
   })
 
-  it('A caller who waits for a semaphore that there is not is warned after 5 s, and enters once it is set (S8)', async () => {
+  it('A caller that waits for a semaphore that does not exist gets a warning after 5 s, and enters once it is set (S8)', async () => {
     const { semaphore } = await newSemaphore(-1, await createRedisson({}, { clock: new FastClock(20) }))
     const warned = once(process, 'warning')
     const waiting = semaphore.acquire()
@@ -264,7 +264,7 @@ describe('A semaphore', () => {
     expect(late.message).to.contain(name)
   })
 
-  it('A caller who leaves takes nothing, though its try is in flight, and leaves nothing behind (S2)', async () => {
+  it('A caller that gives up acquires nothing, also if its try is in flight, and leaves nothing behind (S2)', async () => {
     const reached = latch()
     const answer = latch()
     let holdBack = true
@@ -295,7 +295,7 @@ describe('A semaphore', () => {
     expect(await redis.get(name)).to.equal('3')
   })
 
-  it('shutdown() rejects the waiters for a semaphore, and what was taken stays taken (S3)', async () => {
+  it('shutdown() rejects the waiters for a semaphore, and acquired permits stay acquired (S3)', async () => {
     const { redisson, semaphore, name, sleeps } = await newSemaphore(1)
     await semaphore.acquire()
     const waiting = rejection(semaphore.acquire())

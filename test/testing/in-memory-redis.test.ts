@@ -73,7 +73,7 @@ describe('The in-memory Redis', () => {
     expect(await waiting).to.equal(false)
   })
 
-  it('advance() refuses what is no time', async () => {
+  it('advance() refuses values that are no time', async () => {
     expect(await rejection(redis.advance(-1))).to.be.instanceOf(RangeError)
     expect(await rejection(redis.advance('1' as unknown as number))).to.be.instanceOf(TypeError)
   })

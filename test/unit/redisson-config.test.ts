@@ -77,7 +77,7 @@ describe('fromRedissonConfig()', () => {
     ])
   })
 
-  it('fromRedissonConfig() leaves out what is null, as Redisson writes its defaults', () => {
+  it('fromRedissonConfig() ignores settings that are null, as Redisson writes its defaults', () => {
     const config = single({ password: null, clientName: null }, { codec: null })
     expect(options(config)).to.deep.equal({ redis: { host: 'h', port: 6379 } })
     expect(lost(config)).to.deep.equal([])

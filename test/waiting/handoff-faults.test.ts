@@ -216,7 +216,7 @@ describe('A local handoff that is disturbed', () => {
     })
 
     for (const applied of [false, true])
-      it(`A handoff whose connection breaks for good rejects for giver and waiters, and leaves nothing though it was ${applied ? 'done' : 'never sent'}`, async () => {
+      it(`A handoff whose connection does not come back rejects for giver and waiters, and leaves nothing behind although it was ${applied ? 'done' : 'never sent'}`, async () => {
         scene.onHandoff = async (sent) => {
           if (applied) await sent.pass()
           throw connectionLost()
@@ -247,7 +247,7 @@ describe('A local handoff that is disturbed', () => {
         expect(await scene.owners()).to.deep.equal([])
       })
 
-    it('A handoff during shutdown() leaves the taker to its lease where the answer does not come in time', async () => {
+    it('A handoff during shutdown() whose answer is late leaves the hold of the taker until its lease ends', async () => {
       const lease = { leaseTime: 3_000 }
       const [giver, taking] = await scene.queued(() => [scene.lock.acquire(lease)], lease)
       const { stopped, goOn } = stop({ applied: true })

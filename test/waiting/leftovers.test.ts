@@ -48,7 +48,7 @@ describe('What is left when the last waiter and hold have gone', () => {
     expect(await redis.dbsize()).to.equal(0)
   })
 
-  it('Nothing is left in the client, however holds and waits ended (guarantee 7)', async () => {
+  it('Nothing is left in the client, for every way in which holds and waits end (guarantee 7)', async () => {
     const redisson = await createRedisson({ redis: server.url, lockWatchdogTimeout: 600 })
     const redis = await openRedis(server.url)
     const lock = redisson.getLock(uniqueName())

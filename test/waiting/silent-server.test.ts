@@ -93,7 +93,7 @@ describe('A server that does not answer', () => {
     expect((await rejection(behind)).code).to.equal('REDIS_UNAVAILABLE')
   })
 
-  it('A try answers false where the last word of the server was that the lock is held, and no other try is under way', async () => {
+  it('A try answers false if the last answer of the server was that the lock is held, and no other try is in flight', async () => {
     const foreign = new ForeignLock(await openRedis(), uniqueName())
     const redisson = await createRedisson({ redis: proxy.url })
     const lock = redisson.getLock(foreign.name)

@@ -17,7 +17,7 @@ describe('Capacity of the bench', () => {
       expect(sections(4, 4, 50)).to.equal(1)
     })
 
-    it('The capacity model asks two commands of a lock that no other caller wants, and one more of each that tries in vain', () => {
+    it('The capacity model counts two commands for a lock that no other caller wants, and one more for each failed try', () => {
       expect(commandsPerSection({ processes: 1, callers: 1 }, 1)).to.deep.equal({ least: 2, most: 2 })
       expect(commandsPerSection({ processes: 8, callers: 4 }, 1)).to.deep.equal({ least: 2, most: 9 })
       expect(commandsPerSection({ processes: 8, callers: 4 }, 4)).to.deep.equal({ least: 1.25, most: 3 })
@@ -40,7 +40,7 @@ describe('Capacity of the bench', () => {
       expect(() => parseOptions(args), args.join(' ')).to.throw(TypeError)
   })
 
-  it('The capacity page says on its page what was not measured, and knows every region that the page has', () => {
+  it('The capacity page says which parts were not measured, and the program refuses a region that it does not know', () => {
     for (const name of ['run', 'in-short', 'one-core', 'cohorts', 'renewals'])
       expect(contentOf({}, name)).to.equal('Not measured yet.')
     expect(() => contentOf({}, 'nothing')).to.throw('nothing')

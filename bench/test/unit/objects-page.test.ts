@@ -111,7 +111,7 @@ describe('The page of npm run bench:objects', () => {
     }
   })
 
-  it('npm run bench:objects shows on the screen only what was measured', () => {
+  it('npm run bench:objects shows on the screen only the measured objects', () => {
     const text = screen({
       latch: group([{ latch: { lastP50Ms: 5, lastMaxMs: 9 }, java: { lastP50Ms: 10, lastMaxMs: 20 } }]),
     })

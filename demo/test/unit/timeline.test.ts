@@ -6,7 +6,7 @@ const ROWS = ['node-1', 'java']
 const SIGNS: Record<Cell, string> = { idle: '.', held: '#', overlap: 'X' }
 
 describe("The demo's timeline", () => {
-  it('The timeline shows who was inside, up to now for callers that still are', () => {
+  it('The timeline shows which callers were inside, up to now for callers that still are', () => {
     expect(drawn([section('node-1', 0, 2), section('java', 3, undefined)], 5)).to.deep.equal([
       '##...',
       '...##',

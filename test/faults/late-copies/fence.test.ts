@@ -35,7 +35,7 @@ class NotingClock implements Clock {
   }
 }
 
-describe('A connection that broke with commands under way', () => {
+describe('A connection that broke with commands in flight', () => {
   let setting: Setting
   let link: LateLink
   let clock: NotingClock
@@ -60,7 +60,7 @@ describe('A connection that broke with commands under way', () => {
     return { host, port, username: name, password: 'secret' }
   }
 
-  it('A connection that broke with commands under way is killed by its id before anything is sent again, and no copy is looked for (guarantee 4)', async () => {
+  it('A connection that broke with commands in flight is killed by its id before any command is sent again, and the client looks for no late copies (guarantee 4)', async () => {
     const redisson = await link.client({}, { clock })
     const name = setting.newName()
     const seen: string[] = []
@@ -77,7 +77,7 @@ describe('A connection that broke with commands under way', () => {
     expect(clock.looks).to.deep.equal([])
   })
 
-  it('A connection that broke with nothing under way is not killed (guarantee 4)', async function () {
+  it('A connection that broke without commands in flight is not killed (guarantee 4)', async function () {
     await needs(this, 'statistics of subcommands')
     const redisson = await link.client()
     const [proxy] = link.proxies
@@ -90,7 +90,7 @@ describe('A connection that broke with commands under way', () => {
     expect(await killsOf(setting.admin)).to.equal(before)
   })
 
-  it('A connection that broke with commands under way and whose CLIENT KILL is slow holds everything up until that is answered, and no longer than calls wait (guarantee 4)', async () => {
+  it('A connection that broke with commands in flight delays all calls until a slow CLIENT KILL is answered, and never beyond their wait (guarantee 4)', async () => {
     const redisson = await link.client({}, { clock })
     const [proxy] = link.proxies
     const name = setting.newName()
@@ -119,7 +119,7 @@ describe('A connection that broke with commands under way', () => {
     expect(clock.looks).to.not.include(LOOKS[1])
   })
 
-  it('A connection that broke with commands under way is killed as soon as a server that was busy with a script answers again (guarantee 4)', async () => {
+  it('A connection that broke with commands in flight is killed as soon as a server that was busy with a script answers again (guarantee 4)', async () => {
     const [proxy] = link.proxies
     const { host, port } = proxy!
     // Else no connection is ready before the server has done with the script.
@@ -151,7 +151,7 @@ describe('A connection that broke with commands under way', () => {
     expect(clock.looks).to.not.include(LOOKS[1])
   })
 
-  it('A connection that broke with commands under way is killed by the next that lasts, where the reply to CLIENT KILL is lost (guarantee 4)', async function () {
+  it('A connection that broke with commands in flight is killed by the next stable connection, if the reply to CLIENT KILL is lost (guarantee 4)', async function () {
     await needs(this, 'statistics of subcommands')
     const redisson = await link.client({}, { clock })
     const [proxy] = link.proxies
@@ -178,7 +178,7 @@ describe('A connection that broke with commands under way', () => {
   }
   for (const [title, rules] of Object.entries(withoutRights))
     for (const [kind, lockOf] of Object.entries(KINDS))
-      it(`A connection that broke with commands under way, of a user who ${title}, is followed by looks for late copies of ${kind} (guarantee 4)`, async () => {
+      it(`After a connection of a user who ${title} broke with commands in flight, the client looks for late copies of ${kind} (guarantee 4)`, async () => {
         const redisson = await link.client({}, { clock }, await user(...rules))
         const name = setting.newName()
         const withheld = link.withhold(name)
@@ -191,7 +191,7 @@ describe('A connection that broke with commands under way', () => {
         await isFree(setting.admin, name)
       })
 
-  it('A connection that broke with commands under way and could not be fenced is followed by looks also where the hold is lost (guarantee 4)', async () => {
+  it('After a connection that could not be fenced broke with commands in flight, the client looks for late copies also if the hold is lost (guarantee 4)', async () => {
     const redisson = await link.client(
       { lockWatchdogTimeout: 1_500 },
       { clock },

@@ -109,7 +109,7 @@ describe('Semaphores and latches whose connections break again and again', () =>
     await leftNothing()
   })
 
-  it('No permit that expires is lost or gained, however it was taken and released (P3)', async () => {
+  it('No permit that expires is lost or gained, in any way to acquire and release it (P3)', async () => {
     const name = uniqueName('chaos')
     await clients[0]!.getPermitExpirableSemaphore(name).trySetPermits(TOTAL)
     let inside = 0

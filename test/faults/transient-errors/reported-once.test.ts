@@ -56,7 +56,7 @@ describe('An outage is reported once, and the next one again', () => {
     }
   })
 
-  it('A refused subscription is reported once, however often it is requested', async () => {
+  it('A refused subscription is reported once, also if the client requests it many times', async () => {
     const redis = await openRedis()
     const user = `deaf${process.pid}`
     await redis.call('ACL', 'SETUSER', user, 'on', '>secret', '~*', '&*', '+@all', '-subscribe')
@@ -91,7 +91,7 @@ describe('When an outage is over', () => {
     outages.met(new Error(message))
   }
 
-  it('An outage is not over while no command has been answered, however long that takes', () => {
+  it('An outage is not over before the first command is answered, also after a long time', () => {
     for (let each = 0; each < 3; each++) meets('READONLY', 60_000)
     expect(reported).to.deep.equal(['READONLY'])
   })

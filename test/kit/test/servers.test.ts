@@ -29,7 +29,7 @@ describe('Servers of the kit', () => {
       server = undefined
     })
 
-    it('A standalone server is shared by all who ask', async () => {
+    it('One standalone server serves all tests that ask for it', async () => {
       const [first, second] = await Promise.all([sharedStandalone(), sharedStandalone()])
       expect(first).to.equal(second)
       expect(await connectTo(first.url).ping()).to.equal('PONG')

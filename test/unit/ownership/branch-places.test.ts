@@ -85,7 +85,7 @@ describe('The places of branches below a hold', () => {
       for (const { thread } of nodes) expect(thread.places?.size ?? 0).to.equal(0)
     })
 
-  it('Branches enter first come, first served, however many gave up in between', async () => {
+  it('Branches enter first come, first served, also if others gave up in between', async () => {
     const holder = new LogicalThread(undefined)
     const branches = new HoldBranches()
     const enter = () => {

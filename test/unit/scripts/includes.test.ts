@@ -44,7 +44,7 @@ describe('An include of a Lua script', () => {
     )
   })
 
-  it('An include of a Lua script fails the build where includes go in a circle, and shows it', () => {
+  it('An include of a Lua script fails the build if includes form a cycle, and the error shows the cycle', () => {
     const includes = { one: '--- @include "two"', two: '--- @include "one"' }
     expect(() => resolve('--- @include "one"', includes)).to.throw(
       'lua/x/y.lua -> lua/includes/one.lua -> lua/includes/two.lua -> lua/includes/one.lua',

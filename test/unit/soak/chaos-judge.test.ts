@@ -53,7 +53,7 @@ describe('The judge of a chaos run', () => {
     expect(writer.tell(3, 'node-1', 'out', reading).violations()).to.deep.equal(['overlap'])
   })
 
-  it('The judge of a chaos run lets a paused process off that looks when it wakes, and not one that writes', () => {
+  it('The judge of a chaos run excuses a paused process that checks its hold when it wakes, and reports one that writes', () => {
     const paused = () => {
       const story = new Story().tell(1, 'node-1', 'in').tell(3, 'node-2', 'in')
       const pause = story.judge.disturbances.begin('stop-worker', 'node-1', 1.5 * SECOND)
@@ -229,7 +229,7 @@ describe('The judge of a chaos run', () => {
     })
   })
 
-  it('The judge of a chaos run finds a lock that no caller comes into, unless its key is left to a lease', () => {
+  it('The judge of a chaos run finds a lock that no caller can acquire, unless its key only waits for the end of a lease', () => {
     const standing = (owner: string) => {
       const story = new Story().turn(0.5, 'node-1', 1).tell(1, 'node-2', 'want')
       story.judge.workerKilled('node-3', 1 * SECOND)

@@ -76,7 +76,7 @@ describe('The judges of a chaos run', () => {
         .tell(3.2, 'node-2 second', 'free')
         .tell(4, 'node-1 first', 'in', { owner: 'a:1' })
 
-    it('The judge of fair locks finds a caller that comes in before one whose place was confirmed before it asked', () => {
+    it('The judge of fair locks finds a caller that enters before a caller whose place was confirmed earlier', () => {
       expect(comesFirst(passed(1.1)).violations()).to.deep.equal(['overtaken'])
     })
 

@@ -13,7 +13,7 @@ describe('The schedule of a chaos run', () => {
     expect(schedule(options)).to.not.deep.equal(schedule({ ...options, seed: 8 }))
   })
 
-  it('The schedule of a chaos run begins alike however long the run', () => {
+  it('The schedules of chaos runs with one seed begin alike, for every length of the run', () => {
     const short = schedule({ ...options, lastsMs: 60_000 })
     expect(schedule(options).slice(0, short.length)).to.deep.equal(short)
   })

@@ -49,7 +49,7 @@ describe('The tables of the compatibility page', () => {
     )
   })
 
-  it('A cell of the compatibility page tells passed, pending and failed, and what was not run is no zero', () => {
+  it('A cell of the compatibility page shows passed, pending and failed tests, and is not zero for a part that was not run', () => {
     expect(counts({ passed: 41, pending: 0, failed: 0 })).to.equal('41')
     expect(counts({ passed: 38, pending: 3, failed: 1 })).to.equal('38, 3 pending, **1 failed**')
     expect(counts(undefined)).to.equal('–')

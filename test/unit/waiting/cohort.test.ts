@@ -163,7 +163,7 @@ describe('The cohort policy of a process', () => {
     })
   })
 
-  it('The last of the readers releases for all of them, however many were counted', () => {
+  it('The last reader releases the lock for all readers, for every number of readers', () => {
     ourTurn(3)
     turn.hear(true)
     expect(turn.yieldTime()).to.equal(0)

@@ -5,7 +5,7 @@ import { SelfDeadlockWarning } from '../../../src/waiting/self-deadlock-warning'
 import { VirtualClock } from '../../kit/virtual-clock'
 
 describe('How often RLOCK_SELF_WAIT comes', () => {
-  it('RLOCK_SELF_WAIT comes once a name, however many holds of it keep callers waiting', async () => {
+  it('RLOCK_SELF_WAIT comes once a name, also if many holds of that name keep callers waiting', async () => {
     const clock = new VirtualClock()
     const seen: string[] = []
     const note = (warning: Error & { code?: string }) => {

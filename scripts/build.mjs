@@ -118,6 +118,7 @@ async function importsOf(source) {
   }
   return imports
 }
+
 const exportsOf = (file) => Object.keys(require(join(root, `dist/${file}`))).join(', ')
 
 /** For an import. By name: a star would let through what CommonJS has besides, such as __esModule. */
@@ -136,28 +137,27 @@ function writeImport(entry) {
 async function writeIndex() {
   const imports = Object.entries(await importsOf('index'))
   const required = imports.map(([from, names]) => {
-    const value = `require('${from}')`
-    if (!LOADED_LATER.includes(from)) return `  '${from}': ${value},\n`
-    return `  '${from}': { ${names.map((name) => `get ${name}() { return ${value}.${name} }`).join(', ')} },\n`
+    if (!LOADED_LATER.includes(from)) return `  '${from}': require('${from}'),\n`
+    const getters = names.map(
+      (name) => `get ${name}() { return (later['${from}'] ??= require('${from}')).${name} }`,
+    )
+    return `  '${from}': { ${getters.join(', ')} },\n`
   })
-  const start = "'use strict'\nconst imports = {\n"
-  const code = "require('./rlock.js')((name) => imports[name])"
-  writeFileSync('dist/index.js', `${start}${required.join('')}}\nmodule.exports = ${code}\n`)
-  writeImport('index')
-  const names = exportsOf('index.js')
-  const statements = imports.map(([from, [name, ...others]], at) =>
-    name === 'default'
-      ? { clause: `import default${at} from '${from}'`, value: `default${at}` }
-      : {
-          clause: `import { ${[name, ...others].join(', ')} } from '${from}'`,
-          value: `{ ${[name, ...others].join(', ')} }`,
-        },
+  writeFileSync(
+    'dist/index.js',
+    `'use strict'\nconst later = {}\nconst imports = {\n${required.join('')}}\n` +
+      "module.exports = require('./rlock.js')((name) => imports[name])\n",
   )
+  writeImport('index')
+  const imported = imports.map(([from, names], at) => {
+    const value = names[0] === 'default' ? `default${at}` : `{ ${names.join(', ')} }`
+    return { statement: `import ${value} from '${from}'\n`, entry: `  '${from}': ${value},\n` }
+  })
   writeFileSync(
     'dist/module.mjs',
-    `${statements.map(({ clause }) => clause).join('\n')}\nimport code from './rlock.js'\nconst imports = {\n` +
-      imports.map(([from], at) => `  '${from}': ${statements[at].value},\n`).join('') +
-      `}\nexport const { ${names} } = code((name) => imports[name])\n`,
+    `${imported.map(({ statement }) => statement).join('')}import code from './rlock.js'\n` +
+      `const imports = {\n${imported.map(({ entry }) => entry).join('')}}\n` +
+      `export const { ${exportsOf('index.js')} } = code((name) => imports[name])\n`,
   )
 }
 

@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { ClientStats, HeldLock } from '../api/client-state'
 import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
-import { LeaseMonitor } from '../leases/lease-monitor'
+import type { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
 import { EndedThreadWarning } from '../ownership/ended-thread-warning'
@@ -16,10 +16,11 @@ import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
 import { Subscriptions } from '../waiting/subscriptions'
-import { WaitQueues } from '../waiting/wait-queues'
+import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
 import type { Connections } from './connections'
 import type { Context } from './context'
+import { publishLosses, TracedLeases, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { inProcessServer } from './in-process-server'
 import { redisServer } from './redis-server'
@@ -135,8 +136,9 @@ export class Client implements Context {
       acknowledged: this.renewalsAcknowledged,
       groupOf: this.isCluster ? calculateSlot : () => 0,
     }
-    this.leases = new LeaseMonitor(leaseOptions, (leases) => connections.falselyNotified(leases))
-    this.queues = new WaitQueues({
+    this.leases = new TracedLeases(clientId, leaseOptions, (leases) => connections.falselyNotified(leases))
+    publishLosses(clientId, this.events)
+    this.queues = new TracedQueues({
       clock,
       clientId: this.clientId,
       grace: this.grace,

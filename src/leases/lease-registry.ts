@@ -26,6 +26,11 @@ export class LeaseRegistry {
     if (this.leases.size === 0) this.whenEmpty?.()
   }
 
+  has(lease: Lease): boolean {
+    const held = this.leases.get(lease.key)
+    return held instanceof Set ? held.has(lease) : held === lease
+  }
+
   /** Resolves when nothing is held. */
   async empty(): Promise<void> {
     if (this.leases.size === 0) return

@@ -20,5 +20,16 @@ export function script<Value>(
   { watchesKeys = false } = {},
 ): Script<Value> {
   const source = luaSources[name]
-  return { name, source, sha: createHash('sha1').update(source).digest('hex'), watchesKeys, decode }
+  let sha: string | undefined
+  return {
+    name,
+    source,
+    /** At the first call, not at import: most programs use few of the scripts. */
+    get sha() {
+      sha ??= createHash('sha1').update(source).digest('hex')
+      return sha
+    },
+    watchesKeys,
+    decode,
+  }
 }

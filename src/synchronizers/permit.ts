@@ -108,8 +108,8 @@ export class PermitLease extends Lease {
     const { context } = this.scripts
     context.assertNotClosed()
     if (!this.checkLive()) throw this.signal.reason
-    context.leases.end(this)
     this.state = 'released'
+    context.leases.end(this)
     const orphan = this.scripts.orphan([this.id], this.lease)
     try {
       const { value, connectionBroke } = await this.scripts.release([this.id], false)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -36,10 +36,10 @@ export function contentsSuite() {
         'package.json',
       ])
       const files = ENTRIES.flatMap((entry) =>
-        ['.d.mts', '.d.ts', '.js', '.js.map', '.mjs'].map((extension) => `${entry}${extension}`),
+        ['.d.mts', '.d.ts', '.js', '.mjs'].map((extension) => `${entry}${extension}`),
       )
       expect(readdirSync(join(installed.directory, 'dist')).sort()).to.deep.equal(
-        [...files, ...FOR_BUNDLERS].sort(),
+        [...files, ...FOR_BUNDLERS, 'rlock.js', 'rlock.js.map'].sort(),
       )
     })
 
@@ -57,25 +57,33 @@ export function contentsSuite() {
 
     it('The files of the installed package load nothing for rlock but Node and its dependencies: no YAML, no Nest, no Lua', () => {
       const { dependencies } = JSON.parse(text('package.json'))
-      const loaded = [...text('dist/index.js').matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name!)
+      expect(text('dist/rlock.js')).to.not.match(/\brequire\(/)
+      const loaded = [...text('dist/index.js').matchAll(/\brequire\('([^'.][^']*)'\)/g)].map(
+        ([, name]) => name!,
+      )
       const isOfNode = (name: string) => builtinModules.includes(name.replace(/^node:/, ''))
       expect([...new Set(loaded)].filter((name) => !isOfNode(name)).sort()).to.deep.equal(
         Object.keys(dependencies).sort(),
       )
     })
 
-    it('The files of the installed package have source maps with the sources in them', () => {
-      for (const entry of ENTRIES) {
-        expect(text(`dist/${entry}.js`)).to.contain(`\n//# sourceMappingURL=${entry}.js.map`)
-        const { sources, sourcesContent } = JSON.parse(text(`dist/${entry}.js.map`)) as SourceMap
-        expect(sources).to.have.lengthOf.greaterThan(1)
-        for (const [at, source] of sources.entries()) {
-          expect(source).to.match(/^\.\.\/src\//)
-          expect(sourcesContent[at], source).to.equal(
-            readFileSync(join(repository, source.replace('../', '')), 'utf8'),
-          )
-        }
+    it('The files of the installed package have one copy of the code, and its source map with the sources in it', () => {
+      expect(text('dist/rlock.js')).to.contain('\n//# sourceMappingURL=rlock.js.map')
+      const { sources, sourcesContent } = JSON.parse(text('dist/rlock.js.map')) as SourceMap
+      expect(sources).to.have.lengthOf.greaterThan(1)
+      for (const [at, source] of sources.entries()) {
+        expect(source).to.match(/^\.\.\/src\//)
+        // Its text is in the code, as it is.
+        const isLua = source.endsWith('/lua.generated.ts')
+        const expected = isLua ? null : readFileSync(join(repository, source.replace('../', '')), 'utf8')
+        expect(sourcesContent[at], source).to.equal(expected)
       }
+    })
+
+    it('The files of the installed package are no larger than the record of decisions says', () => {
+      const record = readFileSync(join(repository, 'docs/decisions/0009-one-code-file.md'), 'utf8')
+      const limit = Number(/at most (\d+) kB packed/.exec(record)?.[1])
+      expect(statSync(installed.tarball).size / 1_000).to.be.at.most(limit)
     })
 
     it('The files of the installed package give stack traces that can be read, and those of the sources on request', async () => {
@@ -83,7 +91,7 @@ export function contentsSuite() {
         const { Redisson, TimeUnit } = require('rlock')
         Redisson.create({ redis: {} }).catch((error) => console.log(JSON.stringify([error.stack, Redisson.name, TimeUnit.name])))`
       const [stack, ...names] = (await installed.run('stack.cjs', failing)) as string[]
-      expect(stack).to.match(/at (Function|Redisson)\.create \(.*[\\/]dist[\\/]index\.js:\d+:\d+\)/)
+      expect(stack).to.match(/at (Function|Redisson)\.create \(.*[\\/]dist[\\/]rlock\.js:\d+:\d+\)/)
       expect(names).to.deep.equal(['Redisson', 'TimeUnit'])
       const [mapped] = (await installed.run(
         'mapped.cjs',

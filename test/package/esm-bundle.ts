@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect } from 'chai'
 import { type BuildOptions, build } from 'esbuild'
 import { uniqueName } from '../kit/clients'
@@ -147,8 +147,8 @@ export function esmBundleSuite() {
 
     it('The package exports from its ES module what CommonJS exports, by the same names', async () => {
       const { exports } = JSON.parse(readFileSync(join(installed.directory, 'package.json'), 'utf8'))
-      const copy = join(alone, 'module.mjs')
-      cpSync(join(installed.directory, exports['.'].module), copy)
+      for (const file of [exports['.'].module, './dist/rlock.js'])
+        cpSync(join(installed.directory, file), join(alone, basename(file)))
       for (const name of ['ioredis', 'eventemitter3', 'async-mutex', 'cluster-key-slot'])
         symlinkSync(join(installed.project, 'node_modules', name), join(alone, 'node_modules', name), 'dir')
       const moved = Object.assign(Object.create(installed), { project: alone }) as InstalledPackage

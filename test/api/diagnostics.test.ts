@@ -1,0 +1,189 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { channel, tracingChannel } from 'node:diagnostics_channel'
+import { inspect } from 'node:util'
+import { expect } from 'chai'
+import type { Redisson, RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { waitUntil } from '../kit/servers/index'
+
+const PARTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
+
+interface Message {
+  readonly clientId: string
+  readonly [field: string]: unknown
+}
+
+describe('The diagnostics channels', () => {
+  let redisson: Redisson
+  let name: string
+  /** In the order in which they came, each as it was then. */
+  let seen: [string, Message][]
+  const subscribed: (() => void)[] = []
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    name = uniqueName('diagnostics')
+    seen = []
+    for (const part of PARTS) subscribe(`tracing:rlock:acquire:${part}`, part)
+    for (const each of ['rlock:release', 'rlock:lost']) subscribe(each, each)
+  })
+  afterEach(async () => {
+    for (const unsubscribe of subscribed.splice(0)) unsubscribe()
+    await closeAll()
+  })
+
+  function subscribe(channelName: string, as: string) {
+    const note = (message: unknown) => {
+      const { clientId } = message as Message
+      if (clientId === redisson.getId()) seen.push([as, { ...(message as Message) }])
+    }
+    channel(channelName).subscribe(note)
+    subscribed.push(() => channel(channelName).unsubscribe(note))
+  }
+
+  const order = () => seen.map(([as]) => as)
+  const only = (as: string) => seen.filter(([each]) => each === as).map(([, message]) => message)
+
+  it('Diagnostics tell of an acquisition before the caller goes on, and of its release', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    expect(order()).to.deep.equal(['start', 'end', 'asyncStart', 'asyncEnd'])
+    const clientId = redisson.getId()
+    const asked = { clientId, subject: `the lock "${name}"`, key: name, waitTime: undefined }
+    expect(only('start')).to.deep.equal([asked])
+    expect(only('asyncEnd')).to.deep.equal([{ ...asked, result: true }])
+    await lock.unlock()
+    const [released] = only('rlock:release')
+    expect(released).to.include({ clientId, lockName: name, kind: 'lock', key: name })
+    expect(released?.owner).to.match(new RegExp(`^${clientId}:\\d+$`))
+    expect(released?.heldFor).to.be.a('number').within(0, 60_000)
+    expect(only('rlock:release')).to.have.lengthOf(1)
+  })
+
+  it('Diagnostics tell of a wait that was too short, and of one that was aborted', async () => {
+    const hold = await (await createRedisson()).getLock(name).acquire()
+    expect(await redisson.getLock(name).tryAcquire({ waitTime: 20 })).to.equal(undefined)
+    const [tooShort] = only('asyncEnd')
+    expect(tooShort).to.include({ result: false })
+    expect(tooShort?.waitTime).to.be.a('number').within(1, 20)
+    expect(only('error')).to.deep.equal([])
+
+    const controller = new AbortController()
+    const waiting = rejection(redisson.getLock(name).acquire({ signal: controller.signal }))
+    controller.abort(new Error('no longer wanted'))
+    const error = await waiting
+    expect(only('error').map((message) => message.error)).to.deep.equal([error])
+    expect(order().slice(-3)).to.deep.equal(['error', 'asyncStart', 'asyncEnd'])
+    await hold.unlock()
+  })
+
+  it('Diagnostics have nothing of a re-entry, and of the release of the last level only', async () => {
+    const lock = redisson.getLock(name)
+    await redisson.run(async () => {
+      await lock.lock()
+      await lock.lock()
+      await lock.unlock()
+      expect(only('rlock:release')).to.deep.equal([])
+      await lock.unlock()
+    })
+    expect(only('start')).to.have.lengthOf(1)
+    expect(only('rlock:release')).to.have.lengthOf(1)
+  })
+
+  const kinds: Record<string, (client: Redisson) => Pick<RLock, 'acquire'>> = {
+    lock: (client) => client.getLock(name),
+    fair: (client) => client.getFairLock(name),
+    fenced: (client) => client.getFencedLock(name),
+    'non-reentrant': (client) => client.getNonReentrantLock(name),
+    spin: (client) => client.getSpinLock(name),
+    read: (client) => client.getReadWriteLock(name).readLock(),
+    write: (client) => client.getReadWriteLock(name).writeLock(),
+    multi: (client) => client.getMultiLock(client.getLock(name)),
+  }
+  for (const [kind, getLock] of Object.entries(kinds))
+    it(`Diagnostics tell of the acquisition and the release of a lock of the kind ${kind}`, async () => {
+      await (await getLock(redisson).acquire()).unlock()
+      expect(only('asyncEnd').map((message) => message.result)).to.deep.equal([true])
+      expect(only('rlock:release').map((message) => message.lockName)).to.deep.equal([name])
+    })
+
+  it('Diagnostics tell of permits and latches', async () => {
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(1)
+    await semaphore.acquire()
+    const expirable = redisson.getPermitExpirableSemaphore(`${name}:expirable`)
+    await expirable.trySetPermits(1)
+    const permit = await expirable.acquirePermit()
+    await permit.release()
+    const latch = redisson.getCountDownLatch(`${name}:latch`)
+    await latch.trySetCount(1)
+    const open = latch.await()
+    await latch.countDown()
+    await open
+    expect(only('asyncEnd').map(({ subject, result }) => [subject, result])).to.deep.equal([
+      [`permits of the semaphore "${name}"`, true],
+      [`permits of the semaphore "${name}:expirable"`, true],
+      [`the latch "${name}:latch"`, true],
+    ])
+    expect(only('rlock:release')).to.have.lengthOf(1)
+    expect(only('rlock:release')[0]).to.include({ kind: 'permit', owner: permit.id })
+  })
+
+  it('Diagnostics do not contain the token of a token lock', async () => {
+    const lock = redisson.getTokenLock(name)
+    const hold = await lock.acquire()
+    const token = await (await openRedis()).get(name)
+    expect(token).to.be.a('string').with.lengthOf.greaterThan(10)
+    await hold.unlock()
+    await lock.acquire()
+    await lock.forceUnlock()
+    await waitUntil('the loss is published', () => only('rlock:lost').length === 1)
+    expect(order()).to.include.members(['start', 'asyncEnd', 'rlock:release', 'rlock:lost'])
+    expect(inspect(seen, { depth: 10, showHidden: true })).to.not.contain(token)
+  })
+
+  it('Diagnostics tell of a loss, and then of no release', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    await lock.forceUnlock()
+    await rejection(lock.unlock())
+    expect(only('rlock:lost')).to.have.lengthOf(1)
+    expect(only('rlock:lost')[0]).to.include({ lockName: name, kind: 'lock', reason: 'forced' })
+    expect(only('rlock:release')).to.deep.equal([])
+  })
+
+  it('Diagnostics tell once of a release that finds the lock gone, and then of the loss', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    await (await openRedis()).del(name)
+    await rejection(lock.unlock())
+    expect(order().filter((as) => as.startsWith('rlock:'))).to.deep.equal(['rlock:release', 'rlock:lost'])
+  })
+
+  it('Diagnostics are published in the async context of the caller, and may bind a store of their own', async () => {
+    const requests = new AsyncLocalStorage<string>()
+    const contexts: (string | undefined)[] = []
+    const spans = new AsyncLocalStorage<unknown>()
+    const { start, asyncEnd } = tracingChannel('rlock:acquire')
+    const note = () => contexts.push(requests.getStore())
+    start.subscribe(note)
+    asyncEnd.subscribe(note)
+    start.bindStore(spans)
+    subscribed.push(() => {
+      start.unsubscribe(note)
+      asyncEnd.unsubscribe(note)
+      start.unbindStore(spans)
+    })
+    await requests.run('request', async () => {
+      await redisson.getLock(name).lock()
+      expect(spans.getStore()).to.equal(undefined)
+    })
+    expect(contexts).to.deep.equal(['request', 'request'])
+  })
+
+  it('Diagnostics are published no more after the last unsubscribe', async () => {
+    for (const unsubscribe of subscribed.splice(0)) unsubscribe()
+    await redisson.getLock(name).withLock(() => {})
+    expect(seen).to.deep.equal([])
+  })
+})

@@ -66,7 +66,8 @@ export class Cohort implements CohortPolicy {
   /** The value of `heard` at our last release, that release included. Releases above it came from other processes. */
   private heardBefore = 0
   private endedAt = 0
-  private releasing = false
+  /** Releases that are in flight; of what is shared in parts there may be several. */
+  private releasing = 0
   /**
    * It was released without a handoff, and the turn goes on with the next caller here, if no other process was faster.
    */
@@ -160,15 +161,15 @@ export class Cohort implements CohortPolicy {
    * caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
-    this.releasing = true
+    this.releasing++
     this.goesOn = another && this.handOff()
     this.hearsAll = listening
-    this.heardBefore = this.heard + (listening ? 1 : 0)
+    this.heardBefore = this.heard + (listening ? this.releasing : 0)
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
   released(others: number): void {
-    this.releasing = false
+    this.releasing = Math.max(0, this.releasing - 1)
     this.endedAt = this.now()
     // A client that missed its turn because it has lost interest does not listen any more.
     if (this.missed > 0 && others > this.others - this.missed) this.waitLonger()
@@ -181,7 +182,7 @@ export class Cohort implements CohortPolicy {
   /** For how long others are to have the lock to themselves, in ms; 0: the first waiter here may ask. */
   yieldTime(): number {
     if (this.goesOn) return 0
-    if (this.releasing) return this.others > 0 ? MAX_YIELD : 0
+    if (this.releasing > 0) return this.others > 0 ? MAX_YIELD : 0
     const missing = this.missing()
     if (missing === 0) return 0
     const time = Math.max(

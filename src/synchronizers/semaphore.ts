@@ -15,6 +15,8 @@ import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
+import { setImmediate } from '../util/timers'
+import { PASSED } from '../waiting/local-passing'
 import { IN_EQUAL_PARTS } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { PermitsAttempt } from './permits-attempt'
@@ -215,7 +217,10 @@ export class Semaphore implements RSemaphore {
     signal?.throwIfAborted()
     if (permits === 0) return true
     const attempt = new PermitsAttempt(context, requests, target, { name, permits, waitTime, signal })
-    if (!(await context.queues.acquire(target, attempt))) return false
+    const reply = await context.queues.acquire(target, attempt)
+    if (!reply) return false
+    // Callers that only pass permits on to each other must not keep the event loop from all others.
+    if (reply.value === PASSED) await new Promise<void>((resolve) => setImmediate(resolve))
     try {
       // Granted in the very tick in which the client began to shut down.
       context.assertOpen()
@@ -253,6 +258,8 @@ export class Semaphore implements RSemaphore {
       if (value.result === 'too-large') throw this.tooLarge()
       notified = value.result === 'freed' ? value.notified : 0
       context.unpublishedReleases.released({ name, channel: target.channel }, value)
+      // It was deleted: the next try says so, and then no permit of it is passed on here any more.
+      if (value.result === 'absent') context.queues.mayBeFree(target)
       return value.result === 'freed'
     } finally {
       context.queues.freed(target, notified)

@@ -151,7 +151,9 @@ export class Cohort implements CohortPolicy {
   /** Whether the lock may go to the next local caller without another process having a chance at it; counts as done. */
   handOff(): boolean {
     if (this.others > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
-    if (this.now() - this.began >= MAX_COHORT_DURATION) return false
+    // The answer to a release in flight says whether others wait now; until then parts that are still here go on.
+    const isAsking = this.releasing > 0 && this.others === 0
+    if (this.now() - this.began >= MAX_COHORT_DURATION * (isAsking ? 2 : 1)) return false
     this.handoffs++
     return true
   }
@@ -176,7 +178,11 @@ export class Cohort implements CohortPolicy {
     else if (this.longer > 0 && --this.roundsWithLonger === 0) this.longer = 0
     this.missed = 0
     this.others = others
-    if (others === 0) this.absent = 0
+    if (others > 0) return
+    this.absent = 0
+    // What is shared in parts is still in use here: with no others a new turn begins.
+    this.handoffs = 0
+    this.began = this.endedAt
   }
 
   /** For how long others are to have the lock to themselves, in ms; 0: the first waiter here may ask. */

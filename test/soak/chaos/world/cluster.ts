@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster } from 'ioredis'
 import {
@@ -21,6 +22,13 @@ export async function clusterTopology(users: readonly string[]): Promise<Topolog
   })
   observer.on('error', () => {})
   const primaryOf = (lock: string) => setup.ownerOf(calculateSlot(lock))
+  // One change of the cluster after the other: a slot cannot move to a node that is being replaced.
+  const changes = new Mutex()
+  const change = async (make: () => Promise<void>) =>
+    changes.runExclusive(async () => {
+      await nodesAgree(setup)
+      await make()
+    })
   return {
     name: 'cluster',
     lockWatchdogTimeout: 6_000,
@@ -44,25 +52,28 @@ export async function clusterTopology(users: readonly string[]): Promise<Topolog
       },
     }),
     primaryOf,
-    failover: async (lock) => {
-      const old = await primaryOf(lock)
-      await setup.failover(shardOf(setup, old))
-      await isReplica(old)
-    },
-    killPrimary: async (lock) => {
-      const old = await primaryOf(lock)
-      await old.kill()
-      await setup.failover(shardOf(setup, old))
-      await old.restart()
-      await isReplica(old)
-    },
-    moveSlot: async (lock) => {
-      const owner = await primaryOf(lock)
-      const primaries = await primariesOf(setup)
-      const at = primaries.indexOf(owner)
-      const target = primaries[(at + 1) % primaries.length]!
-      await setup.migrateSlot(calculateSlot(lock), setup.nodes.indexOf(target))
-    },
+    failover: (lock) =>
+      change(async () => {
+        const old = await primaryOf(lock)
+        await setup.failover(shardOf(setup, old))
+        await isReplica(old)
+      }),
+    killPrimary: (lock) =>
+      change(async () => {
+        const old = await primaryOf(lock)
+        await old.kill()
+        await setup.failover(shardOf(setup, old))
+        await old.restart()
+        await isReplica(old)
+      }),
+    moveSlot: (lock) =>
+      change(async () => {
+        const owner = await primaryOf(lock)
+        const primaries = await primariesOf(setup)
+        const at = primaries.indexOf(owner)
+        const target = primaries[(at + 1) % primaries.length]!
+        await setup.migrateSlot(calculateSlot(lock), setup.nodes.indexOf(target))
+      }),
     resync: async (lock, lastsMs, waiting) => {
       const primary = await primaryOf(lock)
       const shard = setup.nodes.filter((node) => shardOf(setup, node) === shardOf(setup, primary))
@@ -84,6 +95,28 @@ const shardOf = ({ nodes }: ClusterSetup, node: RedisNode): number => nodes.inde
 async function primariesOf({ nodes }: ClusterSetup): Promise<RedisNode[]> {
   const roles = await Promise.all(nodes.map((node) => replicationOf(node)))
   return nodes.filter((_, i) => roles[i]!.get('role') === 'master')
+}
+
+/**
+ * All nodes know each other's configuration epochs. A node that imports a slot raises its own without asking the others: if
+ * it dies before they have heard, the replica in its place may get the same epoch, and they never accept it.
+ */
+async function nodesAgree({ nodes }: ClusterSetup): Promise<void> {
+  const agree = async () => {
+    const views = await Promise.all(nodes.map(epochsSeenBy))
+    return views.every((view) => view === views[0])
+  }
+  await waitUntil('all nodes of the cluster know the same epochs', agree, 10_000, 50)
+}
+
+async function epochsSeenBy(node: RedisNode): Promise<string> {
+  const lines = await withClient(node, (client) => client.cluster('NODES'))
+  const epochs = String(lines)
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, , flags = '']) => flags.includes('master'))
+    .map(([id, , , , , , epoch]) => `${id} ${epoch}`)
+  return epochs.sort().join('\n')
 }
 
 async function isReplica(node: RedisNode): Promise<void> {

@@ -191,19 +191,19 @@ export class Semaphore implements RSemaphore {
 
   async drainPermits(): Promise<number> {
     this.context.assertOpen()
-    return (await this.requests.run(DRAIN_PERMITS, [], true).answer).value
+    return (await this.requests.run(DRAIN_PERMITS, [], true)).value
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
     const args = [count(permits, 'permits', 0), timeToLive(ttl, unit), ...this.messages]
     this.context.assertOpen()
-    return this.changed(await this.requests.run(TRY_SET_PERMITS, args, true).answer)
+    return this.changed(await this.requests.run(TRY_SET_PERMITS, args, true))
   }
 
   async addPermits(permits: number): Promise<void> {
     const args = [count(permits, 'permits', -(2 ** 31)), ...this.messages]
     this.context.assertOpen()
-    this.changed(await this.requests.run(ADD_PERMITS, args, true).answer)
+    this.changed(await this.requests.run(ADD_PERMITS, args, true))
   }
 
   /** How to publish. */

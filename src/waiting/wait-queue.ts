@@ -145,7 +145,7 @@ export class WaitQueue extends LastAnswer {
     if (this.state !== 'sleeping') return
     if (this.isEmpty) this.finish()
     // It let none pass, and what is left will do for one behind it.
-    else if (firstThatFits(this, this.remainder)) this.left()
+    else if (firstThatFits(this, this.remainder)) outsideRequests(() => queueMicrotask(this.askIfAsleep))
   }
 
   private begin(waiter: AnyWaiter) {
@@ -191,6 +191,10 @@ export class WaitQueue extends LastAnswer {
   private yieldFor(waiter: AnyWaiter): number {
     if (waiter.patience <= SHORT_WAIT) return 0
     return Math.min(this.cohort.yieldTime(), waiter.patience / 2)
+  }
+
+  private readonly askIfAsleep = () => {
+    if (this.state === 'sleeping') this.askInTurn()
   }
 
   private readonly askNow = () => {

@@ -49,7 +49,7 @@ describe('Permits that go from one caller to the next of the same client', () =>
       await section(caller)
       await semaphore.release()
     })
-    expect(most).to.equal(4)
+    expect(most).to.be.within(2, 4)
     expect(served).to.have.length(32 * 60)
     expect(scripts.of('semaphore/release')).to.be.lessThan(32 * 60 * 0.4)
     expect(scripts.of('semaphore/acquire')).to.be.lessThan(32 * 60 * 0.4)
@@ -92,19 +92,21 @@ describe('Permits that go from one caller to the next of the same client', () =>
     const redisson = await createRedisson()
     const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
     await semaphore.trySetPermits(2)
-    let turns = 0
+    let sinceTurn = 0
+    let most = 0
     let isOver = false
-    const count = () => {
-      turns++
-      if (!isOver) setImmediate(count)
+    const turn = () => {
+      sinceTurn = 0
+      if (!isOver) setImmediate(turn)
     }
-    setImmediate(count)
+    setImmediate(turn)
     await sections(8, 500, async () => {
       await semaphore.acquire()
+      most = Math.max(most, ++sinceTurn)
       await semaphore.release()
     })
     isOver = true
-    expect(turns).to.be.greaterThan(400)
+    expect(most, 'sections in one turn of the event loop').to.be.lessThan(25)
   })
 
   it('A permit that a waiter leaves to the callers behind it reaches them at once (S5, S6)', async () => {

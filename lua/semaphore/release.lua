@@ -9,10 +9,11 @@
 -- ARGV[5]  the number of this request
 -- ARGV[6]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
 --
--- Answers  0   there is no such semaphore: nothing was changed
---          1   added
---          2   added, but the server refused the message (ACL)
---          -1  there would be more than Java can count: nothing was changed
+-- Answers  2 or more  added; 2 plus how many clients were notified. Those count only where no permit was free before: else
+--                     they do not wait for this one
+--          1          added, but the server refused the message (ACL)
+--          0          there is no such semaphore: nothing was changed
+--          -1         there would be more than Java can count: nothing was changed
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
@@ -20,29 +21,34 @@
 --- @include "counter"
 --- @include "request-once"
 --- @include "pass-shortage"
+--- @include "notify"
 local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
 end
 
-local answer = '1'
+local answer = '2'
 if ARGV[2] == '1' and not value then
   answer = '0'
 elseif (value or 0) + ARGV[1] > 2147483647 then
   answer = '-1'
 end
-passShortage(KEYS[2])
-local before = recordOnce(KEYS[2], ARGV[5], ARGV[6], answer)
+local isKept = passShortage(KEYS[2])
+local before = recordOnce(KEYS[2], ARGV[5], ARGV[6], answer, isKept)
 if before then
   return tonumber(before)
 end
-if answer == '1' then
-  local free = redis.call('incrby', KEYS[1], ARGV[1])
-  --- @include "notify"
-  -- Java's listeners take no message below 1.
-  if free > 0 and not notify(ARGV[4], ARGV[3], free) then
-    answer = '2'
-    redis.call('hset', KEYS[2], ARGV[5], answer)
-  end
+if answer ~= '2' then
+  return tonumber(answer)
 end
-return tonumber(answer)
+local free = redis.call('incrby', KEYS[1], ARGV[1])
+-- Java's listeners take no message below 1.
+if free <= 0 then
+  return 2
+end
+local heard = notify(ARGV[4], ARGV[3], free)
+if not heard then
+  redis.call('hset', KEYS[2], ARGV[5], '1')
+  return 1
+end
+return free > tonumber(ARGV[1]) and 2 or 2 + heard

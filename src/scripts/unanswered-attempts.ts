@@ -37,6 +37,11 @@ export class UnansweredAttempts {
     if (this.broken.length === known || server !== this.sentTo) this.isUntraced = true
   }
 
+  /** An attempt ended with its connection, so that the server may have applied it. */
+  get connectionBroke(): boolean {
+    return this.broken !== undefined
+  }
+
   /** A copy may still arrive: it was sent on a connection that is not fenced. */
   get lateCopyPossible(): boolean {
     return this.isUntraced || (this.broken?.some(({ state }) => state !== 'fenced') ?? false)

@@ -118,9 +118,7 @@ export class CountDownLatch implements RCountDownLatch {
       throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
     this.context.assertOpen()
     const { channel } = this.target
-    return this.changed(
-      await this.requests.run(TRY_SET_COUNT, [count, channel, this.context.publishCommand]).answer,
-    )
+    return this.changed(await this.requests.run(TRY_SET_COUNT, [count, channel, this.context.publishCommand]))
   }
 
   async getCount(): Promise<number> {
@@ -151,9 +149,7 @@ export class CountDownLatch implements RCountDownLatch {
 
   async delete(): Promise<boolean> {
     this.context.assertOpen()
-    return this.changed(
-      await this.requests.run(DELETE, [this.target.channel, this.context.publishCommand]).answer,
-    )
+    return this.changed(await this.requests.run(DELETE, [this.target.channel, this.context.publishCommand]))
   }
 
   private changed({ value: { done, isRefused } }: Reply<Change>): boolean {

@@ -144,7 +144,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   async trySetPermits(permits: number): Promise<boolean> {
     const args = [count(permits, 'permits', 0), ...this.scripts.messages]
     this.context.assertOpen()
-    return this.changed((await this.requests.run(TRY_SET_PERMITS, args, true).answer).value)
+    return this.changed((await this.requests.run(TRY_SET_PERMITS, args, true)).value)
   }
 
   async setPermits(permits: number): Promise<void> {
@@ -155,7 +155,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   async addPermits(permits: number): Promise<void> {
     const args = [count(permits, 'permits', -(2 ** 31)), ...this.scripts.messages]
     this.context.assertOpen()
-    this.changed((await this.requests.run(ADD_PERMITS, args, true).answer).value)
+    this.changed((await this.requests.run(ADD_PERMITS, args, true)).value)
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {

@@ -2,7 +2,7 @@ import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import type { Script } from '../scripts/script'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 
 /** As long as the server keeps a record after its last use (lua/includes/request-record.lua), in ms. */
 const KEPT_FOR = 60_000
@@ -96,15 +96,19 @@ export class RequestRecord {
   }
 
   /** Sends a script whose last key is the record, and whose last arguments are the request and the lowest open one. */
-  run<Value>(
+  async run<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
     acknowledged = false,
-  ): ScriptCall<Value> {
+  ): Promise<Reply<Value>> {
     const request = this.open()
     const call = request.send(script, args, acknowledged)
     call.onFinished((reply) => request.close(reply === undefined || call.lateCopyPossible))
-    return call
+    try {
+      return await call.answer
+    } catch (error) {
+      throw asUnknown(error, call)
+    }
   }
 
   /**
@@ -125,8 +129,9 @@ export class RequestRecord {
       const reply = await call.answer
       request.close(call.lateCopyPossible)
       return reply
-    } catch (error) {
+    } catch (reason) {
       request.close(true)
+      const error = asUnknown(reason, call)
       if (error instanceof RedisUnavailableError || (alsoRefused && error instanceof RedisRefusedError)) {
         const release = async () => void (await request.send(script, args, acknowledged).answer)
         orphans.hold({ lease: RETRIED_FOR, release }, clock.now())
@@ -134,6 +139,18 @@ export class RequestRecord {
       throw error
     }
   }
+}
+
+/**
+ * A caller may repeat what the server refused. Where an earlier copy was lost with its connection, the server may have
+ * applied that one, and the repetition would be a second change.
+ */
+function asUnknown(error: unknown, call: AnyScriptCall): unknown {
+  if (!(error instanceof RedisRefusedError) || !call.connectionBroke) return error
+  return new RedisUnavailableError(
+    `The connection broke before the answer came, and then: ${error.message}. Whether the call took effect is not known`,
+    { cause: error },
+  )
 }
 
 /** One request, whose copies are known by its number. */

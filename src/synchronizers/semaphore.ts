@@ -15,7 +15,9 @@ import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
-import { IN_PARTS } from '../waiting/wait-policy'
+import { setImmediate } from '../util/timers'
+import { PASSED } from '../waiting/local-passing'
+import { IN_EQUAL_PARTS } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { PermitsAttempt } from './permits-attempt'
 import { RequestRecord } from './request-record'
@@ -96,7 +98,7 @@ export interface RSemaphore {
   addPermits(permits: number): Promise<void>
 }
 
-const RELEASE = script('semaphore/release', Number)
+const RELEASE = script('semaphore/release', decodeRelease)
 const ADD_PERMITS = script('semaphore/add-permits', Number)
 const TRY_SET_PERMITS = script('semaphore/try-set-permits', Number)
 const DRAIN_PERMITS = script('semaphore/drain-permits', Number)
@@ -105,6 +107,18 @@ const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
 /** What a change answers that the server has applied without publishing it (ACL), and one that Java could not read. */
 const UNPUBLISHED = 2
 const TOO_LARGE = -1
+
+interface ReleaseReply {
+  readonly result: 'freed' | 'absent' | 'too-large'
+  /** How many clients were notified that may wait for these permits; undefined where the server refused to publish. */
+  readonly notified?: number | undefined
+}
+
+function decodeRelease(raw: unknown): ReleaseReply {
+  const answer = Number(raw)
+  if (answer <= 0) return { result: answer === 0 ? 'absent' : 'too-large' }
+  return { result: 'freed', notified: answer === 1 ? undefined : answer - 2 }
+}
 
 /** See the interface. */
 export class Semaphore implements RSemaphore {
@@ -118,7 +132,7 @@ export class Semaphore implements RSemaphore {
     key: string,
   ) {
     const lockId = `semaphore ${key}`
-    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: IN_PARTS }
+    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: IN_EQUAL_PARTS }
     this.keys = [key]
     this.requests = new RequestRecord(context, this.keys)
   }
@@ -161,11 +175,13 @@ export class Semaphore implements RSemaphore {
   }
 
   async release(permits = 1): Promise<void> {
-    await this.releasePermits(count(permits, 'permits', 0), false)
+    count(permits, 'permits', 0)
+    this.context.assertNotClosed()
+    if (!this.pass(permits)) await this.releaseOnServer(permits, false)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await this.releasePermits(count(permits, 'permits', 0), true)
+    return await this.releaseOnServer(count(permits, 'permits', 0), true)
   }
 
   async availablePermits(): Promise<number> {
@@ -175,19 +191,19 @@ export class Semaphore implements RSemaphore {
 
   async drainPermits(): Promise<number> {
     this.context.assertOpen()
-    return (await this.requests.run(DRAIN_PERMITS, [], true).answer).value
+    return (await this.requests.run(DRAIN_PERMITS, [], true)).value
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
     const args = [count(permits, 'permits', 0), timeToLive(ttl, unit), ...this.messages]
     this.context.assertOpen()
-    return this.changed(await this.requests.run(TRY_SET_PERMITS, args, true).answer)
+    return this.changed(await this.requests.run(TRY_SET_PERMITS, args, true))
   }
 
   async addPermits(permits: number): Promise<void> {
     const args = [count(permits, 'permits', -(2 ** 31)), ...this.messages]
     this.context.assertOpen()
-    this.changed(await this.requests.run(ADD_PERMITS, args, true).answer)
+    this.changed(await this.requests.run(ADD_PERMITS, args, true))
   }
 
   /** How to publish. */
@@ -201,7 +217,10 @@ export class Semaphore implements RSemaphore {
     signal?.throwIfAborted()
     if (permits === 0) return true
     const attempt = new PermitsAttempt(context, requests, target, { name, permits, waitTime, signal })
-    if (!(await context.queues.acquire(target, attempt))) return false
+    const reply = await context.queues.acquire(target, attempt)
+    if (!reply) return false
+    // Callers that only pass permits on to each other must not keep the event loop from all others.
+    if (reply.value === PASSED) await new Promise<void>((resolve) => setImmediate(resolve))
     try {
       // Granted in the very tick in which the client began to shut down.
       context.assertOpen()
@@ -214,31 +233,53 @@ export class Semaphore implements RSemaphore {
 
   /** What no caller of ours could release a second time. */
   private async releaseOfScope(permits: number): Promise<void> {
-    await this.releasePermits(permits, true, true)
+    this.context.assertNotClosed()
+    if (!this.pass(permits)) await this.releaseOnServer(permits, true, true)
   }
 
-  private async releasePermits(
+  /** The next waiters of this client have the permits; no other client need know. */
+  private pass(permits: number): boolean {
+    return this.context.queues.pass(this.target.lockId, permits)
+  }
+
+  private async releaseOnServer(
     permits: number,
     onlyIfExists: boolean,
     alsoRefused = false,
   ): Promise<boolean> {
-    this.context.assertNotClosed()
+    const { context, name, target } = this
+    context.assertNotClosed()
     if (permits === 0) return false
     const args = [permits, onlyIfExists ? 1 : 0, ...this.messages]
-    return this.changed(await this.requests.insist(RELEASE, args, true, alsoRefused))
+    context.queues.releasing(target)
+    let notified: number | undefined
+    try {
+      const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
+      if (value.result === 'too-large') throw this.tooLarge()
+      notified = value.result === 'freed' ? value.notified : 0
+      context.unpublishedReleases.released({ name, channel: target.channel }, value)
+      // It was deleted: the next try says so, and then no permit of it is passed on here any more.
+      if (value.result === 'absent') context.queues.mayBeFree(target)
+      return value.result === 'freed'
+    } finally {
+      context.queues.freed(target, notified)
+    }
   }
 
   private changed({ value }: Reply<number>): boolean {
     const { context, name, target } = this
-    if (value === TOO_LARGE)
-      throw new RangeError(
-        `The semaphore ${quote(name)} would have more permits than Java can count: 2147483647`,
-      )
+    if (value === TOO_LARGE) throw this.tooLarge()
     const notified = value === UNPUBLISHED ? undefined : 0
     context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
     // Waiters of this client hear the message like all others, unless there was none.
     if (value === UNPUBLISHED) context.queues.mayBeFree(target)
     return value > 0
+  }
+
+  private tooLarge(): RangeError {
+    return new RangeError(
+      `The semaphore ${quote(this.name)} would have more permits than Java can count: 2147483647`,
+    )
   }
 
   // Logged, it must not show the client inside with its credentials.

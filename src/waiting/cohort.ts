@@ -66,7 +66,8 @@ export class Cohort implements CohortPolicy {
   /** The value of `heard` at our last release, that release included. Releases above it came from other processes. */
   private heardBefore = 0
   private endedAt = 0
-  private releasing = false
+  /** Releases that are in flight; of what is shared in parts there may be several. */
+  private releasing = 0
   /**
    * It was released without a handoff, and the turn goes on with the next caller here, if no other process was faster.
    */
@@ -150,7 +151,9 @@ export class Cohort implements CohortPolicy {
   /** Whether the lock may go to the next local caller without another process having a chance at it; counts as done. */
   handOff(): boolean {
     if (this.others > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
-    if (this.now() - this.began >= MAX_COHORT_DURATION) return false
+    // The answer to a release in flight says whether others wait now; until then parts that are still here go on.
+    const isAsking = this.releasing > 0 && this.others === 0
+    if (this.now() - this.began >= MAX_COHORT_DURATION * (isAsking ? 2 : 1)) return false
     this.handoffs++
     return true
   }
@@ -160,28 +163,32 @@ export class Cohort implements CohortPolicy {
    * caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
-    this.releasing = true
+    this.releasing++
     this.goesOn = another && this.handOff()
     this.hearsAll = listening
-    this.heardBefore = this.heard + (listening ? 1 : 0)
+    this.heardBefore = this.heard + (listening ? this.releasing : 0)
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
   released(others: number): void {
-    this.releasing = false
+    this.releasing = Math.max(0, this.releasing - 1)
     this.endedAt = this.now()
     // A client that missed its turn because it has lost interest does not listen any more.
     if (this.missed > 0 && others > this.others - this.missed) this.waitLonger()
     else if (this.longer > 0 && --this.roundsWithLonger === 0) this.longer = 0
     this.missed = 0
     this.others = others
-    if (others === 0) this.absent = 0
+    if (others > 0) return
+    this.absent = 0
+    // What is shared in parts is still in use here: with no others a new turn begins.
+    this.handoffs = 0
+    this.began = this.endedAt
   }
 
   /** For how long others are to have the lock to themselves, in ms; 0: the first waiter here may ask. */
   yieldTime(): number {
     if (this.goesOn) return 0
-    if (this.releasing) return this.others > 0 ? MAX_YIELD : 0
+    if (this.releasing > 0) return this.others > 0 ? MAX_YIELD : 0
     const missing = this.missing()
     if (missing === 0) return 0
     const time = Math.max(

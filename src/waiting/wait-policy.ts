@@ -13,7 +13,7 @@ export interface WaitPolicy {
    * - `granted`: all that waited when the try was sent are granted, too
    */
   readonly next: 'waits' | 'tries' | 'granted'
-  /** Whether the processes take turns (cohort.ts). What several may enter together needs no turns. */
+  /** Whether the processes take turns (cohort.ts). What any number may enter together needs no turns. */
   readonly yields: boolean
   /** A message that says that all who waited when it was published are granted, whatever a later look finds. */
   readonly grantedBy?: string
@@ -22,6 +22,8 @@ export interface WaitPolicy {
    * Absent: no waiter passes.
    */
   readonly overtaking?: number
+  /** What is released here may go to waiters here without asking the server, within the bounds of a cohort. */
+  readonly passesHere?: true
   /** For peers that publish nothing when they release: the first waiter looks again after these pauses. */
   readonly newBackOff?: () => BackOff
   /**
@@ -39,6 +41,8 @@ export const SHARED: WaitPolicy = { next: 'tries', yields: false }
 export const OPEN_TO_ALL: WaitPolicy = { next: 'granted', yields: false }
 /** Parts of it go to several; a large request is overtaken ten times at most. */
 export const IN_PARTS: WaitPolicy = { next: 'tries', yields: false, overtaking: 10 }
+/** The same, and the parts have neither owner nor lease: one is as good as another. */
+export const IN_EQUAL_PARTS: WaitPolicy = { ...IN_PARTS, yields: true, passesHere: true }
 
 /** Where no lease ends a sleep, the first waiter of a process looks again after so long at the latest, in ms. */
 const RECHECK_WITHIN = 30_000

@@ -9,6 +9,7 @@ import { type CohortPolicy, SHORT_WAIT } from './cohort'
 import { catchUp, grantByMessage } from './granting-message'
 import { LastAnswer } from './last-answer'
 import { countOvertaken, firstThatFits, mayPass } from './local-overtaking'
+import { passHere } from './local-passing'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step'
 import type { BackOff } from './wait-policy'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
@@ -41,7 +42,7 @@ export class WaitQueue extends LastAnswer {
    */
   private asksOpenly = true
   /** How much of what is shared in parts is left, by the last answer. */
-  private remainder: number | undefined
+  remainder: number | undefined
   private timer: RearmableTimer | undefined
   private onTimer: () => void = () => {}
   private stopListening: (() => void) | undefined
@@ -109,6 +110,11 @@ export class WaitQueue extends LastAnswer {
     return outsideThreads(() => this.attempt(waiter, giver))
   }
 
+  /** Gives parts that a caller of this client releases to waiters here: all of them, or none. Returns whether it did. */
+  pass(parts: number): boolean {
+    return this.lock.policy.passesHere === true && passHere(this, parts)
+  }
+
   /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
   inspect(): { waiting: number; isAsleep: boolean } {
     return {
@@ -136,7 +142,10 @@ export class WaitQueue extends LastAnswer {
   override leave(waiter: AnyWaiter): void {
     super.leave(waiter)
     this.queue.remove(waiter)
-    if (this.isEmpty && this.state === 'sleeping') this.finish()
+    if (this.state !== 'sleeping') return
+    if (this.isEmpty) this.finish()
+    // It let none pass, and what is left will do for one behind it.
+    else if (firstThatFits(this, this.remainder)) outsideRequests(() => queueMicrotask(this.askIfAsleep))
   }
 
   private begin(waiter: AnyWaiter) {
@@ -184,6 +193,10 @@ export class WaitQueue extends LastAnswer {
     return Math.min(this.cohort.yieldTime(), waiter.patience / 2)
   }
 
+  private readonly askIfAsleep = () => {
+    if (this.state === 'sleeping') this.askInTurn()
+  }
+
   private readonly askNow = () => {
     const waiter = this.queue.first
     if (waiter) this.ask(waiter)
@@ -195,7 +208,7 @@ export class WaitQueue extends LastAnswer {
     this.attempt(waiter, undefined)
   }
 
-  private get cohort(): CohortPolicy {
+  get cohort(): CohortPolicy {
     return this.around.cohort(this.lock)
   }
 

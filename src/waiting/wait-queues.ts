@@ -87,6 +87,11 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return this.queues.get(lockId)?.handOff(giver, leaseLeft)
   }
 
+  /** Gives parts of what is shared to waiters here instead of releasing them; returns whether it did. */
+  pass(lockId: string, parts: number): boolean {
+    return this.queues.get(lockId)?.pass(parts) ?? false
+  }
+
   /** The lock is about to be freed from here. */
   releasing({ lockId, channel, policy }: Freed & Pick<WaitTarget, 'lockId'>): void {
     const { subscriptions } = this.options

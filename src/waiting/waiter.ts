@@ -72,6 +72,16 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
+  /** A try of its own is in flight. */
+  get isAsking(): boolean {
+    return this.inFlight !== undefined
+  }
+
+  /** A try of its own was or may yet be granted on the server. */
+  get mayBeGranted(): boolean {
+    return this.isAsking || this.mayHold || this.lateCopyPossible
+  }
+
   /** How much of its wait is left, in ms. */
   get patience(): number {
     const { waitTime } = this.attempt

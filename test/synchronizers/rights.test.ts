@@ -4,6 +4,7 @@ import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
+import { tapped } from '../kit/tapped-transport'
 
 describe('Fair locks, token locks, semaphores and latches of a user with few rights', () => {
   let server: Standalone
@@ -89,6 +90,43 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     await waitUntil('the permits are back', async () => (await redis.get(name)) !== '0', 10_000)
     await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
     expect(await redis.get(name)).to.equal('2')
+  })
+
+  it('A change whose reply was lost before the server refused the user is made once, though its caller may not know (S2, L3)', async () => {
+    await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', '~*', '&*')
+    let losesReplies = false
+    const transport = tapped(async (sent) => {
+      const reply = await sent.pass()
+      if (!losesReplies || sent.bySource) return reply
+      losesReplies = false
+      await redis.call('ACL', 'SETUSER', 'app', '-eval', '-evalsha')
+      throw new Error('Connection is closed.')
+    })
+    const redisson = await createRedisson(
+      { redis: server.url.replace('redis://', 'redis://app:pw@') },
+      { transport },
+    )
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(2)
+    const latchName = uniqueName('latch')
+    const countDownLatch = redisson.getCountDownLatch(latchName)
+    await countDownLatch.trySetCount(5)
+    // The scripts are known to the server from here on.
+    for (const change of [
+      () => semaphore.release(),
+      () => semaphore.addPermits(1),
+      () => countDownLatch.countDown(),
+    ]) {
+      await change()
+      losesReplies = true
+      // Else the caller would repeat it.
+      expect(await rejection(change())).to.have.property('code', 'REDIS_UNAVAILABLE')
+      await redis.call('ACL', 'SETUSER', 'app', '+@all')
+    }
+    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    expect(await redis.get(name)).to.equal('6')
+    expect(await redis.get(latchName)).to.equal('3')
   })
 
   it('A user without the right to the record of requests learns which keys it needs', async () => {

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { RSemaphore } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { NobodysErrors, stillPending } from '../kit/observing'
+import { asleep } from '../kit/sleepers'
+import { ScriptCounter } from '../kit/tapped-transport'
+
+describe('Permits that go from one caller to the next of the same client', () => {
+  let redis: Redis
+  const nobodys = new NobodysErrors()
+
+  beforeEach(async () => {
+    nobodys.watch()
+    redis = await openRedis()
+  })
+  afterEach(async () => {
+    await closeAll()
+    await nobodys.expectNone()
+  })
+
+  /** So many callers take so many sections each, one after the other. */
+  async function sections(callers: number, rounds: number, section: (caller: number) => Promise<void>) {
+    await Promise.all(
+      Array.from({ length: callers }, async (_, caller) => {
+        for (let round = 0; round < rounds; round++) await section(caller)
+      }),
+    )
+  }
+
+  it('A permit goes to the next waiter of this client without a script, and never more than there are are in use (S5)', async () => {
+    const scripts = new ScriptCounter()
+    const redisson = await createRedisson({}, { transport: scripts.transport })
+    const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
+    await semaphore.trySetPermits(4)
+    let inside = 0
+    let most = 0
+    const served: number[] = []
+    const section = async (caller: number) => {
+      served.push(caller)
+      most = Math.max(most, ++inside)
+      await new Promise((resolve) => setImmediate(resolve))
+      inside--
+    }
+    await sections(32, 60, async (caller) => {
+      if (caller % 2 === 0) return await semaphore.withPermits(() => section(caller))
+      await semaphore.acquire()
+      await section(caller)
+      await semaphore.release()
+    })
+    expect(most).to.be.within(2, 4)
+    expect(served).to.have.length(32 * 60)
+    expect(scripts.of('semaphore/release')).to.be.lessThan(32 * 60 * 0.4)
+    expect(scripts.of('semaphore/acquire')).to.be.lessThan(32 * 60 * 0.4)
+    expect(await redis.get(semaphore.getName())).to.equal('4')
+    const counts = Array.from(
+      { length: 32 },
+      (_, caller) => served.slice(-1_000).filter((c) => c === caller).length,
+    )
+    expect(Math.min(...counts), 'of the last thousand sections, a caller').to.be.greaterThan(15)
+  })
+
+  it('Another client that waits has permits in between, however hot the semaphore is here', async () => {
+    const [hot, other] = await Promise.all([createRedisson(), createRedisson()])
+    const name = uniqueName('semaphore')
+    await hot.getSemaphore(name).trySetPermits(2)
+    let isOver = false
+    let sinceOther = 0
+    let longest = 0
+    const take = async (semaphore: RSemaphore, section: () => void) =>
+      await semaphore.withPermits(async () => {
+        section()
+        await sleep(1)
+      })
+    const hotCallers = Array.from({ length: 12 }, async () => {
+      while (!isOver) await take(hot.getSemaphore(name), () => sinceOther++)
+    })
+    for (let round = 0; round < 25; round++) {
+      sinceOther = 0
+      await take(other.getSemaphore(name), () => {
+        longest = Math.max(longest, sinceOther)
+      })
+    }
+    isOver = true
+    await Promise.all(hotCallers)
+    expect(longest, 'sections here during one wait there').to.be.lessThan(400)
+    expect(await redis.get(name)).to.equal('2')
+  })
+
+  it('Callers who only pass permits on to each other leave the event loop to others', async () => {
+    const redisson = await createRedisson()
+    const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
+    await semaphore.trySetPermits(2)
+    let sinceTurn = 0
+    let most = 0
+    let isOver = false
+    const turn = () => {
+      sinceTurn = 0
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await sections(8, 500, async () => {
+      await semaphore.acquire()
+      most = Math.max(most, ++sinceTurn)
+      await semaphore.release()
+    })
+    isOver = true
+    expect(most, 'sections in one turn of the event loop').to.be.lessThan(25)
+  })
+
+  it('A permit that a waiter leaves to the callers behind it reaches them at once (S5, S6)', async () => {
+    const redisson = await createRedisson()
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(0)
+    const abort = new AbortController()
+    const large = rejection(semaphore.acquire({ permits: 5, signal: abort.signal }))
+    await asleep(redisson, `semaphore ${name}`, 1)
+    let overtaken = 0
+    for (; overtaken < 20; overtaken++) {
+      await redis.incr(name)
+      if (!(await semaphore.tryAcquire())) break
+    }
+    expect(overtaken).to.equal(10)
+    const small = semaphore.acquire()
+    // Any message: the first waiter looks, and lets none pass.
+    await semaphore.releaseIfExists()
+    expect(await stillPending(small, 50)).to.equal(true)
+    abort.abort(new Error('enough'))
+    await large
+    await small
+    expect(await redis.get(name)).to.equal('1')
+  }).timeout(8_000)
+})

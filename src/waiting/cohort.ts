@@ -180,7 +180,7 @@ export class Cohort implements CohortPolicy {
     this.others = others
     if (others > 0) return
     this.absent = 0
-    // What is shared in parts is still in use here: with no others a new turn begins.
+    // What is shared in parts is still in use here: with no others a new cohort begins.
     this.handoffs = 0
     this.began = this.endedAt
   }

@@ -18,7 +18,7 @@ interface PassingQueue {
  * Gives parts that are released here to the first waiters here, all of them or none, and asks the server nothing: the
  * number of parts that are free stays as it is. Returns whether it did. It does not where the next waiter needs more, and
  * where other processes are to have a chance at them. A waiter whose own try is in flight is overtaken until its answer
- * comes, and no longer than a turn lasts.
+ * comes, and no longer than a cohort lasts.
  */
 export function passHere(queue: PassingQueue, parts: number): boolean {
   const takers = takersOf(queue, parts)

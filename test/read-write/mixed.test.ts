@@ -1,12 +1,12 @@
 import { closeAll, openRedis, uniqueName } from '../kit/clients'
 import { killPrograms } from '../kit/program'
 import { callersSpec, LONG, runMixed } from '../kit/read-write/mixed'
-import { startStandalone } from '../kit/servers/index'
+import { startServer } from '../kit/stand-in'
 
 describe('A read-write lock of several processes', () => {
-  let server: Awaited<ReturnType<typeof startStandalone>>
+  let server: Awaited<ReturnType<typeof startServer>>
   before(async () => {
-    server = await startStandalone()
+    server = await startServer()
   })
   after(() => server.stop())
   afterEach(async () => {

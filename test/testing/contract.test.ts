@@ -17,9 +17,6 @@ import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
 import { onInMemoryServers } from '../kit/stand-in'
 
-/** The in-memory server has no users. */
-const NEEDS_USERS = /tries again after a renewal that the server refused/
-
 type Suite = (primitive: Primitive) => void
 
 const ALL = [wakeUpSuite, waitTimeSuite, leasesSuite, renewalSuite, ownershipSuite, idempotencySuite]
@@ -48,9 +45,6 @@ const runs = (primitive: Primitive, suite: Suite) =>
 
 describe('On the in-memory server', () => {
   onInMemoryServers()
-  beforeEach(function () {
-    if (NEEDS_USERS.test(this.currentTest!.title)) this.skip()
-  })
 
   for (const [primitive, suites] of SUITES)
     for (const suite of suites) if (runs(primitive, suite)) suite(primitive)

@@ -24,6 +24,7 @@ export async function openPort(redis: InMemoryRedis): Promise<InMemoryPort> {
     new Session(server, socket)
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  listener.unref()
   const { port } = listener.address() as { port: number }
   return {
     redis,

@@ -1,12 +1,12 @@
 import { closeAll, openRedis, uniqueName } from '../kit/clients'
 import { killPrograms } from '../kit/program'
 import { callersSpec, LONG, runMixed } from '../kit/read-write/mixed'
-import { startServer } from '../kit/stand-in'
+import { startStandalone } from '../kit/servers/index'
 
 describe('A read-write lock of several processes', () => {
-  let server: Awaited<ReturnType<typeof startServer>>
+  let server: Awaited<ReturnType<typeof startStandalone>>
   before(async () => {
-    server = await startServer()
+    server = await startStandalone()
   })
   after(() => server.stop())
   afterEach(async () => {

@@ -22,8 +22,8 @@ export interface Key {
 /** Strings have a character for each byte: two that differ in any byte differ here. */
 interface Outcome {
   readonly reply: unknown
-  /** By name: type, time to live in ms, content. */
-  readonly state: Readonly<Record<string, readonly unknown[]>>
+  /** By name. `timeToLive` is in ms. */
+  readonly state: Readonly<Record<string, { kind: string; timeToLive: number; content: unknown }>>
 }
 
 /** All keys with their types, times to live and contents, and the time in ms. */
@@ -136,7 +136,7 @@ function stateOf([, keys]: Dump): Outcome['state'] {
   return Object.fromEntries(
     keys.map(([name, kind, timeToLive, content]) => [
       name,
-      [kind, timeToLive, kind === 'zset' ? scoresOf(content as string[]) : content],
+      { kind, timeToLive, content: kind === 'zset' ? scoresOf(content as string[]) : content },
     ]),
   )
 }
@@ -153,7 +153,8 @@ export function difference(real: unknown, memory: unknown, path = ''): string | 
   if (real === memory) return undefined
   if (isNumber(real) && isNumber(memory) && typeof real === typeof memory) {
     const [one, other] = [Number(real), Number(memory)]
-    if (one > TOLERANCE && Math.abs(one - other) < TOLERANCE) return undefined
+    const isTime = one > TOLERANCE || (path.endsWith('/timeToLive') && Math.min(one, other) > 0)
+    if (isTime && Math.abs(one - other) < TOLERANCE) return undefined
   }
   if (typeof real === 'object' && typeof memory === 'object' && real !== null && memory !== null) {
     const names = new Set([...Object.keys(real), ...Object.keys(memory)])

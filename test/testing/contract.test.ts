@@ -33,12 +33,11 @@ const SUITES: readonly (readonly [Primitive, readonly Suite[]])[] = [
   [nonReentrantLock, [ownershipSuite]],
 ]
 
-/** The others are waits for the most part: with RLOCK_LONG=1 everything runs, some four minutes. */
+/** The others are waits for the most part: `npm run test:in-memory` runs everything. */
 const IN_SHORT = [leasesSuite, ownershipSuite]
 const IN_FULL: readonly Primitive[] = [writeLock, fairLock]
 
 const runs = (primitive: Primitive, suite: Suite) =>
-  process.env.RLOCK_LONG === '1' ||
   IN_SHORT.includes(suite) ||
   (IN_FULL.includes(primitive) && suite !== renewalSuite) ||
   (primitive === fencedLock && suite === idempotencySuite)

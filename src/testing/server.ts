@@ -45,6 +45,8 @@ export class InMemoryServer {
   private outgoing: (() => void)[] = []
   private isScheduled = false
   isPaused = false
+  /** How many scripts it has run. */
+  scriptCalls = 0
   /** Loaded with the first client. */
   private machine: ScriptMachine | undefined
   private whenResumed: (() => void)[] = []
@@ -114,6 +116,7 @@ export class InMemoryServer {
   private runScript(source: string, keys: readonly string[], args: readonly string[]): Reply {
     this.keyspace.time = this.clock.time
     if (!this.machine) throw new Error('scripts run once a client has connected')
+    this.scriptCalls++
     return this.machine.run(source, keys, args, (name, words) => this.inScript(name, words))
   }
 

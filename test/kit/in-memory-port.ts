@@ -94,6 +94,8 @@ class Session implements Peer {
   }
 
   private reply(name: string, args: string[]): Reply {
+    if (name === 'info' && args[0]?.toLowerCase() === 'commandstats')
+      return `cmdstat_evalsha:calls=${this.server.scriptCalls}\r\n`
     if (name === 'info') return 'redis_version:7.0.0\r\nredis_mode:standalone\r\nloading:0\r\n'
     if (name === 'multi' || (name === 'client' && /^set/i.test(args[0]!))) return new Status('OK')
     if (name === 'client' && args.join(' ').toLowerCase() === 'kill type pubsub') {

@@ -2,7 +2,7 @@ import type { ConnectedClient, Connections } from '../client/connections'
 import type { ChannelEvents, ChannelSource } from '../redis/subscriber'
 import type { Script } from '../scripts/script'
 import type { ScriptTransport } from '../scripts/transport'
-import { toReply } from './bytes'
+import { fromBytes, toBytes, toReply } from './bytes'
 import { Link } from './link'
 import type { InMemoryServer } from './server'
 
@@ -103,7 +103,7 @@ class Channels implements ChannelSource {
 
   drop(name: string): void {
     if (!this.channels.delete(name)) return
-    const unsubscribe = () => this.link.subscribed.delete(name)
+    const unsubscribe = () => this.link.subscribed.delete(toBytes(name))
     this.link.send(
       unsubscribe,
       () => {},
@@ -143,7 +143,7 @@ class Channels implements ChannelSource {
   private subscribe(name: string) {
     const channel = this.channels.get(name)
     this.link.send(
-      () => this.link.subscribed.set(name, (message) => this.received(name, message)),
+      () => this.link.subscribed.set(toBytes(name), (message) => this.received(name, fromBytes(message))),
       () => {
         // Dropped in between, and perhaps wanted again since: then another answer is on its way.
         if (!channel || this.channels.get(name) !== channel) return

@@ -54,10 +54,15 @@ export function inMemoryRedis(options: InMemoryRedisOptions = {}): InMemoryRedis
   return new InMemory(options)
 }
 
+/** What is behind it, for a port of the tests of this package. Not part of the API. */
+export function serverOf(redis: InMemoryRedis): InMemoryServer {
+  return (redis as InMemory).server
+}
+
 class InMemory implements InMemoryRedis {
   readonly [IN_PROCESS_SERVER]: Server
   private readonly clock: ServerClock
-  private readonly server: InMemoryServer
+  readonly server: InMemoryServer
   private advanced: Promise<void> = Promise.resolve()
 
   constructor({ now }: InMemoryRedisOptions) {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { outsideRequests } from '../util/async-context'
 import { setImmediate } from '../util/timers'
-import { fromBytes, toBytes, toReply } from './bytes'
+import { toBytes, toReply } from './bytes'
 import { malformed, runCommand } from './data/commands'
 import { glob } from './data/glob'
 import { Keyspace } from './data/keyspace'
@@ -11,7 +11,7 @@ import type { ServerClock } from './server-clock'
 
 /** The connection of a client, as the server knows it. */
 export interface Peer {
-  /** The channels that it is subscribed to, and what takes their messages. */
+  /** The channels that it is subscribed to, and what takes their messages; with a character for each byte. */
   readonly subscribed: ReadonlyMap<string, (message: string) => void>
   answered(request: Request): void
   reconnected(): void
@@ -39,11 +39,14 @@ export class InMemoryServer {
   readonly runId = randomUUID()
   readonly links = new Set<Peer>()
   private readonly keyspace = new Keyspace()
+  /** By their hashes; a character for each byte. */
   private readonly scripts = new Map<string, string>()
   private incoming: Request[] = []
   private outgoing: (() => void)[] = []
   private isScheduled = false
   isPaused = false
+  /** How many scripts it has run. */
+  scriptCalls = 0
   /** Loaded with the first client. */
   private machine: ScriptMachine | undefined
   private whenResumed: (() => void)[] = []
@@ -68,37 +71,53 @@ export class InMemoryServer {
 
   /** Runs a script by its hash; throws ReplyError. */
   evaluateBySha(sha: string, keys: readonly string[], args: readonly string[]): Reply {
-    const source = this.scripts.get(sha)
-    if (source === undefined) throw new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
-    return this.evaluate(source, keys, args)
+    return this.runScript(this.sourceOf(sha), keys.map(toBytes), args.map(toBytes))
   }
 
   /** Runs a script and remembers it; throws ReplyError. */
   evaluate(source: string, keys: readonly string[], args: readonly string[]): Reply {
     const bytes = toBytes(source)
-    this.scripts.set(createHash('sha1').update(bytes, 'latin1').digest('hex'), source)
-    this.keyspace.time = this.clock.time
-    if (!this.machine) throw new Error('scripts run once a client has connected')
-    return this.machine.run(bytes, keys.map(toBytes), args.map(toBytes), (name, words) =>
-      this.inScript(name, words),
-    )
+    this.remember(bytes)
+    return this.runScript(bytes, keys.map(toBytes), args.map(toBytes))
   }
 
   /** Runs a command of a test; throws ReplyError. */
   call(name: string, words: readonly string[]): unknown {
-    const command = name.toLowerCase()
-    if (command === 'eval' || command === 'evalsha') return toReply(this.evaluateByWords(command, words))
-    this.keyspace.time = this.clock.time
-    return toReply(this.run(command, words.map(toBytes)))
+    return toReply(this.callBytes(name, words.map(toBytes)))
   }
 
-  private evaluateByWords(
-    command: 'eval' | 'evalsha',
-    [script = '', count, ...words]: readonly string[],
-  ): Reply {
-    const keys = words.slice(0, Number(count))
-    const args = words.slice(keys.length)
-    return command === 'eval' ? this.evaluate(script, keys, args) : this.evaluateBySha(script, keys, args)
+  /** The same, with a character for each byte in the words and in the reply. */
+  callBytes(name: string, words: readonly string[]): Reply {
+    const command = name.toLowerCase()
+    if (command === 'eval' || command === 'evalsha') {
+      const [script = '', count, ...others] = words
+      if (command === 'eval') this.remember(script)
+      const source = command === 'eval' ? script : this.sourceOf(script)
+      const keys = others.slice(0, Number(count))
+      return this.runScript(source, keys, others.slice(keys.length))
+    }
+    this.keyspace.time = this.clock.time
+    return this.run(command, words)
+  }
+
+  /** Returns the hash. */
+  private remember(source: string): string {
+    const sha = createHash('sha1').update(source, 'latin1').digest('hex')
+    this.scripts.set(sha, source)
+    return sha
+  }
+
+  private sourceOf(sha: string): string {
+    const source = this.scripts.get(sha)
+    if (source === undefined) throw new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
+    return source
+  }
+
+  private runScript(source: string, keys: readonly string[], args: readonly string[]): Reply {
+    this.keyspace.time = this.clock.time
+    if (!this.machine) throw new Error('scripts run once a client has connected')
+    this.scriptCalls++
+    return this.machine.run(source, keys, args, (name, words) => this.inScript(name, words))
   }
 
   loseNextReply(): void {
@@ -142,6 +161,7 @@ export class InMemoryServer {
     if (name === 'pubsub' && /^(shard)?numsub$/i.test(first))
       return words.slice(1).flatMap((channel) => [channel, this.listenersTo(channel).length])
     if (name === 'pubsub' && /^(shard)?channels$/i.test(first)) return this.channels(second || '*')
+    if (name === 'script' && /^load$/i.test(first) && words.length === 2) return this.remember(second)
     if (name === 'script' && /^flush$/i.test(first) && others.length === 0) {
       this.scripts.clear()
       return OK
@@ -152,18 +172,16 @@ export class InMemoryServer {
   private channels(pattern: string): string[] {
     const matches = glob(pattern)
     const names = new Set([...this.links].flatMap(({ subscribed }) => [...subscribed.keys()]))
-    return [...names].map(toBytes).filter((channel) => matches.test(channel))
+    return [...names].filter((channel) => matches.test(channel))
   }
 
   private listenersTo(channel: string): Peer[] {
-    const name = fromBytes(channel)
-    return [...this.links].filter(({ subscribed }) => subscribed.has(name))
+    return [...this.links].filter(({ subscribed }) => subscribed.has(channel))
   }
 
   private publish(channel: string, message: string): number {
-    const [name, text] = [fromBytes(channel), fromBytes(message)]
     const listeners = this.listenersTo(channel)
-    for (const link of listeners) this.outgoing.push(() => link.subscribed.get(name)?.(text))
+    for (const link of listeners) this.outgoing.push(() => link.subscribed.get(channel)?.(message))
     if (listeners.length > 0) this.schedule()
     return listeners.length
   }

@@ -1,10 +1,8 @@
 import { createServer, type Socket } from 'node:net'
-import { IN_PROCESS_SERVER } from '../../src/api/redis-source'
-import type { Connections, Server } from '../../src/client/connections'
-import { OutageReporter } from '../../src/redis/outage-reporter'
-import type { ChannelEvents } from '../../src/redis/subscriber'
+import { type Reply, Status } from '../../src/testing/data/reply'
+import { serverOf } from '../../src/testing/in-memory-redis'
 import type { InMemoryRedis } from '../../src/testing/index'
-import { systemClock } from '../../src/util/clock'
+import type { InMemoryServer, Peer } from '../../src/testing/server'
 import { RespFrames, wordsOf } from './servers/resp-frames'
 
 /** A port at which an in-memory server answers ioredis, for tests that look at its keys or come by a proxy. */
@@ -17,16 +15,16 @@ export interface InMemoryPort {
 }
 
 export async function openPort(redis: InMemoryRedis): Promise<InMemoryPort> {
-  const sockets = new Set<Session>()
+  const server = serverOf(redis)
+  await server.load()
+  const sockets = new Set<Socket>()
   const listener = createServer((socket) => {
-    const session = new Session(redis, socket, () => sockets)
-    sockets.add(session)
-    socket.on('close', () => sockets.delete(session))
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    new Session(server, socket)
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  // Scripts run once a client has connected.
-  const first = await openConnections(redis)
-  first.close()
+  listener.unref()
   const { port } = listener.address() as { port: number }
   return {
     redis,
@@ -35,47 +33,56 @@ export async function openPort(redis: InMemoryRedis): Promise<InMemoryPort> {
     url: `redis://127.0.0.1:${port}`,
     close() {
       listener.close()
-      for (const session of sockets) session.end()
+      for (const socket of sockets) socket.destroy()
     },
   }
 }
 
-class Session {
+/** One connection. Words, replies and messages have a character for each byte. */
+class Session implements Peer {
+  readonly subscribed = new Map<string, (message: string) => void>()
   private readonly frames = new RespFrames()
   private transaction: string[][] | undefined
-  private subscriber: Promise<Connections> | undefined
-  private readonly subscribed = new Set<string>()
 
   constructor(
-    private readonly redis: InMemoryRedis,
+    private readonly server: InMemoryServer,
     private readonly socket: Socket,
-    private readonly all: () => Set<Session>,
   ) {
     socket.on('data', (chunk) => {
-      for (const frame of this.frames.push(chunk)) void this.answer(wordsOf(frame))
+      for (const frame of this.frames.push(chunk)) this.answer(wordsOf(frame, 'latin1'))
     })
     socket.on('error', () => {})
-    socket.on('close', () => void this.subscriber?.then((connections) => connections.close()))
+    socket.on('close', () => server.links.delete(this))
   }
 
-  end(): void {
+  cut(): void {
     this.socket.destroy()
   }
 
-  private async answer(words: string[]) {
+  // Commands are executed when they come in, so nothing is under way.
+  answered(): void {}
+  reconnected(): void {}
+
+  private answer(words: string[]) {
     const name = words[0]!.toLowerCase()
-    if (name === 'subscribe') return await this.subscribe(words.slice(1))
-    if (name === 'unsubscribe') return await this.unsubscribe(words.slice(1))
-    if (name === 'multi') this.transaction = []
-    else if (name === 'exec') {
-      const replies = this.transaction!.map((each) => this.run(each))
-      this.transaction = undefined
-      return this.socket.write(`*${replies.length}\r\n${replies.join('')}`)
-    } else if (this.transaction) {
+    if (name === 'subscribe') this.subscribe(words.slice(1))
+    else if (name === 'unsubscribe') this.unsubscribe(words.slice(1))
+    else if (name === 'exec') this.execute()
+    else if (this.transaction) {
       this.transaction.push(words)
-      return this.socket.write('+QUEUED\r\n')
+      this.send('+QUEUED\r\n')
+    } else {
+      if (name === 'multi') this.transaction = []
+      this.send(this.run(words))
     }
-    this.socket.write(this.run(words))
+  }
+
+  private execute() {
+    const replies = this.transaction!.map((each) => this.run(each))
+    this.transaction = undefined
+    const unknown = replies.find((reply) => reply.startsWith('-ERR unknown command'))
+    if (unknown) this.send(`-EXECABORT ${unknown.slice(1)}`)
+    else this.send(`*${replies.length}\r\n${replies.join('')}`)
   }
 
   private run([name = '', ...args]: string[]): string {
@@ -86,57 +93,43 @@ class Session {
     }
   }
 
-  private reply(name: string, args: string[]): unknown {
+  private reply(name: string, args: string[]): Reply {
+    if (name === 'info' && args[0]?.toLowerCase() === 'commandstats')
+      return `cmdstat_evalsha:calls=${this.server.scriptCalls}\r\n`
     if (name === 'info') return 'redis_version:7.0.0\r\nredis_mode:standalone\r\nloading:0\r\n'
-    if (name === 'multi' || (name === 'client' && /^set/i.test(args[0]!))) return 'OK'
+    if (name === 'multi' || (name === 'client' && /^set/i.test(args[0]!))) return new Status('OK')
     if (name === 'client' && args.join(' ').toLowerCase() === 'kill type pubsub') {
-      this.redis.cut()
-      for (const session of this.all()) if (session.subscriber) session.end()
-      return 1
+      const { links } = this.server
+      for (const link of [...links]) link.cut()
+      return links.size
     }
-    return this.redis.call(name, ...args)
+    return this.server.callBytes(name, args)
   }
 
-  private async subscribe(channels: string[]) {
-    this.subscriber ??= openConnections(this.redis, {
-      message: (channel, text) => void this.socket.write(encoded(['message', channel, text])),
-      confirmed: (channel) => void this.socket.write(encoded(['subscribe', channel, this.subscribed.size])),
-    })
-    const { source } = await this.subscriber
+  private subscribe(channels: string[]) {
+    this.server.links.add(this)
     for (const channel of channels) {
-      this.subscribed.add(channel)
-      source.want(channel)
+      this.subscribed.set(channel, (message) => this.send(encoded(['message', channel, message])))
+      this.send(encoded(['subscribe', channel, this.subscribed.size]))
     }
   }
 
-  private async unsubscribe(channels: string[]) {
-    const connections = await this.subscriber
+  private unsubscribe(channels: string[]) {
     for (const channel of channels) {
       this.subscribed.delete(channel)
-      connections?.source.drop(channel)
-      this.socket.write(encoded(['unsubscribe', channel, this.subscribed.size]))
+      this.send(encoded(['unsubscribe', channel, this.subscribed.size]))
     }
+  }
+
+  private send(bytes: string) {
+    this.socket.write(bytes, 'latin1')
   }
 }
 
-const none = () => {}
-
-function openConnections(redis: InMemoryRedis, channels: Partial<ChannelEvents> = {}): Promise<Connections> {
-  const server = redis[IN_PROCESS_SERVER] as Server
-  return server.connect({
-    clock: systemClock,
-    outages: new OutageReporter(systemClock, none),
-    channels: { message: none, confirmed: none, broken: none, error: none, ...channels },
-    error: none,
-    newServer: none,
-    keysChanged: none,
-    replicasCutOff: none,
-  })
-}
-
-function encoded(reply: unknown): string {
+function encoded(reply: Reply): string {
   if (typeof reply === 'number') return `:${reply}\r\n`
-  if (typeof reply === 'string') return `$${Buffer.byteLength(reply)}\r\n${reply}\r\n`
-  if (Array.isArray(reply)) return `*${reply.length}\r\n${reply.map(encoded).join('')}`
-  return '$-1\r\n'
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`
+  if (reply instanceof Status) return `+${reply.text}\r\n`
+  if (reply === null) return '$-1\r\n'
+  return `*${reply.length}\r\n${reply.map(encoded).join('')}`
 }

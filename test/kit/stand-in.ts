@@ -22,6 +22,18 @@ export function onInMemoryServers(): void {
   })
 }
 
+export const NO_USERS = 'it has no users'
+export const NO_CLUSTER = 'it is a single server'
+export const NO_PROCESS = 'it has no process that could end'
+
+/** For a test, or a hook before one, that needs what the in-memory server does not have. The report says the reason. */
+export function skipInMemory(context: Mocha.Context, reason: string): void {
+  if (!isInMemory) return
+  const test = context.currentTest ?? context.test!
+  test.title += ` (not in memory: ${reason})`
+  context.skip()
+}
+
 /** A server that is the suite's alone. */
 export async function startServer(): Promise<Standalone> {
   if (!isInMemory) return await startStandalone()

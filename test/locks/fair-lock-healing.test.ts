@@ -5,6 +5,9 @@ import { waitUntil } from '../kit/servers/index'
 import { fairScene } from './fair-scene'
 
 const ALLOWANCE = 900
+/** Long enough for the damage to be done before. */
+const LEAVES_AFTER = 500
+const HEALED_WITHIN = 5_000
 const TEN_MINUTES = 600_000
 
 describe('A queue of a fair lock whose list and set disagree', () => {
@@ -43,13 +46,13 @@ describe('A queue of a fair lock whose list and set disagree', () => {
         }
         await scene.java.enter(2, TEN_MINUTES)
         await scene.java.enter(3, TEN_MINUTES)
-        if (script === 'leave') leaver = lock.tryLock(60)
+        if (script === 'leave') leaver = lock.tryLock(LEAVES_AFTER)
         const staying = new AbortController()
         if (script === 'refresh') refresher = waitOnly(staying)
         await sleep(script === 'leave' || script === 'refresh' ? 30 : 0)
         await inflict((await scene.java.head())!)
         await act()
-        await waitUntil(`${script} has healed it`, isConsistent, 500)
+        await waitUntil(`${script} has healed it`, isConsistent, HEALED_WITHIN)
         staying.abort(new Error('enough'))
         await held?.unlock().catch(() => {})
       }

@@ -6,7 +6,8 @@ import { lockChannel } from '../../src/redis/names'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
 import { closeProxies } from '../kit/proxies'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { type Standalone, waitUntil } from '../kit/servers/index'
+import { startServer } from '../kit/stand-in'
 
 /** One fair lock on a server that no other test uses; new for each test. */
 export class FairScene {
@@ -96,7 +97,7 @@ export class FairScene {
 export function fairScene(): FairScene {
   const scene = new FairScene()
   before(async () => {
-    scene.server = await startStandalone()
+    scene.server = await startServer()
   })
   after(() => scene.server.stop())
   beforeEach(() => scene.begin())

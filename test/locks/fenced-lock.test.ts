@@ -98,7 +98,7 @@ describe('A fenced lock', () => {
   })
 
   it('A holder of a fenced lock that was overtaken has a token below that of its successor, and getToken() is not it (F1)', async () => {
-    const a = await redisson.getFencedLock(name).acquire({ leaseTime: 60 })
+    const a = await redisson.getFencedLock(name).acquire({ leaseTime: 300 })
     await waitUntil('its lease ended', async () => (await redis.exists(name)) === 0, 5_000, 5)
     const b = await (await createRedisson()).getFencedLock(name).acquire()
     expect(a.token).to.equal(1)

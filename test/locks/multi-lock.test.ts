@@ -13,7 +13,8 @@ import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } fro
 import { ForeignLock } from '../kit/foreign-lock'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
-import { sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { startStandalone, waitUntil } from '../kit/servers/index'
+import { defaultServer, NO_USERS, skipInMemory } from '../kit/stand-in'
 
 describe('A multi lock', () => {
   const nobodys = new NobodysErrors()
@@ -208,7 +209,7 @@ describe('A multi lock', () => {
 
     for (const how of ['unanswered', 'lost reply'])
       it(`Aborted with one member answered and another ${how}`, async () => {
-        const proxy = await openProxy(await sharedStandalone())
+        const proxy = await openProxy(await defaultServer())
         const slow = await createRedisson({ redis: proxy.url })
         const lock = redisson.getMultiLock(redisson.getLock(names[0]!), slow.getLock(names[1]!))
         await lock.withLock(() => {})
@@ -280,7 +281,7 @@ describe('A multi lock', () => {
   })
 
   it('A multi lock is not acquired if another owner takes over a member before the last one answers, and that owner keeps its lease (M5)', async () => {
-    const proxy = await openProxy(await sharedStandalone())
+    const proxy = await openProxy(await defaultServer())
     const slow = await createRedisson({ redis: proxy.url })
     const first = await createRedisson({ lockWatchdogTimeout: 900 })
     const lock = redisson.getMultiLock(first.getLock(names[0]!), slow.getLock(names[2]!))
@@ -301,7 +302,7 @@ describe('A multi lock', () => {
   })
 
   it('A multi lock is not acquired if its last member answers after the first leases have ended, and all members are released (M6)', async () => {
-    const proxy = await openProxy(await sharedStandalone())
+    const proxy = await openProxy(await defaultServer())
     const slow = await createRedisson({ redis: proxy.url })
     const lock = redisson.getMultiLock(
       redisson.getLock(names[0]!),
@@ -322,7 +323,8 @@ describe('A multi lock', () => {
   })
 
   describe('Errors of members (M7)', () => {
-    it('An error that will not pass rejects at once, in lock() too', async () => {
+    it('An error that will not pass rejects at once, in lock() too', async function () {
+      skipInMemory(this, NO_USERS)
       const server = await startStandalone({ config: ['user alice on >secret ~* &* +@all'] })
       try {
         const url = `redis://alice:secret@${server.host}:${server.port}`
@@ -360,7 +362,7 @@ describe('A multi lock', () => {
     })
 
     it('A member that cannot be reached is no member that is taken', async () => {
-      const proxy = await openProxy(await sharedStandalone())
+      const proxy = await openProxy(await defaultServer())
       const away = await createRedisson({ redis: proxy.url })
       const lock = redisson.getMultiLock(redisson.getLock(names[0]!), away.getLock(names[1]!))
       await lock.withLock(() => {})

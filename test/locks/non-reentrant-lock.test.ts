@@ -5,7 +5,7 @@ import { nonReentrantLock } from '../contract/primitives'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
-import { sharedStandalone } from '../kit/servers/index'
+import { defaultServer } from '../kit/stand-in'
 
 // Its scripts and its queue are those of the plain lock, for which the other contracts are run.
 ownershipSuite(nonReentrantLock)
@@ -88,7 +88,7 @@ describe('A non-reentrant lock', () => {
   })
 
   it('A non-reentrant lock whose acquisition lost its reply is held, and no re-entry is reported (N1)', async () => {
-    const proxy = await openProxy(await sharedStandalone())
+    const proxy = await openProxy(await defaultServer())
     const client = await createRedisson({ redis: proxy.url })
     await client.getNonReentrantLock(uniqueName()).withLock(() => {})
     const lock = client.getNonReentrantLock(name)

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { LockLostError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { killPrograms, Program } from '../kit/program'
-import { sharedStandalone } from '../kit/servers/index'
+import { defaultServer } from '../kit/stand-in'
 
 describe('runOnce', () => {
   let one: Redisson
@@ -20,7 +20,7 @@ describe('runOnce', () => {
   })
 
   it('Of two processes 200 ms apart one runs the job (U9)', async () => {
-    const { url } = await sharedStandalone()
+    const { url } = await defaultServer()
     const programs = [
       new Program('run-once.ts', url, name, '0'),
       new Program('run-once.ts', url, name, '200'),

@@ -5,7 +5,8 @@ import { type Redisson, RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
-import { sharedStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { type TcpProxy, waitUntil } from '../kit/servers/index'
+import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 const LEASE = 60_000
@@ -21,7 +22,7 @@ describe('Lost replies and late copies of a token lock', () => {
   beforeEach(async () => {
     redis = await openRedis()
     name = uniqueName('token')
-    proxy = await openProxy(await sharedStandalone())
+    proxy = await openProxy(await defaultServer())
     client = await createRedisson({ redis: proxy.url })
     // The server knows the scripts from here on, so that the reply that is lost is no NOSCRIPT.
     const warmUp = client.getTokenLock(uniqueName())

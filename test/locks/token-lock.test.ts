@@ -14,6 +14,7 @@ import { renewalSuite } from '../contract/renewal'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { SentScripts } from '../kit/sent-scripts'
 import { startStandalone, waitUntil } from '../kit/servers/index'
+import { NO_PROCESS, skipInMemory } from '../kit/stand-in'
 import { VirtualClock } from '../kit/virtual-clock'
 
 renewalSuite(tokenLock)
@@ -209,7 +210,8 @@ describe('A token lock', () => {
     expect(tokens.size).to.equal(1_000)
   })
 
-  it('Without a server nothing runs under a token lock: each call rejects with RedisUnavailableError (K4)', async () => {
+  it('Without a server nothing runs under a token lock: each call rejects with RedisUnavailableError (K4)', async function () {
+    skipInMemory(this, NO_PROCESS)
     const server = await startStandalone()
     const client = await createRedisson({ redis: server.url }, { unavailableAfter: 500 })
     await server.stop()
@@ -261,7 +263,8 @@ describe('A token lock', () => {
     }
   })
 
-  it('A key that is no string is a WrongTypeError to every call of a token lock, and a token lock is one to a plain lock (K6)', async () => {
+  it('A key that is no string is a WrongTypeError to every call of a token lock, and a token lock is one to a plain lock (K6)', async function () {
+    skipInMemory(this, 'it has no DUMP')
     const lock = redisson.getTokenLock(name)
     for (const make of [
       () => redis.hset(name, 'data', 1),

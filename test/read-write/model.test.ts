@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { closeAll, openRedis, uniqueName } from '../kit/clients'
 import { OurClient } from '../kit/read-write-model/clients'
 import { type Action, actions, Run, seed, WATCHDOG, wipe } from '../kit/read-write-model/run'
-import { startStandalone } from '../kit/servers/index'
+import { startServer } from '../kit/stand-in'
 import { VirtualClock } from '../kit/virtual-clock'
 
 const SEQUENCES = Number(process.env.RLOCK_SEQUENCES ?? 2_000)
@@ -16,9 +16,9 @@ const AGE = `
 
 /** Random sequences over three clients of two callers each, against a model that knows nothing of Redis. */
 describe('A read-write lock against its model', () => {
-  let server: Awaited<ReturnType<typeof startStandalone>>
+  let server: Awaited<ReturnType<typeof startServer>>
   before(async () => {
-    server = await startStandalone()
+    server = await startServer()
   })
   after(() => server.stop())
   afterEach(closeAll)

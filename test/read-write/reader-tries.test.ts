@@ -3,7 +3,8 @@ import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { expectNothingLeft, ForeignSide, shape } from '../kit/read-write/state'
-import { sharedStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { type TcpProxy, waitUntil } from '../kit/servers/index'
+import { defaultServer } from '../kit/stand-in'
 import { ScriptCounter } from '../kit/tapped-transport'
 
 /** Readers do not exclude each other: only a writer makes a reader's try false, however many readers try at once. */
@@ -24,7 +25,7 @@ describe('Read-write lock: readers that try at once', () => {
 
   /** A client that is so many ms away from the server, there and back. */
   async function farClient(roundTrip: number) {
-    const proxy: TcpProxy = await openProxy(await sharedStandalone())
+    const proxy: TcpProxy = await openProxy(await defaultServer())
     const redisson = await createRedisson({ redis: proxy.url })
     await redisson.getReadWriteLock(uniqueName('rw')).readLock().lock()
     proxy.delay(roundTrip / 2)

@@ -106,7 +106,7 @@ describe('Readers of a read-write lock', () => {
   })
 
   it('A dead reader whose read timeout key expired is removed by the next read release, and the writer enters (C8)', async () => {
-    const dead = await foreign.read(7, 60)
+    const dead = await foreign.read(7, 400)
     await rw.readLock().lock({ threadId: 1 })
     const writer = rw.writeLock().lock({ threadId: 2 })
     await waitUntil('the writer waits', async () => (await listeners(redis, name)) === 1)

@@ -3,7 +3,8 @@ import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { expectNothingLeft, shape } from '../kit/read-write/state'
-import { type Standalone, startProxy, startStandalone, type TcpProxy } from '../kit/servers/index'
+import { type Standalone, startProxy, type TcpProxy } from '../kit/servers/index'
+import { startServer } from '../kit/stand-in'
 import { type ScriptSent, tapped } from '../kit/tapped-transport'
 
 /** Commands whose answers were lost are sent again: twice applied must be once. */
@@ -14,7 +15,7 @@ describe('Commands of a read-write lock that run twice', () => {
   let proxy: TcpProxy
 
   before(async () => {
-    server = await startStandalone()
+    server = await startServer()
   })
   after(() => server.stop())
   beforeEach(async () => {

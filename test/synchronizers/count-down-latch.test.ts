@@ -10,8 +10,9 @@ import { leftIn } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
-import { sharedCluster, sharedStandalone, waitUntil, without } from '../kit/servers/index'
+import { sharedCluster, waitUntil, without } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
+import { defaultServer, NO_CLUSTER, NO_USERS, skipInMemory } from '../kit/stand-in'
 
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
 
@@ -131,7 +132,7 @@ describe('A latch', () => {
   })
 
   it('A caller that begins to wait behind a latch set anew is not let go by the old zero that is still on its way (L4)', async () => {
-    const server = await sharedStandalone()
+    const server = await defaultServer()
     const proxy = await openProxy(server)
     const redisson = await createRedisson({ redis: proxy.url })
     const name = uniqueName('latch')
@@ -167,7 +168,8 @@ describe('A latch', () => {
     expect(heard).to.deep.equal(['1', '1', '0'])
   })
 
-  it('A name with braces is refused for a latch in a cluster, with the reason, and works elsewhere (L7)', async () => {
+  it('A name with braces is refused for a latch in a cluster, with the reason, and works elsewhere (L7)', async function () {
+    skipInMemory(this, NO_CLUSTER)
     const cluster = await createRedisson({
       redis: { nodes: (await sharedCluster()).nodes.map(({ host, port }) => ({ host, port })) },
     })
@@ -203,7 +205,7 @@ describe('A latch', () => {
   })
 
   it('A latch is counted down once by each call though its reply is lost, and set once (L3)', async () => {
-    const proxy = await openProxy(await sharedStandalone())
+    const proxy = await openProxy(await defaultServer())
     const redisson = await createRedisson({ redis: proxy.url })
     const name = uniqueName('latch')
     const latch = redisson.getCountDownLatch(name)
@@ -228,8 +230,9 @@ describe('A latch', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  it('A countDown whose copy arrives in the next generation leaves that alone (L3)', async () => {
-    const server = await sharedStandalone()
+  it('A countDown whose copy arrives in the next generation leaves that alone (L3)', async function () {
+    skipInMemory(this, NO_USERS)
+    const server = await defaultServer()
     const proxy = await openProxy(server)
     const user = uniqueName('no-kill').replaceAll(':', '-')
     // Without CLIENT KILL a broken connection cannot be fenced: the copy does arrive.
@@ -257,7 +260,7 @@ describe('A latch', () => {
 
   for (const isApplied of [true, false])
     it(`A countDown that could not reach the server, though it was ${isApplied ? '' : 'not '}applied, goes on being tried, and counts once`, async () => {
-      const proxy = await openProxy(await sharedStandalone())
+      const proxy = await openProxy(await defaultServer())
       const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300 })
       redisson.on('error', () => {})
       const name = uniqueName('latch')

@@ -12,6 +12,7 @@ import { killPrograms, Program } from '../kit/program'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
+import { NO_CLUSTER, skipInMemory } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 /** As Redisson writes a lease without end. */
@@ -388,7 +389,8 @@ describe('A semaphore whose permits expire', () => {
     expect(await redis.get(timeouts)).to.equal('x')
   })
 
-  it('Permits that renew themselves work in a cluster', async () => {
+  it('Permits that renew themselves work in a cluster', async function () {
+    skipInMemory(this, NO_CLUSTER)
     const nodes = (await sharedCluster()).nodes.map(({ host, port }) => ({ host, port }))
     const options = { redis: { nodes }, lockWatchdogTimeout: 900 }
     const redisson = await createRedisson(options)

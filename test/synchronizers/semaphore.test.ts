@@ -11,6 +11,7 @@ import { closeProxies } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
+import { NO_CLUSTER, skipInMemory } from '../kit/stand-in'
 import { latch, tapped } from '../kit/tapped-transport'
 
 const channelOf = (name: string) => `redisson_sc:{${name}}`
@@ -322,7 +323,8 @@ describe('A semaphore', () => {
     expect(await redis.hgetall(name)).to.deep.equal({ field: '1' })
   })
 
-  it('Semaphores work in a cluster, between two clients', async () => {
+  it('Semaphores work in a cluster, between two clients', async function () {
+    skipInMemory(this, NO_CLUSTER)
     const nodes = (await sharedCluster()).nodes.map(({ host, port }) => ({ host, port }))
     const first = await newSemaphore(1, await createRedisson({ redis: { nodes } }))
     const second = (await createRedisson({ redis: { nodes } })).getSemaphore(first.name)

@@ -17,9 +17,6 @@ import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
 import { onInMemoryServers } from '../kit/stand-in'
 
-/** The in-memory server has no users. */
-const NEEDS_USERS = /tries again after a renewal that the server refused/
-
 type Suite = (primitive: Primitive) => void
 
 const ALL = [wakeUpSuite, waitTimeSuite, leasesSuite, renewalSuite, ownershipSuite, idempotencySuite]
@@ -36,21 +33,17 @@ const SUITES: readonly (readonly [Primitive, readonly Suite[]])[] = [
   [nonReentrantLock, [ownershipSuite]],
 ]
 
-/** The others are waits for the most part: with RLOCK_LONG=1 everything runs, some four minutes. */
+/** The others are waits for the most part: `npm run test:in-memory` runs everything. */
 const IN_SHORT = [leasesSuite, ownershipSuite]
 const IN_FULL: readonly Primitive[] = [writeLock, fairLock]
 
 const runs = (primitive: Primitive, suite: Suite) =>
-  process.env.RLOCK_LONG === '1' ||
   IN_SHORT.includes(suite) ||
   (IN_FULL.includes(primitive) && suite !== renewalSuite) ||
   (primitive === fencedLock && suite === idempotencySuite)
 
 describe('On the in-memory server', () => {
   onInMemoryServers()
-  beforeEach(function () {
-    if (NEEDS_USERS.test(this.currentTest!.title)) this.skip()
-  })
 
   for (const [primitive, suites] of SUITES)
     for (const suite of suites) if (runs(primitive, suite)) suite(primitive)

@@ -8,6 +8,7 @@ type Scored = readonly [member: string, score: number]
 /** Commands on sorted sets. */
 export const sortedSetCommands: Commands = {
   zadd: [-3, (db, [key, ...words]) => add(db, key, words)],
+  zincrby: [3, (db, [key, by, member]) => increase(db, key, score(by), member)],
   zcard: [1, (db, [key]) => db.read(key, 'zset')?.size ?? 0],
   zscore: [2, (db, [key, member]) => scoreText(db.read(key, 'zset')?.get(member))],
   zmscore: [
@@ -106,6 +107,13 @@ function add(db: Keyspace, key: string, words: readonly string[]): number {
   })
   db.removeIfEmpty(key, set.size)
   return options.has('ch') ? added + changed : added
+}
+
+function increase(db: Keyspace, key: string, by: number, member: string): string {
+  const sum = (db.read(key, 'zset')?.get(member) ?? 0) + by
+  if (Number.isNaN(sum)) throw new ReplyError('ERR resulting score is not a number (NaN)')
+  db.write(key, 'zset', () => new Map()).set(member, sum)
+  return doubleText(sum)
 }
 
 function score(text: string): number {

@@ -4,10 +4,11 @@ import { expect } from 'chai'
 import type { FencedLockHold, Redisson } from '../../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
-import { replicateThroughProxies, roles, through } from '../../kit/replication'
+import { NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
   type Address,
   type SentinelSetup,
+  skipInContainers,
   startSentinel,
   type TcpProxy,
   waitUntil,
@@ -52,7 +53,8 @@ describe('The tokens of a fenced lock over a failover', () => {
       )
   }
 
-  it('A failover that loses a token before any replica had it gives that token to one holder only (F3, F4)', async () => {
+  it('A failover that loses a token before any replica had it gives that token to one holder only (F3, F4)', async function () {
+    await skipInContainers(this, NO_PROXIES)
     const [one, other] = [await connected(), await connected()]
     const { primary, replicas } = await roles(setup)
     proxies = await replicateThroughProxies(setup, primary, replicas)
@@ -73,7 +75,8 @@ describe('The tokens of a fenced lock over a failover', () => {
     expect(await counterAt(await setup.primary())).to.equal(tokens.at(-1))
   })
 
-  it('A failover that loses a token that another replica had gives it to a second holder, and the rule lets in one of the two (F4)', async () => {
+  it('A failover that loses a token that another replica had gives it to a second holder, and the rule lets in one of the two (F4)', async function () {
+    await skipInContainers(this, NO_PROXIES)
     const [one, other] = [await connected(), await connected()]
     const { primary, replicas } = await roles(setup)
     proxies = await replicateThroughProxies(setup, primary, [replicas[1]])

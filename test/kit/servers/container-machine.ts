@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import type { StartedTestContainer } from 'testcontainers'
 import { containerIsRemoved, removeContainerWithThisProcess } from './left-behind'
 import type { Machine, ServerMode, ServerProcess } from './machine'
@@ -28,7 +29,7 @@ export class ContainerMachine implements Machine {
       .withWaitStrategy(Wait.forLogMessage('idle'))
       .start()
     const host = container.getHost()
-    if (host !== 'localhost' && host !== '127.0.0.1') {
+    if (!isThisMachine(host)) {
       await container.stop()
       throw new Error(`The container engine publishes ports on ${host}; the tests need them on this machine`)
     }
@@ -81,6 +82,15 @@ class ContainedProcess implements ServerProcess {
   async log(): Promise<string> {
     return shell(this.container, `tail -n 30 ${this.logFile}`)
   }
+}
+
+/**
+ * On a machine that began as a container testcontainers names the bridge to its engine. Where the bridge is one of this
+ * machine's own interfaces, the engine runs here, and its ports are on the loopback as well.
+ */
+function isThisMachine(host: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return host === 'localhost' || own.some(({ address }) => address === host)
 }
 
 async function shell(container: StartedTestContainer, script: string): Promise<string> {

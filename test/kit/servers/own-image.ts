@@ -36,9 +36,16 @@ export async function ownImage({ container }: ContainerRuntimeClient, server: st
     }
     mkdirSync(join(root, 'tmp'))
     const tar = spawn('tar', ['-c', '-C', root, '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    tar.on('error', (failure) => tar.stdout.destroy(failure))
     const progress = await dockerode.importImage(tar.stdout, { repo: NAME, tag })
     await new Promise<void>((resolve, reject) =>
       dockerode.modem.followProgress(progress, (failure) => (failure ? reject(failure) : resolve())),
+    )
+  } catch (cause) {
+    throw new Error(
+      `A container engine answers, but it cannot import an image of ${server}: ${(cause as Error).message}. ` +
+        'RLOCK_TEST_REDIS_IMAGE names an image that it has; without an engine the tests use the server of this machine.',
+      { cause },
     )
   } finally {
     rmSync(root, { recursive: true, force: true })

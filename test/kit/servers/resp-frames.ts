@@ -20,14 +20,14 @@ export class RespFrames {
 }
 
 /** The words of a command, whether sent as an array of strings or, as by telnet, on one line. */
-export function wordsOf(command: Buffer): string[] {
-  if (command[0] !== '*'.charCodeAt(0)) return command.toString().trim().split(/\s+/)
+export function wordsOf(command: Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): string[] {
+  if (command[0] !== '*'.charCodeAt(0)) return command.toString(encoding).trim().split(/\s+/)
   const words: string[] = []
   let at = endOfLine(command, 0)!
   while (at < command.length) {
     const body = endOfLine(command, at)!
     const length = Number(command.toString('latin1', at + 1, body - CRLF.length))
-    words.push(command.toString('utf8', body, body + length))
+    words.push(command.toString(encoding, body, body + length))
     at = body + length + CRLF.length
   }
   return words

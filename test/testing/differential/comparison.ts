@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import { luaSources } from '../../../src/scripts/lua.generated'
-import { Random } from '../../kit/random'
+import { Random, shuffled } from '../../kit/random'
 import { recordCalls } from './corpus'
 import { mutated } from './mutation'
 import { type Call, difference, type Key, TwoServers } from './two-servers'
 
 /** After so many calls both servers begin anew. */
-const A_STATE = 40
+const A_STATE = 150
 const DISTURBED = 5
 const HUGE = '9007199254740991'
 
@@ -45,6 +45,7 @@ export async function compare({
 
   const both = await TwoServers.open(redis)
   const recorded = [...new Set([...corpus.values()].flat().flatMap(({ keys }) => keys))]
+  let tour: ScriptName[] = []
   for (let at = 0; at < calls; at++) {
     if (at % A_STATE === 0) await both.flush()
     if (random.chance(DISTURBED)) {
@@ -53,8 +54,9 @@ export async function compare({
       const found = difference(real, memory)
       if (found !== undefined) return { difference: described(at, source, call, found), scripts, missing }
     }
-    // Each script in its turn, so that none is left out by chance.
-    const name = names[at % names.length]!
+    // Each script once a tour, so that none is left out by chance, and behind any other: permits are taken after they were set.
+    if (tour.length === 0) tour = shuffled(names, random)
+    const name = tour.pop()!
     const call = mutated(corpus, name, both.keys, random)
     const before = both.keys
     const { real, memory } = await both.run(luaSources[name], call)

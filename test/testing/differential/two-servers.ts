@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
-import { toReply } from '../../../src/testing/bytes'
+import { fromBytes, toBytes } from '../../../src/testing/bytes'
+import { Status } from '../../../src/testing/data/reply'
 import { InMemoryServer } from '../../../src/testing/server'
 import { ServerClock } from '../../../src/testing/server-clock'
 
@@ -18,10 +19,11 @@ export interface Key {
   readonly fields: readonly string[]
 }
 
+/** Strings have a character for each byte: two that differ in any byte differ here. */
 interface Outcome {
   readonly reply: unknown
-  /** By name: type, time to live in ms, content. */
-  readonly state: Readonly<Record<string, readonly unknown[]>>
+  /** By name. `timeToLive` is in ms. */
+  readonly state: Readonly<Record<string, { kind: string; timeToLive: number; content: unknown }>>
 }
 
 /** All keys with their types, times to live and contents, and the time in ms. */
@@ -63,9 +65,9 @@ export class TwoServers {
 
   get keys(): Key[] {
     return this.dumps.real[1].map(([name, kind, timeToLive, content]) => ({
-      name,
+      name: fromBytes(name),
       expires: timeToLive > 0,
-      fields: kind === 'hash' ? (content as string[]).filter((_, at) => at % 2 === 0) : [],
+      fields: kind === 'hash' ? (content as string[]).filter((_, at) => at % 2 === 0).map(fromBytes) : [],
     }))
   }
 
@@ -89,8 +91,8 @@ export class TwoServers {
 
   private inMemory(source: string, { keys, args }: Call): Outcome {
     const words = args.map((arg) => wordOf(arg, this.dumps.memory))
-    const reply = outcomeOf(() => toReply(this.server.evaluate(source, keys, words)))
-    const dump = toReply(this.server.evaluate(DUMP, [], [])) as Dump
+    const reply = outcomeOf(() => plain(this.server.evaluate(source, keys, words)))
+    const dump = plain(this.server.evaluate(DUMP, [], [])) as Dump
     this.dumps.memory = dump
     return { reply, state: stateOf(dump) }
   }
@@ -99,13 +101,21 @@ export class TwoServers {
     const words = args.map((arg) => wordOf(arg, this.dumps.real))
     const results = await this.redis
       .pipeline()
-      .eval(source, keys.length, ...keys, ...words)
-      .eval(DUMP, 0)
+      .callBuffer('eval', source, keys.length, ...keys, ...words)
+      .callBuffer('eval', DUMP, 0)
       .exec()
-    const [[error, reply] = [], [, dump] = []] = results!
-    this.dumps.real = dump as Dump
-    return { reply: error ? error.message : reply, state: stateOf(dump as Dump) }
+    const [[error, reply] = [], [, state] = []] = results!
+    const dump = plain(state) as Dump
+    this.dumps.real = dump
+    return { reply: error ? error.message : plain(reply), state: stateOf(dump) }
   }
+}
+
+/** A reply of either server as the other gives it. */
+function plain(reply: unknown): unknown {
+  if (Buffer.isBuffer(reply)) return reply.toString('latin1')
+  if (reply instanceof Status) return reply.text
+  return Array.isArray(reply) ? reply.map(plain) : reply
 }
 
 function outcomeOf(run: () => unknown): unknown {
@@ -118,7 +128,7 @@ function outcomeOf(run: () => unknown): unknown {
 
 function wordOf(arg: Argument, [now, keys]: Dump): string {
   if (typeof arg === 'string') return arg
-  const timeToLive = keys.find(([name]) => name === arg.end)?.[2] ?? 0
+  const timeToLive = keys.find(([name]) => name === toBytes(arg.end))?.[2] ?? 0
   return String(now + timeToLive + arg.shift)
 }
 
@@ -126,7 +136,7 @@ function stateOf([, keys]: Dump): Outcome['state'] {
   return Object.fromEntries(
     keys.map(([name, kind, timeToLive, content]) => [
       name,
-      [kind, timeToLive, kind === 'zset' ? scoresOf(content as string[]) : content],
+      { kind, timeToLive, content: kind === 'zset' ? scoresOf(content as string[]) : content },
     ]),
   )
 }
@@ -143,7 +153,8 @@ export function difference(real: unknown, memory: unknown, path = ''): string | 
   if (real === memory) return undefined
   if (isNumber(real) && isNumber(memory) && typeof real === typeof memory) {
     const [one, other] = [Number(real), Number(memory)]
-    if (one > TOLERANCE && Math.abs(one - other) < TOLERANCE) return undefined
+    const isTime = one > TOLERANCE || (path.endsWith('/timeToLive') && Math.min(one, other) > 0)
+    if (isTime && Math.abs(one - other) < TOLERANCE) return undefined
   }
   if (typeof real === 'object' && typeof memory === 'object' && real !== null && memory !== null) {
     const names = new Set([...Object.keys(real), ...Object.keys(memory)])

@@ -13,17 +13,9 @@
 --
 -- Applied twice: the record knows the request, and nothing is counted.
 
---- @include "counter"
---- @include "request-record"
+local request = ARGV[3]
+--- @include "latch-request"
 --- @include "pass-shortage"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[3])
-if before then
-  return tonumber(before)
-end
 passShortage(KEYS[2])
 
 local answer = 0
@@ -39,5 +31,5 @@ if redis.call('exists', KEYS[1]) == 1 then
     end
   end
 end
-recordAnswer(KEYS[2], ARGV[3], ARGV[4], answer)
+recordAnswer(KEYS[2], request, ARGV[4], answer)
 return answer

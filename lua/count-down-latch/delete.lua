@@ -14,17 +14,9 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count was set again.
 
---- @include "counter"
---- @include "request-record"
+local request = ARGV[3]
+--- @include "latch-request"
 --- @include "pass-shortage"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[3])
-if before then
-  return tonumber(before)
-end
 passShortage(KEYS[2])
 
 local answer = 0
@@ -35,5 +27,5 @@ if redis.call('del', KEYS[1]) == 1 then
   local opened = notify(ARGV[2], ARGV[1], '0')
   answer = closed and opened and 1 or 2
 end
-recordAnswer(KEYS[2], ARGV[3], ARGV[4], answer)
+recordAnswer(KEYS[2], request, ARGV[4], answer)
 return answer

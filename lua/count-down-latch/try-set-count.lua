@@ -15,21 +15,13 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count has reached zero.
 
---- @include "counter"
---- @include "request-record"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[4])
-if before then
-  return tonumber(before)
-end
+local request = ARGV[4]
+--- @include "latch-request"
 
 local answer = 0
 if redis.call('set', KEYS[1], ARGV[1], 'NX') then
   --- @include "notify"
   answer = notify(ARGV[3], ARGV[2], '1') and 1 or 2
 end
-recordAnswer(KEYS[2], ARGV[4], ARGV[5], answer)
+recordAnswer(KEYS[2], request, ARGV[5], answer)
 return answer

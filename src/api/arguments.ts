@@ -207,6 +207,14 @@ function abortSignal(value: unknown): AbortSignal | undefined {
   throw new TypeError(`signal must be an AbortSignal, got ${describe(value)}`)
 }
 
+/** A time or a factor that an option gives: a number above 0. */
+export function positive(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`${name} must be more than 0 and finite, got ${value}`)
+  return value
+}
+
 export function describe(value: unknown): string {
   return value === null
     ? 'null'

@@ -1,3 +1,4 @@
+import { positive } from './arguments'
 import type { RedisSource } from './redis-source'
 
 /** Maps the names given to `getLock` to those in Redis; the counterpart of Redisson's NameMapper. */
@@ -100,13 +101,17 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     throw new TypeError("shardedSubscriptionMode must be 'AUTO', 'ON' or 'OFF'")
   if (nameMapper !== undefined && typeof nameMapper?.map !== 'function')
     throw new TypeError('nameMapper must be an object with a map(name) method')
+  const whole = (
+    name: 'lockWatchdogTimeout' | 'lockWatchdogBatchSize' | 'slavesSyncTimeout' | 'unavailableAfter',
+    fallback: number,
+  ) => Math.ceil(positive(name, options[name] === undefined ? fallback : options[name]))
   return {
     redis: options.redis,
-    lockWatchdogTimeout: positive('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000),
-    lockWatchdogBatchSize: Math.ceil(positive('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100)),
+    lockWatchdogTimeout: whole('lockWatchdogTimeout', 30_000),
+    lockWatchdogBatchSize: whole('lockWatchdogBatchSize', 100),
     checkLockSyncedSlaves,
-    slavesSyncTimeout: positive('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
-    unavailableAfter: positive('unavailableAfter', options.unavailableAfter, 10_000),
+    slavesSyncTimeout: whole('slavesSyncTimeout', 1_000),
+    unavailableAfter: whole('unavailableAfter', 10_000),
     shardedSubscriptionMode,
     mapName: nameMapper ? (name) => mapped(nameMapper, name) : (name) => name,
   }
@@ -121,12 +126,4 @@ function mapped(nameMapper: NameMapper, name: string): string {
       `nameMapper.map must give well-formed Unicode, got ${JSON.stringify(result)} for ${JSON.stringify(name)}`,
     )
   return result
-}
-
-function positive(name: string, value: unknown, fallback: number): number {
-  if (value === undefined) return fallback
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number`)
-  if (!Number.isFinite(value) || value <= 0 || value > Number.MAX_SAFE_INTEGER)
-    throw new RangeError(`${name} must be more than 0 and finite, got ${value}`)
-  return Math.ceil(value)
 }

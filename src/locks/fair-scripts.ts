@@ -1,11 +1,11 @@
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
-import { decodeReenter, decodeRelease, type ReenterReply, type ReleaseReply } from '../reentrant/lock-scripts'
+import { decodeRelease, type ReleaseReply } from '../reentrant/lock-scripts'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { PLACED } from '../waiting/wait-policy'
-import { HashLockScripts } from './hash-lock-scripts'
+import { PlainLockScripts } from './lock'
 
 /** How long a place outlives its last refresh, in ms. It is refreshed at every third of it. */
 export const ALLOWANCE = 5_000
@@ -63,14 +63,13 @@ function decodeRefresh(raw: unknown): RefreshReply {
 }
 
 const ACQUIRE = script('fair-lock/acquire', decodeAcquire)
-const REENTER = script('lock/reenter', decodeReenter)
 const RELEASE = script('fair-lock/release', decodeRelease)
 const FORCE_RELEASE = script('fair-lock/force-release', decodeRelease)
 const LEAVE = script('fair-lock/leave', Number)
 const REFRESH = script('fair-lock/refresh', decodeRefresh)
 
 /** The scripts of Java's fair lock in Redis: the hash of the other locks, and a queue of owners. */
-export class FairScripts extends HashLockScripts {
+export class FairScripts extends PlainLockScripts {
   override readonly kind: string = 'fair'
   override readonly policy = PLACED
   private readonly queueKeys: readonly string[]
@@ -93,7 +92,7 @@ export class FairScripts extends HashLockScripts {
   }
 
   /** One try that does not queue. */
-  acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
+  override acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.enter(owner, lease, false, 0)
   }
 
@@ -102,15 +101,6 @@ export class FairScripts extends HashLockScripts {
     const { allowance, context, ownChannels } = this
     const args = [owner, lease, allowance, queues ? 1 : 0, deadline, ownChannels, context.publishCommand]
     return context.scripts.run(ACQUIRE, this.queueKeys, args, true)
-  }
-
-  reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<undefined>> {
-    return this.context.scripts.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {

@@ -8,7 +8,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  type LockState,
   type ReenterReply,
   type ReleaseReply,
 } from '../reentrant/lock-scripts'
@@ -52,7 +51,7 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly renewal = READ_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, 'read')
+    super(name, key, context, 'read', { release: RELEASE, inspect: INSPECT })
   }
 
   ownerField(threadId: number): string {
@@ -83,20 +82,9 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
     )
   }
 
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const { before, behind } = this.timeoutKeyParts
-    const { publishCommand } = this.context
-    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
-    return this.context.scripts.run(RELEASE, [this.key, this.movingGuardKey], args)
-  }
-
   forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
     const { before, behind } = this.timeoutKeyParts
     return this.run(FORCE_RELEASE, [before, behind, this.channel, this.context.publishCommand, ...owners])
-  }
-
-  inspect(owner: string): ScriptCall<LockState> {
-    return this.run(INSPECT, [owner])
   }
 
   private timeoutKey(owner: string, level: number): string {

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { checkOptions, describe } from '../api/arguments'
+import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { LogicalThread } from '../ownership/logical-thread'
 import type { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
@@ -33,7 +33,7 @@ export function runOnce(
 ): Promise<boolean> {
   if (typeof fn !== 'function') throw new TypeError('runOnce expects a function')
   checkOptions(options, ['atLeast'])
-  const atLeast = positive(options.atLeast)
+  const atLeast = Math.ceil(positive('atLeast', options.atLeast))
   // A thread of its own: a caller that holds the lock already does not run the job a second time.
   return new LogicalThread(undefined).run(async () => {
     const hold = (await lock.tryAcquire({ leaseTime: atLeast })) as AcquiredLockHold | undefined
@@ -99,11 +99,4 @@ class Run implements RunOnceTask {
   private untilOver(): Promise<void> {
     return new Promise((resolve) => this.context.clock.after(this.left, resolve))
   }
-}
-
-function positive(atLeast: unknown): number {
-  if (typeof atLeast !== 'number') throw new TypeError(`atLeast must be a number, got ${describe(atLeast)}`)
-  if (!(atLeast > 0 && atLeast <= Number.MAX_SAFE_INTEGER))
-    throw new RangeError(`atLeast must be more than 0 ms and finite, got ${atLeast}`)
-  return Math.ceil(atLeast)
 }

@@ -1,4 +1,4 @@
-import { checkOptions, describe } from '../api/arguments'
+import { checkOptions, describe, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../reentrant/acquire-attempt'
 import type { AttemptOptions } from '../reentrant/lock-scripts'
@@ -67,13 +67,6 @@ export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPo
   checkOptions(options, ['delay'])
   const delay = positive('delay', options.delay ?? 64)
   return { nextSleepPeriod: () => delay }
-}
-
-function positive(name: string, value: unknown): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
-  if (!Number.isFinite(value) || value <= 0)
-    throw new RangeError(`${name} must be finite and more than 0, got ${value}`)
-  return value
 }
 
 const DEFAULT = exponentialBackOff()

@@ -8,7 +8,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  type LockState,
   type ReenterReply,
   type ReleaseReply,
 } from '../reentrant/lock-scripts'
@@ -34,11 +33,9 @@ export class WriteLock extends ReadWriteSide implements LockScripts {
   readonly leasesRunOn = false
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
-  private readonly guardedKeys: readonly string[]
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, 'write')
-    this.guardedKeys = [key, this.movingGuardKey]
+    super(name, key, context, 'write', { release: RELEASE, inspect: INSPECT })
   }
 
   ownerField(threadId: number): string {
@@ -70,19 +67,8 @@ export class WriteLock extends ReadWriteSide implements LockScripts {
     return this.run(REENTER, [owner, lease, count, releasedEnd], true)
   }
 
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const { before, behind } = this.timeoutKeyParts
-    const { publishCommand } = this.context
-    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
-    return this.context.scripts.run(RELEASE, this.guardedKeys, args)
-  }
-
   forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
     const { before, behind } = this.timeoutKeyParts
     return this.run(FORCE_RELEASE, [owner, this.channel, this.context.publishCommand, before, behind])
-  }
-
-  inspect(owner: string): ScriptCall<LockState> {
-    return this.run(INSPECT, [owner])
   }
 }

@@ -2,6 +2,7 @@ import { RedisUnavailableError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
+import { withTimeout } from '../util/timeout'
 import type { Member } from './member'
 
 /** A member that was acquired. */
@@ -65,12 +66,7 @@ export async function settledWithin(
   ms: number,
   clock: Clock,
 ): Promise<void> {
-  let timer = { cancel() {} }
-  const late = new Promise<void>((resolve) => {
-    timer = clock.after(ms, resolve)
-  })
-  await Promise.race([Promise.allSettled(work), late])
-  timer.cancel()
+  await withTimeout<unknown>(Promise.allSettled(work), ms, clock, () => {})
 }
 
 /** Holds nothing for so long. Rejects with the signal's reason. */

@@ -1,4 +1,5 @@
 import { IllegalMonitorStateError, LockLostError } from '../api/errors'
+import type { Context } from '../client/context'
 import { ambientThread, type LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { quote } from '../util/quote'
@@ -33,7 +34,7 @@ export class CallerHolds {
   private readonly unscoped = new UnscopedHolds<UnionHold>()
 
   constructor(
-    private readonly client: object,
+    private readonly client: Pick<Context, 'clientId'>,
     /** Equal for multi locks over the same members. */
     private readonly id: string,
     private readonly name: string,
@@ -65,11 +66,15 @@ export class CallerHolds {
     const thread = ambientThread()
     const hold = threadId === undefined && !thread?.isAlive ? this.unscoped.take(isLive, thread) : undefined
     if (hold === 'forgotten')
-      throw new LockLostError('A hold taken through this lock object ran out long ago', this.name)
+      throw new LockLostError(
+        `A hold of the lock ${quote(this.name)} that this lock object took was lost long ago (client ` +
+          `${this.client.clientId}). Acquire the lock again where needed.`,
+        this.name,
+      )
     if (!hold)
       throw new IllegalMonitorStateError(
-        `The lock ${quote(this.name)} is not held by ${threadId === undefined ? 'this caller' : `threadId ${threadId}`}. ` +
-          'The caller that acquired a lock must release it, once.',
+        `The lock ${quote(this.name)} is not held by ${threadId === undefined ? 'this caller' : `threadId ${threadId}`} ` +
+          `(client ${this.client.clientId}). The caller that acquired a lock must release it, once.`,
       )
     return hold
   }

@@ -120,11 +120,11 @@ function jitter(rounds: number): number {
   return Math.random() * Math.min(2 ** rounds, LONGEST_JITTER)
 }
 
-function tooShort({ name }: Union, parts: readonly Part[]): LockLostError {
+function tooShort({ name, clientId }: Union, parts: readonly Part[]): LockLostError {
   const members = parts.map(({ member, hold }) => stateOf(member, hold.isHeld ? 'held' : 'late'))
   const error = new LockLostError(
     `All members of ${quote(name)} were acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time the lease of one ` +
-      `was over before the last one answered (${describeStates(members)}): the leaseTime is shorter than that takes.`,
+      `was over before the last one answered (client ${clientId}; ${describeStates(members)}). Use a longer leaseTime.`,
     name,
   )
   error.members = members

@@ -64,8 +64,9 @@ export async function collectQuorum(
       const why =
         verdict.kind === 'granted' ? 'a quorum answered, but too late' : 'no quorum could be reached'
       return new LockQuorumError(
-        `The lock ${quote(union.name)} was not acquired, and nothing of it is held: ${why} (${describeStates(states)}; ` +
-          `${union.needed} of ${union.of} are needed, each within ${Math.round(how.bound)} ms).`,
+        `The lock ${quote(union.name)} was not acquired, and nothing of it is held (client ${union.clientId}): ${why} ` +
+          `(${describeStates(states)}; ${union.needed} of ${union.of} are needed, each within ${Math.round(how.bound)} ms). ` +
+          'Try again when more members answer.',
         union.name,
         states,
       )

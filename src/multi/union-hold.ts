@@ -33,6 +33,8 @@ export interface MultiLockHold extends LockHold {
 /** What holds for all acquisitions of one multi lock. */
 export interface Union {
   readonly name: string
+  /** The client that made the lock; the members may belong to others. */
+  readonly clientId: string
   readonly clock: Clock
   /** How many members must be held. */
   readonly needed: number
@@ -192,10 +194,10 @@ export class UnionHold implements MultiLockHold {
   }
 
   private lossError(members: readonly LockMember[]): LockLostError {
-    const { name, needed } = this.union
+    const { name, clientId, needed } = this.union
     const error = new LockLostError(
-      `The lock ${quote(name)} was lost: ${describeStates(members)}; ${needed} must be held. Others may hold what is ` +
-        'lost: stop working under it, and acquire it anew where needed.',
+      `The lock ${quote(name)} was lost (client ${clientId}): ${describeStates(members)}; ${needed} must be held. Other ` +
+        'clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
       name,
       this.threadId,
     )
@@ -204,7 +206,10 @@ export class UnionHold implements MultiLockHold {
   }
 
   private unlockedAlready(): IllegalMonitorStateError {
-    return new IllegalMonitorStateError(`This hold on the lock ${quote(this.lockName)} was released already.`)
+    const { name, clientId } = this.union
+    return new IllegalMonitorStateError(
+      `This hold on the lock ${quote(name)} was released already (client ${clientId}). Release a hold once.`,
+    )
   }
 }
 

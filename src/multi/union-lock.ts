@@ -17,7 +17,7 @@ import { LockLostError, LockTimeoutError } from '../api/errors'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { MUST_YIELD } from '../client/member-identity'
-import { ambientThread, LogicalThread } from '../ownership/logical-thread'
+import { newChildThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
@@ -43,7 +43,7 @@ export abstract class UnionLock {
     needed: number,
   ) {
     const name = `${kind}(${members.map((member) => cut(member.name)).join(', ')})`
-    this.union = { name, clock: context.clock, needed, of: members.length }
+    this.union = { name, clientId: context.clientId, clock: context.clock, needed, of: members.length }
     this.members = inGlobalOrder(members)
     this.callers = new CallerHolds(context, `${kind} ${this.members.map(idOf).join('\n')}`, name)
   }
@@ -79,8 +79,7 @@ export abstract class UnionLock {
   async withLock<T>(fn: (hold: UnionHold) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
-    const ambient = ambientThread()
-    const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
+    const thread = newChildThread()
     let hold: UnionHold | undefined
     try {
       // As this thread, so that within `fn` the members are re-entered.
@@ -138,10 +137,11 @@ export abstract class UnionLock {
   }
 
   private timedOut(waitTime = 0) {
-    const { name } = this.union
+    const { name, clientId } = this.union
     return new LockTimeoutError(
-      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms: others held too many of its ` +
-        'members. Nothing was run. Wait longer, or use tryAcquire() where that is an answer like any other.',
+      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms (client ${clientId}): other ` +
+        'owners held too many of its members. Nothing was run. Wait longer, or use tryAcquire() where this is an ' +
+        'ordinary result.',
       name,
     )
   }

@@ -64,6 +64,12 @@ export function ambientThread(): LogicalThread | undefined {
   return processState.threads.getStore() as LogicalThread | undefined
 }
 
+/** A new child of the thread whose code is running; without a parent where no thread is running. */
+export function newChildThread(): LogicalThread {
+  const thread = ambientThread()
+  return new LogicalThread(thread?.isAlive ? thread : undefined)
+}
+
 /** Runs `fn` outside any logical thread, as everything of ours that outlives a call must run. */
 export function outsideThreads<T>(fn: () => T): T {
   return processState.threads.getStore() === undefined ? fn() : processState.threads.run(undefined, fn)

@@ -1,4 +1,4 @@
-import type { Cluster } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import type { AskedNode } from './fast-path/raw-command'
 
 /**
@@ -11,11 +11,22 @@ export function reachedAt(cluster: Cluster, node: string): string {
   return `${host}:${port}`
 }
 
+/** How ioredis names a node. */
+export function addressOf({ options: { host, port } }: Redis): string {
+  return `${host}:${port}`
+}
+
+/** The primaries that serve slots, by where they are reached. */
+export function servingNodes(cluster: Cluster): Set<string> {
+  const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
+  return new Set([...announced].map((node) => reachedAt(cluster, node)))
+}
+
 /** A primary that can be asked at once, and a slot of it; none before the cluster is ready. */
 export function readyNode(cluster: Cluster): AskedNode | undefined {
   if (cluster.status !== 'ready') return undefined
   const primaries = cluster.nodes('master').filter(({ status }) => status === 'ready')
-  const at = new Map(primaries.map((node) => [`${node.options.host}:${node.options.port}`, node]))
+  const at = new Map(primaries.map((node) => [addressOf(node), node]))
   const seen = new Set<string>()
   for (const [slot, owners] of cluster.slots.entries()) {
     const owner = owners?.[0]

@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
-import { reachedAt } from './cluster-nodes'
+import { addressOf, reachedAt } from './cluster-nodes'
 import { pingOrDisconnect } from './health-check'
 import { openNode } from './node-connection'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
@@ -102,7 +102,7 @@ export class ClusterSubscriber implements ChannelSource {
       const node = this.cluster.slots[calculateSlot(channel)]?.[0]
       return node && reachedAt(this.cluster, node)
     }
-    const known = this.cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`)
+    const known = this.cluster.nodes('all').map(addressOf)
     const current = this.nodes.keys().next().value
     if (current !== undefined && known.includes(current)) return current
     return known[0]

@@ -1,7 +1,7 @@
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import { systemClock } from '../util/clock'
 import { isReplyError } from './connect'
-import { openOutsideRequests } from './own-context'
+import { openOutsideRequests } from './open-outside-requests'
 
 /** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
 export class SelectRefusedError extends Error {

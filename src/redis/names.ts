@@ -20,6 +20,11 @@ export function readWriteLockChannel(name: string): string {
   return prefixed('redisson_rwlock', name)
 }
 
+/** The channel on which both kinds of semaphores publish. */
+export function semaphoreChannel(name: string): string {
+  return prefixed('redisson_sc', name)
+}
+
 export function isReadWriteLockChannel(channel: string): boolean {
   return channel.startsWith('redisson_rwlock:')
 }

@@ -1,4 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import { addressOf } from './cluster-nodes'
 import { openChecked } from './handshake'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
@@ -11,7 +12,7 @@ export const NO_RESENDING = {
 
 /** Opens a connection of our own to one node of the cluster, named as in ioredis's map of slots. */
 export function openNode(cluster: Cluster, target: RedisTarget, key: string): Redis {
-  const known = cluster.nodes('all').find(({ options }) => `${options.host}:${options.port}` === key)
+  const known = cluster.nodes('all').find((node) => addressOf(node) === key)
   const at = key.lastIndexOf(':')
   const redis = openChecked(
     connectionOptions(target, {

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
-import { lockChannel, prefixed, readWriteLockChannel } from './names'
+import { lockChannel, prefixed, readWriteLockChannel, semaphoreChannel } from './names'
 import type { PublishCommand } from './pubsub'
 import type { RedisTarget } from './target'
 
@@ -19,7 +19,7 @@ const PROBE = 'rlock'
 const CHANNELS = [
   lockChannel(PROBE),
   readWriteLockChannel(PROBE),
-  prefixed('redisson_sc', PROBE),
+  semaphoreChannel(PROBE),
   LATCH_CHANNEL,
   prefixed('rlock_token', PROBE),
 ].map(channelPattern)

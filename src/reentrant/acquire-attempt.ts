@@ -12,6 +12,7 @@ import { warnOfOtherClients } from './self-wait-across-clients'
 /** One owner's attempt at one lock. */
 export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   readonly owner: string
+  private readonly threadId: number
   readonly lease: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
@@ -24,9 +25,10 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   constructor(
     protected readonly context: Context,
     private readonly scripts: LockScripts<Grant>,
-    { owner, companion, lease, waitTime, signal, thread }: AttemptOptions,
+    { owner, threadId, companion, lease, waitTime, signal, thread }: AttemptOptions,
   ) {
     this.owner = owner
+    this.threadId = threadId
     this.companion = companion
     this.lease = lease
     this.waitTime = waitTime
@@ -44,7 +46,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   }
 
   get subject(): string {
-    return `the lock ${quote(this.scripts.name)}`
+    return `the lock ${quote(this.scripts.name)} (thread id ${this.threadId})`
   }
 
   send(): ScriptCall<Outcome<Grant>> {

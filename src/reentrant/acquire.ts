@@ -101,7 +101,7 @@ async function acquireAnew<Grant>(
     const waitTime = started && wait! - context.clock.elapsedSince(started)
     const threadId = newThreadId()
     const owner = scripts.ownerField(threadId)
-    const asked = { owner, companion, lease, waitTime, signal, thread: caller.thread }
+    const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
     const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
     const { target } = attempt
     // Local waiters came first, and asking Redis past them would be barging.
@@ -122,7 +122,7 @@ async function acquireAnew<Grant>(
     const level: Level = { leaseTime, granted: reply.sent, ...origin }
     if (hold.isPastDeadline && !(await confirm(context, scripts, hold, signal))) {
       hold.releaseLateCopyOnce()
-      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(context, scripts, hold)
       context.assertOpen()
       signal?.throwIfAborted()
       continue
@@ -133,12 +133,13 @@ async function acquireAnew<Grant>(
   }
 }
 
-function tooShort(scripts: AnyLockScripts, hold: Hold): LockLostError {
+function tooShort({ clientId }: Context, { name }: AnyLockScripts, { lease, threadId }: Hold): LockLostError {
   return new LockLostError(
-    `The lock ${quote(scripts.name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row and each time its lease of ` +
-      `${hold.lease} ms was over before the answer arrived: the leaseTime is shorter than a round trip takes.`,
-    scripts.name,
-    hold.threadId,
+    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${lease} ms ` +
+      `was over before the answer arrived (client ${clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
+      'than a round trip.',
+    name,
+    threadId,
   )
 }
 

@@ -79,6 +79,8 @@ export function decodeInspect(raw: unknown): LockState {
 /** The owner of an attempt, and for how long it asks. */
 export interface AttemptOptions {
   readonly owner: string
+  /** The thread id on the wire. */
+  readonly threadId: number
   /** The owner field of the caller's hold on the other side, where that admits it. */
   readonly companion: string | undefined
   readonly lease: number

@@ -1,17 +1,17 @@
-import { WrongTypeError } from '../api/errors'
 import type { Context } from '../client/context'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
-import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT, unanswered } from '../waiting/wait-errors'
+import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step'
+import { notReplicated, unanswered } from '../waiting/wait-errors'
 import type { AcquireOptions } from './acquire-options'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold, Level, LevelOrigin } from './hold'
 import { releaseOrphan } from './lock-orphan'
-import type { LockScripts, ReenterReply } from './lock-scripts'
+import type { AnyLockScripts, LockScripts, ReenterReply } from './lock-scripts'
 import { loseHold, lossError } from './loss'
-import { release, updateLevels } from './release'
+import { release, updateLevels, wrongTypeAs } from './release'
 
 /** Re-enters in turn; a caller that gave up meanwhile, by its signal or its wait, gets no level after all. */
 export async function reenterInTime<Grant>(
@@ -28,7 +28,7 @@ export async function reenterInTime<Grant>(
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of the lock ${quote(scripts.name)}`)
+          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, context.clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
@@ -93,7 +93,7 @@ async function askForLevel<Grant>(
     const waitIsOver = waitTime !== undefined && context.clock.elapsedSince(started) >= waitTime
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
     await updateLevels(context, scripts, hold)
-    throw notReplicated(`the lock ${quote(scripts.name)}`, tries)
+    throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
   }
 }
 
@@ -108,7 +108,7 @@ async function askOnce<Grant>(
   // With or without an answer, the server may have this lease from now on; that of a writer adds to what is left.
   hold.longestLease = scripts.addsLeases ? hold.longestLease + lease : Math.max(hold.longestLease, lease)
   try {
-    return await unlessAborted(wrongTypeAsGone(call), signal)
+    return await unlessAborted(wrongTypeAs(call, { leaseEnd: 0, grant: undefined as Grant }), signal)
   } catch (error) {
     // Given up, it may still be applied. The count is absolute, so the next operation of the hold sets it right;
     // a hold that ends without one releases what the key was granted beyond what is known here.
@@ -119,20 +119,7 @@ async function askOnce<Grant>(
   }
 }
 
-/** A key that holds something else by now no longer holds the lock. */
-async function wrongTypeAsGone<Grant>(
-  call: ScriptCall<ReenterReply<Grant>>,
-): Promise<Reply<ReenterReply<Grant>>> {
-  try {
-    return await call.answer
-  } catch (error) {
-    if (!(error instanceof WrongTypeError)) throw error
-    return {
-      value: { leaseEnd: 0, grant: undefined as Grant },
-      sent: call.started,
-      connectionBroke: false,
-      lateCopyPossible: false,
-      acknowledged: true,
-    }
-  }
+/** The lock and the hold, for messages of the wait. */
+function subjectOf({ name }: AnyLockScripts, { threadId }: Hold): string {
+  return `the lock ${quote(name)} (thread id ${threadId})`
 }

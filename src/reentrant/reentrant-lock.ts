@@ -20,7 +20,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
 import { ThreadCaller, unscopedCaller } from '../ownership/caller'
-import { ambientThread, LogicalThread } from '../ownership/logical-thread'
+import { ambientThread, newChildThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
@@ -92,8 +92,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
-    const ambient = ambientThread()
-    const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
+    const thread = newChildThread()
     const own = new ThreadCaller<Hold>(this.context, thread)
     const caller = given.threadId === undefined ? own : this.caller(given.threadId)
     let hold: AcquiredLockHold<Grant> | undefined

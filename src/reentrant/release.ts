@@ -78,7 +78,7 @@ async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hol
     // Without its answer nothing says that the longer lease is still there.
     hold.mayShorten(call.started, lease)
     context.leases.update(hold)
-    const { value, sent, connectionBroke } = await wrongTypeAsNotHeld(call)
+    const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
       loseHold(context, hold, 'gone')
       throw lossError(context, hold)
@@ -116,7 +116,7 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
       releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, call.started)
       throw error
     }
-    reply = notHeld(call)
+    reply = clientReply(call, NOT_HELD)
   } finally {
     hold.releaseLateCopyOnce()
   }
@@ -152,24 +152,19 @@ export function leaveToLease(context: Context, hold: Hold, level: Level): Promis
   })
 }
 
-/** A key that holds something else by now no longer holds the lock. */
-async function wrongTypeAsNotHeld(call: ScriptCall<ReleaseReply>): Promise<Reply<ReleaseReply>> {
+/** The answer, or `gone` where the key holds something else by now: such a key no longer holds the lock. */
+export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): Promise<Reply<Value>> {
   try {
     return await call.answer
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error
-    return notHeld(call)
+    return clientReply(call, gone)
   }
 }
 
-function notHeld(call: AnyScriptCall): Reply<ReleaseReply> {
-  return {
-    value: NOT_HELD,
-    sent: call.started,
-    connectionBroke: false,
-    lateCopyPossible: false,
-    acknowledged: true,
-  }
+/** A reply that the client gives itself, in place of the server's. */
+function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
+  return { value, sent: started, connectionBroke: false, lateCopyPossible: false, acknowledged: true }
 }
 
 /**

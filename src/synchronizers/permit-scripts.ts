@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { LeasedPermitsWanted } from '../api/leased-permit-arguments'
 import type { Context } from '../client/context'
 import type { Orphan } from '../leases/orphan-releaser'
-import { suffixed } from '../redis/names'
+import { semaphoreChannel, suffixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
 import { IN_PARTS, untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
-import { semaphoreChannel, warnOfNoSemaphore } from './semaphores'
+import { warnOfNoSemaphore } from './no-semaphore-warning'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)

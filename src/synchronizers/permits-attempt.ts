@@ -6,8 +6,8 @@ import { quote } from '../util/quote'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
+import { warnOfNoSemaphore } from './no-semaphore-warning'
 import type { OpenRequest, RequestRecord } from './request-record'
-import { warnOfNoSemaphore } from './semaphores'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)

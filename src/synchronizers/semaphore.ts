@@ -12,6 +12,7 @@ import {
 } from '../api/permit-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
+import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
@@ -19,7 +20,6 @@ import { IN_PARTS } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { PermitsAttempt } from './permits-attempt'
 import { RequestRecord } from './request-record'
-import { semaphoreChannel } from './semaphores'
 import { timeToLive } from './time-to-live'
 
 /**

@@ -2,10 +2,12 @@ import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api
 import { classify, isShortage } from '../redis/errors'
 import type { AnyScriptCall } from '../scripts/script-call'
 import type { Clock } from '../util/clock'
-import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from './wait-errors'
 import type { AnyWaiter } from './waiter'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
+
+/** How often a client asks for an acquisition, in all, while no replica acknowledges it. */
+export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
 /**
  * How a queue goes on after an attempt. `remaining`: ms until the lock may be free without a message; -1: it has no
@@ -36,7 +38,7 @@ export function stepWithoutReplica(waiter: AnyWaiter): Step {
   waiter.endAttempt(true)
   const tries = ++waiter.unacknowledged
   if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waiter.lastTry) return { kind: 'blocked', remaining: 0 }
-  waiter.fail(notReplicated(waiter.attempt.subject, tries))
+  waiter.failUnreplicated()
   return LEFT
 }
 

@@ -113,6 +113,11 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (this.settle(false)) this.reject(error)
   }
 
+  /** No replica acknowledged its attempts. */
+  failUnreplicated(): void {
+    this.fail(notReplicated(this.attempt.subject, this.queue.around.clientId, this.unacknowledged))
+  }
+
   private readonly waitIsOver = () => {
     const { attempt, inFlight, unacknowledged } = this
     const { clock, clientId, grace, isServerAway } = this.queue.around
@@ -126,8 +131,8 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
       if (!inFlight) this.queue.awaitAnswer(this)
       return
     }
-    if (unacknowledged > 0) this.fail(notReplicated(attempt.subject, unacknowledged))
-    else if (!known) this.fail(unanswered(attempt.subject))
+    if (unacknowledged > 0) this.failUnreplicated()
+    else if (!known) this.fail(unanswered(attempt.subject, clientId))
     else this.giveUp()
   }
 

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
-import { reachedAt } from '../cluster-nodes'
+import { addressOf, servingNodes } from '../cluster-nodes'
 import { BrokenConnections } from './broken-connections'
 import { ConnectionFence } from './connection-fence'
 
@@ -34,7 +34,7 @@ export class ClusterFences {
   }
 
   private watch(node: Redis) {
-    const at = `${node.options.host}:${node.options.port}`
+    const at = addressOf(node)
     let fence = this.fences.get(at)
     if (!fence) {
       fence = new ConnectionFence(at, this.broken, this.clock)
@@ -56,9 +56,8 @@ export class ClusterFences {
 
   private giveUpUnused() {
     const { cluster, fences } = this
-    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
-    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
-    const known = new Set(cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`))
+    const serving = servingNodes(cluster)
+    const known = new Set(cluster.nodes('all').map(addressOf))
     for (const [at, fence] of fences) {
       if (serving.has(at)) continue
       fence.giveUp()

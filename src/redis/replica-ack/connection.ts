@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, type Redis } from 'ioredis'
-import { reachedAt } from '../cluster-nodes'
+import { reachedAt, servingNodes } from '../cluster-nodes'
 import type { CommandConnection } from '../command-connection'
 import { classify } from '../errors'
 import { ConnectionFence } from '../fencing/connection-fence'
@@ -101,8 +101,7 @@ export class ReplicaAckConnection {
   }
 
   private closeUnused(cluster: Cluster) {
-    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
-    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
+    const serving = servingNodes(cluster)
     for (const node of [...this.senders.keys()]) if (!serving.has(node)) this.drop(node)
   }
 }

@@ -42,8 +42,8 @@ export interface RedissonClient {
   getLock(name: string): RLock
 
   /**
-   * The read-write lock of this name. Do not use the name for a plain lock as well: the two do not exclude each other, and
-   * the one that comes second rejects with WrongTypeError.
+   * The read-write lock of this name. Do not use the name for a plain lock as well: while one of the two is held, the other
+   * rejects with WrongTypeError.
    * @example
    * ```ts
    * const prices = redisson.getReadWriteLock('prices')

@@ -41,13 +41,13 @@ export class Redisson implements RedissonClient {
   /**
    * Connects and resolves with a client.
    *
-   * Warns, by `process.emitWarning`, of rights that locks will miss, where the server has ACL DRYRUN and the user may
-   * ask it: `RLOCK_PUBLISH_REFUSED`, `RLOCK_EVALSHA_REFUSED`.
+   * Emits a process warning for each missing right that locks need: `RLOCK_PUBLISH_REFUSED`, `RLOCK_EVALSHA_REFUSED`. For
+   * that the server must have ACL DRYRUN, and the user must be allowed to call it.
    *
    * @throws {@link RedisUnavailableError}, naming host and port, when the server cannot be reached within the connect
    * timeout (ioredis's `connectTimeout`, 10 s by default).
-   * @throws {@link RedisRefusedError} when it refuses the client: wrong credentials, a missing right.
-   * @throws TypeError or RangeError for options that make no sense.
+   * @throws {@link RedisRefusedError} when the server refuses the client: wrong credentials, a missing right.
+   * @throws TypeError or RangeError for invalid options.
    * @example
    * ```ts
    * import { Redisson } from 'rlock'
@@ -123,7 +123,7 @@ export class Redisson implements RedissonClient {
     if (name === '') throw new TypeError("a lock's name must not be empty")
     if (!name.isWellFormed())
       throw new TypeError(
-        `the name ${JSON.stringify(name)} is no well-formed Unicode: it contains half of a character. ` +
+        `the name ${JSON.stringify(name)} is not well-formed Unicode: it contains half of a character. ` +
           'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
       )
     const key = this.client.keyOf(name)
@@ -186,7 +186,7 @@ export class Redisson implements RedissonClient {
     return this.client
   }
 
-  /** @internal Without the credentials inside, should it be logged. */
+  /** @internal A log must not show the credentials inside. */
   [inspect.custom](): string {
     return `Redisson(${this.getId()})`
   }

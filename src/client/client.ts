@@ -257,7 +257,7 @@ export class Client implements Context {
   }
 
   private async letGo(): Promise<void> {
-    // An acquisition that was granted in this tick becomes a hold in the next one, or is released as an orphan.
+    // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await this.leases.live.empty()
     // The last hold leaves the registry when its release is sent, so the answer to that release is still open.

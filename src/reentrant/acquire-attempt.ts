@@ -19,7 +19,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   readonly thread: LogicalThread | undefined
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Grant>>
   private readonly companion: string | undefined
-  /** The hold of another client that this may be waiting for, as far as the server was asked about it. */
+  /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */
   private selfWait: Hold | undefined
 
   constructor(
@@ -37,7 +37,10 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     if (scripts.handOff) this.takeOver = this.handOff
   }
 
-  /** What it waits for. A caller that its companion hold lets in must not queue behind waiters for that hold's end. */
+  /**
+   * The queue that it joins. A writer that reads may enter at once. It must not queue behind readers, because those wait
+   * for the end of its own write hold.
+   */
   get target(): WaitTarget {
     const { companion, scripts } = this
     if (companion === undefined) return scripts

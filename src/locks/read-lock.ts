@@ -42,7 +42,7 @@ const READ_LOCK_RENEWAL: Renewal = {
   },
 }
 
-/** The read side: many holds at a time, each level with a read timeout key of its own. */
+/** The read side: many holds at a time. Each level has its own read timeout key. */
 export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'read'
   readonly shared = true
@@ -58,7 +58,7 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
     return ownerField(this.context.clientId, threadId)
   }
 
-  /** A writer may read as well. */
+  /** A caller that holds the write side may read as well. */
   companion(caller: Caller): string | undefined {
     return this.companionHold(caller)?.ownerField
   }

@@ -21,7 +21,7 @@ export abstract class ReadWriteSide {
   readonly lockId: string
   readonly exclusiveLockId: string
   readonly lockIds: readonly string[]
-  /** The readers of one key keep it for each other, and a writer's reads keep it for its write hold. */
+  /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
   readonly keyOutlivesLease = true
   protected readonly otherLockId: string
   private readonly keys: readonly string[]
@@ -40,7 +40,7 @@ export abstract class ReadWriteSide {
     this.lockId = sideId(side, key)
     this.exclusiveLockId = sideId('write', key)
     this.otherLockId = sideId(side === 'read' ? 'write' : 'read', key)
-    // What frees one side may let the waiters of the other in.
+    // When one side becomes free, the waiters of the other side may enter.
     this.lockIds = [this.lockId, this.otherLockId]
     this.keys = [key]
     this.timeoutKeyParts = readTimeoutParts(key)
@@ -49,7 +49,7 @@ export abstract class ReadWriteSide {
     this.guardedKeys = [key, `${this.timeoutKeyParts.before}${this.timeoutKeyParts.behind}0`]
   }
 
-  /** What this caller holds of the other side. */
+  /** The live hold of this caller on the other side. */
   protected companionHold(caller: Caller): Hold | undefined {
     const place = caller.entryOfHold(this.otherLockId)
     const hold = place?.table.get(place.key)?.hold

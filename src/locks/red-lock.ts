@@ -14,7 +14,7 @@ import type { RMultiLock } from './multi-lock'
  * **Whether to use it.** It survives the loss of a minority of independent servers. It does not make one server with
  * replicas safer. Do not rely on it alone for work that must never happen twice: see docs/guides/multi-lock.md.
  *
- * **How it acquires.** It tries all members at once, and stops as soon as the result is certain. A member may take a tenth of
+ * **How it acquires.** It tries all members at once, and decides as soon as the result is certain. A member may take a tenth of
  * the lease to answer. A member that is granted after the quorum and within that time joins the hold; a later grant is
  * released. Without a quorum it releases all members, waits for a member that another owner holds, and tries all again.
  *

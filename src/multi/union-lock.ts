@@ -29,7 +29,7 @@ import type { Union, UnionHold } from './union-hold'
 let foreign = 0
 const foreignIds = new WeakMap<object, number>()
 
-/** The surface that a multi lock and a RedLock share; see the interfaces for what each method promises. */
+/** The methods that a multi lock and a RedLock share; the interfaces document them. */
 export abstract class UnionLock {
   protected readonly union: Union
   /** In the global order. */
@@ -82,7 +82,7 @@ export abstract class UnionLock {
     const thread = newChildThread()
     let hold: UnionHold | undefined
     try {
-      // As this thread, so that within `fn` the members are re-entered.
+      // Acquired as this thread, so that `fn` re-enters the members.
       hold = await processState.threads.run(thread, () => this.collectOpen(given))
     } finally {
       if (!hold) thread.end()
@@ -147,7 +147,7 @@ export abstract class UnionLock {
   }
 }
 
-/** Equal for the same lock through two objects. */
+/** The same for two objects of one lock. */
 function idOf({ lock, name, identity }: Member): string {
   if (identity) return `${identity.context.server.id} ${identity.lockId}`
   let id = foreignIds.get(lock)

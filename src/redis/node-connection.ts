@@ -4,7 +4,7 @@ import { openChecked } from './handshake'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
 
-/** What a connection needs that resends nothing itself, because what it carries belongs to one connection. */
+/** Options of a connection whose commands must not be sent again on another connection. */
 export const NO_RESENDING = {
   autoResubscribe: false,
   maxRetriesPerRequest: 0,
@@ -22,7 +22,7 @@ export function openNode(cluster: Cluster, target: RedisTarget, key: string): Re
       db: 0,
     }),
   )
-  // That a node is away is reported by the cluster's own connections.
+  // The connections of the Cluster report that a node is away.
   redis.on('error', () => {})
   redis.connect().catch(() => {})
   return redis

@@ -28,8 +28,8 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
 }
 
 /**
- * One caller's attempt to acquire permits. Each try repeats the same request until the server answers that there are too few
- * permits. The next try is a new request.
+ * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers without a grant. The
+ * next try is a new request.
  */
 export class PermitsAttempt implements Attempt<undefined> {
   readonly lease = untilRecheck()

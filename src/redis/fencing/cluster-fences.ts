@@ -4,13 +4,13 @@ import { addressOf, servingNodes } from '../cluster-nodes'
 import { BrokenConnections } from './broken-connections'
 import { ConnectionFence } from './connection-fence'
 
-/** How soon the map of slots is read again while a connection that broke is to be fenced. */
+/** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500
 
 /**
- * The fences of a cluster's connections. ioredis opens no new connection to a node before it is asked for something,
- * and what could ask waits for the fence: so the map of slots is read again, and the node connected to, until the node
- * has answered or serves no slot any more.
+ * The fences of a cluster's connections. ioredis connects to a node only when it sends a command there, and the commands wait
+ * for the fence. So this class reads the map of slots again and connects to the node, until the node has answered or serves
+ * no slot any more.
  */
 export class ClusterFences {
   readonly broken: BrokenConnections

@@ -1,12 +1,12 @@
 -- Sets the count of a latch that has none.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  the count, 1 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  the number of this request
--- ARGV[5]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   set
 --          0   there was a count already: nothing was changed

@@ -1,5 +1,5 @@
--- passShortage(record): for scripts that release something, which must work on a server that is short of memory. Such a
--- server refuses a command that may take memory, unless the script has written before. PEXPIRE is a write that takes none.
+-- passShortage(record): for scripts that release something. They must also work on a server without free memory. Such a server
+-- refuses a command that may need memory, unless the script has written before. PEXPIRE is a write that needs no memory.
 
 local function passShortage(record)
   redis.call('pexpire', record, '60000')

@@ -1,18 +1,18 @@
--- Adds permits to a semaphore, and notifies the waiters for some.
+-- Adds permits to a semaphore, and notifies its waiters.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 1 or more
--- ARGV[2]  1: only where there is such a semaphore
+-- ARGV[2]  1: only if the semaphore exists
 -- ARGV[3]  the channel
 -- ARGV[4]  PUBLISH or SPUBLISH
 -- ARGV[5]  the number of this request
--- ARGV[6]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[6]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  0   there is no such semaphore: nothing was changed
+-- Answers  0   the semaphore does not exist: nothing was changed
 --          1   added
 --          2   added, but the server refused the message (ACL)
---          -1  there would be more than Java can count: nothing was changed
+--          -1  Java could not count the new number: nothing was changed
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
@@ -39,7 +39,7 @@ end
 if answer == '1' then
   local free = redis.call('incrby', KEYS[1], ARGV[1])
   --- @include "notify"
-  -- Java's listeners take no message below 1.
+  -- Java's listeners accept no message below 1.
   if free > 0 and not notify(ARGV[4], ARGV[3], free) then
     answer = '2'
     redis.call('hset', KEYS[2], ARGV[5], answer)

@@ -43,7 +43,7 @@ local removed = 0
 for _, id in ipairs(ids) do
   removed = removed + redis.call('zrem', KEYS[2], id)
 end
--- Without a count no client knows how many there are in all: setPermits() puts that right.
+-- If the count was lost, no client knows how many permits there are in all. setPermits() repairs that.
 if removed > 0 and value then
   local free = redis.call('incrby', KEYS[1], removed)
   if free > 0 and not notify(ARGV[3], ARGV[2], free) then

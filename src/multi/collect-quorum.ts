@@ -99,7 +99,7 @@ function validityOf(lease: number): number {
   return lease - (lease * 0.01 + 2)
 }
 
-/** Whether so many members failed with errors that a retry cannot cure that no quorum is possible. */
+/** Whether no quorum is possible any more, because too many members failed with errors that a retry cannot cure. */
 function isFinal(verdict: Verdict, { of, needed }: Union): boolean {
   return verdict.kind === 'failed' && verdict.errors.filter((error) => !mayPass(error)).length > of - needed
 }

@@ -14,7 +14,7 @@ export type Verdict =
   | { readonly kind: 'granted'; readonly parts: readonly Part[] }
   /** Enough members answered, and other owners hold too many of them. */
   | { readonly kind: 'taken' }
-  /** So many members failed that the others are fewer than a quorum. */
+  /** Too many members failed: the others are fewer than a quorum. */
   | { readonly kind: 'failed'; readonly errors: readonly unknown[] }
 
 export interface RoundOptions extends AskOptions {

@@ -36,7 +36,8 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
 
   /** The payload of its owner's newest grant. */
   get grant(): Grant {
-    // A hold table keeps holds of all kinds of locks, but a lock finds only holds of its own kind.
+    // A hold table keeps holds of all kinds of locks, so their type does not say which payload they have. Each acquisition of
+    // a kind with a payload sets it.
     return this.hold.grant as Grant
   }
 

@@ -14,7 +14,7 @@ export type ReleaseReply =
   | { readonly result: 'reduced'; readonly leaseEnd: number | undefined }
   /** The lease ends at another time than the client knew; nothing was changed. */
   | { readonly result: 'other-lease'; readonly leaseEnd: number }
-  /** The lock is free; so many clients were notified, or undefined where the server refused PUBLISH. */
+  /** The lock is free. `notified` is how many clients were notified; undefined: the server refused PUBLISH. */
   | { readonly result: 'freed'; readonly notified: number | undefined }
 
 /** The answer where the key is gone or holds something else. */

@@ -39,7 +39,7 @@ export function lossError(context: Context, hold: Hold): LockLostError {
   return new LockLostError(
     `The lock ${quote(hold.lockName)} was lost: ${explanation} ` +
       `(client ${context.clientId}, thread id ${hold.threadId}). Another client may hold it now: ` +
-      'stop working under it, and acquire it anew where needed.',
+      'stop working under it, and acquire it again where needed.',
     hold.lockName,
     hold.threadId,
   )

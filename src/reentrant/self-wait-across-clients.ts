@@ -48,9 +48,9 @@ function warn(context: Context, hold: Hold) {
   const end = hold.ownerField.lastIndexOf(`:${hold.threadId}`)
   const holder = end < 0 ? 'another client' : `the client ${hold.ownerField.slice(0, end)}`
   process.emitWarning(
-    `The lock ${quote(hold.lockName)} is held through ${holder} (thread id ${hold.threadId}) by the very ` +
-      `logical thread that waits for it through the client ${context.clientId}. Locks re-enter within one client ` +
-      'only, so that thread waits for itself: use one client for each server in a process.',
+    `The lock ${quote(hold.lockName)} is held through ${holder} (thread id ${hold.threadId}) by the same ` +
+      `logical thread that waits for it through the client ${context.clientId}. Locks re-enter only within one ` +
+      'client, so that thread waits for itself: use one client for each server in a process.',
     { code: 'RLOCK_SELF_WAIT' },
   )
 }

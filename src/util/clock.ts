@@ -18,7 +18,7 @@ export interface Timer {
 /** The client's only source of time. It is a parameter of the internal client, so that tests can replace it. */
 export interface Clock {
   now(): Moment
-  /** Milliseconds since `moment`, by whichever of the two clocks advanced further. */
+  /** Milliseconds since `moment`, by the clock that advanced further. */
   elapsedSince(moment: Moment): number
   /** Calls back once after `delay` ms, which may be longer than `setTimeout` allows. A timer never keeps the process alive. */
   after(delay: number, callback: () => void): Timer

@@ -119,7 +119,7 @@ function whole(value: unknown, name: string, least: number, most: number): numbe
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (typeof number !== 'number')
     throw new TypeError(
-      `${name} must be a number, got ${typeof value === 'string' ? 'text that is none' : describe(value)}`,
+      `${name} must be a number, got ${typeof value === 'string' ? 'text that is not a number' : describe(value)}`,
     )
   if (!Number.isInteger(number) || number < least || number > most)
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${number}`)

@@ -104,8 +104,7 @@ export class WaitQueue extends LastAnswer {
   handOff(giver: string, leaseLeft: number): AnyScriptCall | undefined {
     const waiter = this.queue.first
     if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
-    // Waiters of other clients sleep for the TTL that they last read. So a handoff must not shorten the lease, because it
-    // publishes no message.
+    // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
     if (waiter.attempt.lease < leaseLeft || !this.cohort.handOff()) return undefined
     return outsideThreads(() => this.attempt(waiter, giver))
   }
@@ -142,8 +141,7 @@ export class WaitQueue extends LastAnswer {
 
   private begin(waiter: AnyWaiter) {
     this.cohort.come()
-    // With a subscription from the last queue no second attempt is needed. Behind a hold of this client the first is not
-    // needed either.
+    // A subscription of the last queue saves the second attempt, and behind a hold of this client also the first.
     if (this.around.isConfirmed(this.lock)) {
       this.startListening()
       const held = waiter.attempt.takeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0

@@ -56,6 +56,7 @@ export {
 } from './locks/spin-lock'
 export type { TokenLock } from './locks/token-lock'
 export type { MultiLockHold } from './multi/union-hold'
-export { Redisson, type RedissonClient, type ShutdownOptions } from './redisson'
+export { Redisson } from './redisson'
+export type { RedissonClient, ShutdownOptions } from './redisson-client'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'
 export type { RSemaphore } from './synchronizers/semaphore'

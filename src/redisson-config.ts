@@ -18,11 +18,11 @@ export interface FromRedissonConfigOptions {
 
 /** What `fromRedissonConfig()` makes of a configuration. */
 export interface FromRedissonConfig {
-  /** For `Redisson.create`. */
+  /** The options for `Redisson.create`. */
   readonly options: RedissonOptions
   /**
-   * The settings of the configuration that are not in `options`, by name. Log those that matter, or refuse to start:
-   * a `nameMapper`, for instance, is Java code, and without it Node and Java use different locks.
+   * The settings of the configuration that are not in `options`. Log those that matter, or refuse to start. A `nameMapper`,
+   * for instance, is Java code: without the same mapping, Node and Java use different locks.
    */
   readonly notCarriedOver: readonly NotCarriedOver[]
 }
@@ -30,11 +30,12 @@ export interface FromRedissonConfig {
 const MODES = { singleServerConfig: single, sentinelServersConfig: sentinel, clusterServersConfig: cluster }
 
 /**
- * Makes options for `Redisson.create` of the configuration of Java's Redisson: the text of a `redisson.yaml`, or the
- * object in it. Needs the package `yaml`. Reads no file and opens no connection.
+ * Makes options of a configuration of Java's Redisson, for `Redisson.create`. The configuration is the text of a
+ * `redisson.yaml`, or its content as an object. Needs the package `yaml`. Reads no file and opens no connection.
  *
- * @throws TypeError, without a value in it, for what cannot be understood: text that is no YAML, no mode or several,
- * `masterSlaveServersConfig` and `replicatedServersConfig`, an encrypted password, a variable that is not set.
+ * @throws TypeError for a configuration that it cannot use: text that is not YAML, no mode or several modes,
+ * `masterSlaveServersConfig`, `replicatedServersConfig`, an encrypted password, a variable that is not set. The message
+ * contains no value of the configuration.
  * @example
  * ```ts
  * import { Redisson } from 'rlock'
@@ -84,7 +85,7 @@ function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
   return mode
 }
 
-/** Java's classes are tags in YAML (`!<org.redisson.codec.Kryo5Codec> {}`); what is in them is read as plain values. */
+/** Java's classes are tags in YAML (`!<org.redisson.codec.Kryo5Codec> {}`). Their content is read as plain values. */
 function parse(text: string): unknown {
   const document = parseDocument(text, { logLevel: 'silent' })
   const [error] = document.errors

@@ -1,29 +1,21 @@
--- Counts a latch down by one; at zero the key goes, and everybody who waits is notified.
+-- Counts a latch down by one. At zero the key is deleted, and all waiters are notified.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 -- ARGV[3]  the number of this request
--- ARGV[4]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[4]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  0   counted down, or there was nothing to count
+-- Answers  0   counted down, or the latch was open already
 --          1   the same, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key holds no count
 --
--- Applied twice: the record knows the request, and nothing is counted.
+-- Applied twice: the record knows the request, and the count stays.
 
---- @include "counter"
---- @include "request-record"
+local request = ARGV[3]
+--- @include "latch-request"
 --- @include "pass-shortage"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[3])
-if before then
-  return tonumber(before)
-end
 passShortage(KEYS[2])
 
 local answer = 0
@@ -39,5 +31,5 @@ if redis.call('exists', KEYS[1]) == 1 then
     end
   end
 end
-recordAnswer(KEYS[2], ARGV[3], ARGV[4], answer)
+recordAnswer(KEYS[2], request, ARGV[4], answer)
 return answer

@@ -1,11 +1,11 @@
--- Deletes a latch, and notifies everybody who waits for it.
+-- Deletes a latch, and notifies its waiters.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 -- ARGV[3]  the number of this request
--- ARGV[4]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[4]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   deleted
 --          0   there was none
@@ -14,26 +14,18 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count was set again.
 
---- @include "counter"
---- @include "request-record"
+local request = ARGV[3]
+--- @include "latch-request"
 --- @include "pass-shortage"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[3])
-if before then
-  return tonumber(before)
-end
 passShortage(KEYS[2])
 
 local answer = 0
 if redis.call('del', KEYS[1]) == 1 then
   --- @include "notify"
-  -- Redisson says 1 here, which closes the gate of its waiters; the 0 behind it makes them look, and go.
+  -- Redisson publishes 1 here, which keeps its waiters asleep. The 0 after it makes them check the latch and go on.
   local closed = notify(ARGV[2], ARGV[1], '1')
   local opened = notify(ARGV[2], ARGV[1], '0')
   answer = closed and opened and 1 or 2
 end
-recordAnswer(KEYS[2], ARGV[3], ARGV[4], answer)
+recordAnswer(KEYS[2], request, ARGV[4], answer)
 return answer

@@ -1,8 +1,8 @@
--- The count of a latch.
+-- Reads the count of a latch.
 --
 -- KEYS[1]  the latch: a number, absent at zero
 --
--- Answers  the count; 0 where it is absent
+-- Answers  the count; 0 if the key is absent
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: it changes nothing.

@@ -1,4 +1,4 @@
--- Takes a free lock for the owner that heads its queue, or enters its queue.
+-- Acquires a free lock for the owner at the head of its queue, or enters the queue.
 --
 -- KEYS[1]  the lock: a hash of one field, the owner, whose value is the hold count
 -- KEYS[2]  the queue: a list of owner fields, in order of arrival
@@ -6,22 +6,22 @@
 -- ARGV[1]  the owner field, <clientId>:<threadId>; every acquisition has one of its own
 -- ARGV[2]  the lease in ms
 -- ARGV[3]  the allowance of a place in ms
--- ARGV[4]  1: a caller that is not let in enters the queue; 0: it tries once and does not
--- ARGV[5]  the moment after which this call may do nothing any more, by the server's clock in ms; 0: none
--- ARGV[6]  the channel of an owner without the owner: <channel>:
+-- ARGV[4]  1: an owner that does not acquire enters the queue; 0: it does not
+-- ARGV[5]  the moment after which this call must have no effect, by the server's clock in ms; 0: none
+-- ARGV[6]  the beginning of an owner's channel: <channel>:
 -- ARGV[7]  PUBLISH or SPUBLISH
 --
 -- Answers  nil             acquired
 --          { 0, ms, now }  not acquired, and not in the queue
 --          { 1, ms, now }  in the queue
 --          { 2, 0, now }   too late: nothing was changed
---          where ms is how long the lock or the place at the head lives if nothing happens, -1 without expiry, and now is
+--          where ms is how long the lock or the place at the head lasts without any command, -1 without expiry, and now is
 --          the time by the server's clock in ms
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the second copy finds the owner field, or its place, and answers like the first. Where it acquired, it
--- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too. Late, after the
--- owner has left, it is refused by its deadline; before that it enters a place that no owner refreshes.
+-- Applied twice: the second copy finds the owner field, or its place, and answers like the first. If the first acquired, the
+-- second still writes, so that a WAIT after it waits until a replica has the first copy's write, too. A late copy, after the
+-- owner has left, has no effect after its deadline. Before its deadline it enters a place that no client refreshes.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
@@ -50,7 +50,7 @@ end
 
 local allowance = tonumber(ARGV[3])
 local latest = now + allowance
--- Its owner lives: however late it is refreshed, the place is not to be dropped now.
+-- The owner of the place is alive, so the place must not be dropped now, even if its refresh is late.
 local place = not isEmpty() and redis.call('zscore', KEYS[3], ARGV[1])
 if place and tonumber(place) < latest then
   redis.call('zadd', KEYS[3], latest, ARGV[1])
@@ -63,7 +63,7 @@ if remaining == -2 then
       redis.call('lpop', KEYS[2])
       redis.call('zrem', KEYS[3], ARGV[1])
     end
-    -- As text: a number would be printed as a float first.
+    -- As text, because Redis converts a number from Lua by way of a float.
     redis.call('hincrby', KEYS[1], ARGV[1], '1')
     redis.call('pexpire', KEYS[1], ARGV[2])
     return nil

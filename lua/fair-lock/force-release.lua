@@ -1,12 +1,12 @@
--- Frees a fair lock of any holder, provided it is still the holder that the client saw. The queue stays.
+-- Frees a fair lock of any holder, if it is still the holder that the client saw. The queue stays.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  the queue
 -- KEYS[3]  when each place in the queue lapses
 -- ARGV[1]  the owner field the client saw
 -- ARGV[2]  the allowance of a place in ms
--- ARGV[3]  the channel of an owner without the owner: <channel>:
--- ARGV[4]  the channel of the locks that are not fair, for the case that the queue is empty
+-- ARGV[3]  the beginning of an owner's channel: <channel>:
+-- ARGV[4]  the channel of the locks that are not fair, used if the queue is empty
 -- ARGV[5]  PUBLISH or SPUBLISH
 --
 -- Answers  0   that holder is gone: nothing was changed
@@ -14,7 +14,7 @@
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the lock is no hash
 --
--- Applied twice or late: a newer holder has another field and is left alone.
+-- Applied twice or late: a newer holder has another field and stays.
 
 if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   return 0

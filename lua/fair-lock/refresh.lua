@@ -1,28 +1,28 @@
--- Refreshes the places of one client in the queue of a fair lock, for its waiters live; then drops the places at the head
--- that have lapsed and, where the lock is free, notifies the owner that heads the queue.
+-- Refreshes the places of one client in the queue of a fair lock. Then drops lapsed places at the head and, if the lock is
+-- free, notifies the owner at the head.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  the queue
 -- KEYS[3]  when each place in the queue lapses
--- ARGV[1]  how the owner fields of this client begin: <clientId>:
+-- ARGV[1]  the beginning of the owner fields of this client: <clientId>:
 -- ARGV[2]  the allowance of a place in ms
--- ARGV[3]  the index in the queue from which to go on, 0 at first
+-- ARGV[3]  the index in the queue from which to go on, 0 in the first call
 -- ARGV[4]  the waits in ms of the Java places before that index
--- ARGV[5]  the channel of an owner without the owner: <channel>:
+-- ARGV[5]  the beginning of an owner's channel: <channel>:
 -- ARGV[6]  PUBLISH or SPUBLISH
 --
 -- Answers  { the index from which to go on, 0 at the end;
 --            the waits in ms of the Java places before that index;
 --            the time by the server's clock in ms;
---            how long in ms the lock, or the place at the head of a free one, lives if nothing happens; -1 without expiry;
---            the owner that heads the queue of a free lock, else the empty string;
---            the thread ids of the places found, each with a space behind it }
+--            how long the lock, or the place at the head of a free lock, lasts without any command, in ms; -1 without expiry;
+--            the owner at the head of the queue of a free lock, else the empty string;
+--            the thread ids of the places found, each followed by a space }
 -- Error    WRONGTYPE where the queue holds something else
 --
--- A long queue takes several calls. Where places before the index leave in between, some may be left out: the next round
--- finds them, before they lapse.
+-- A long queue takes several calls. If places before the index leave between two calls, some places may be left out. The next
+-- round finds them before they lapse.
 --
--- Applied twice or late: a place is refreshed once more. One that is gone is not entered again.
+-- Applied twice or late: a place is refreshed once more. A place that is gone is not entered again.
 
 --- @include "fair-queue"
 local wrong = queueError()
@@ -60,7 +60,7 @@ if from == 0 then
   if lives == -2 then
     lives = head and math.max(1, math.ceil(lapses - now)) or -1
     first = head or ''
-    -- A waiter of the client that asks needs no message.
+    -- A waiter of this client needs no message: the answer names it.
     if head and string.sub(head, 1, length) ~= ARGV[1] then
       notify(ARGV[6], ARGV[5] .. head, '0')
     end

@@ -1,4 +1,4 @@
--- Takes a free lock for a new hold, and draws its fencing token.
+-- Acquires a free lock for a new hold, and draws its fencing token.
 --
 -- KEYS[1]  the lock: a hash of one field, the owner, whose value is the hold count
 -- KEYS[2]  the token counter
@@ -6,12 +6,12 @@
 -- ARGV[2]  the lease in ms
 --
 -- Answers  { the token, as text }   acquired
---          integer                  held by another: the key's remaining time to live in ms, -1 without expiry
+--          integer                  held by another owner; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no plain lock, or the counter no number; ERR where the counter is used up
 --
--- Applied twice: the second copy finds the owner field, leaves count and counter alone, and answers with the same token:
--- while this owner holds the lock, no other can draw one. It writes all the same, so that a WAIT behind it waits until a
--- replica has the first copy's write too.
+-- Applied twice: the second copy finds the owner field, keeps count and counter, and answers the same token: while this owner
+-- holds the lock, no other owner can draw one. It still writes, so that a WAIT after it waits until a replica has the first
+-- copy's write, too.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
@@ -23,7 +23,7 @@ if remaining == -2 then
   if wrong then
     return wrong
   end
-  -- As text: a number would be printed as a float first.
+  -- As text, because Redis converts a number from Lua by way of a float.
   redis.call('hincrby', KEYS[1], ARGV[1], '1')
   redis.call('pexpire', KEYS[1], ARGV[2])
   return { nextToken(KEYS[2]) }

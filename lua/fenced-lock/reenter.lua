@@ -4,18 +4,18 @@
 -- KEYS[2]  the token counter
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease the new level needs, in ms; never shortens what the key still has
--- ARGV[3]  the hold count the client wants; it is the only author of its field
--- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold had seen, or 0. The
---          new lease must end at another moment: a release finds out by the lease end whether it is a late copy
--- ARGV[5]  the newest token of this owner that the client knows; -1 where it knows none
+-- ARGV[3]  the hold count that the client wants; only the client changes its field
+-- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold saw, or 0. The new
+--          lease must end at another moment, so that the server recognises a late copy of that release
+-- ARGV[5]  the newest token of this owner that the client knows; -1: none
 --
 -- Answers  { when the lease ends now, by the server's clock in ms, the token as text }   the count is as wanted
 --          0   the hold is gone: nothing was changed
 -- Error    WRONGTYPE where the key is no hash, or the counter no number; ERR where the counter is used up
 --
--- Applied twice: the second copy finds the count as wanted and a token that the client does not know yet, which the first
--- copy has drawn: while this owner holds the lock, no other can draw one. Where the client knows no token of this owner,
--- because it acquired through another kind of lock, a second copy draws another one: gaps are normal.
+-- Applied twice: the second copy finds the wanted count, and a token that the client does not know yet. The first copy drew it:
+-- while this owner holds the lock, no other owner can draw one. If the client knows no token of this owner, because it
+-- acquired through another kind of lock, a second copy draws another token. Gaps are normal.
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -24,7 +24,7 @@ end
 
 local wanted = tonumber(ARGV[3])
 --- @include "next-token"
--- A client that wants one level asks whether its hold is still there.
+-- With a wanted count of 1 the client only asks whether its hold still exists, so no token is drawn.
 local known = tonumber(ARGV[5])
 local draws = wanted > 1 and (count < wanted or known < 0)
 if not draws and wanted > 1 then

@@ -1,5 +1,5 @@
--- counterError(key): what is wrong with a key that is to hold a whole number or be absent; where it is in order nothing, and
--- second the number as text, false where it is absent.
+-- counterError(key): checks a key that must hold a whole number or be absent. Returns an error if it holds something else.
+-- Otherwise returns nil, and then the number as text, or false where the key is absent.
 
 local function counterError(key)
   local value = redis.pcall('get', key)

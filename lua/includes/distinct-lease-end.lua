@@ -1,5 +1,5 @@
--- apart(now, lease, seen): the lease, or a slightly longer one where it would end when `seen` did, by the server's
--- clock in ms. A partial release tells by the end of the lease whether it comes in time (partial-release.lua), so a
+-- apart(now, lease, seen): returns the lease, or a slightly longer one if it would end at the same time as `seen`, by the
+-- server's clock in ms. A partial release recognises by the lease end whether it is a late copy (partial-release.lua). So a
 -- new lease must not end when an old one did.
 
 local function apart(now, lease, seen)

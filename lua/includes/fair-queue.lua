@@ -1,23 +1,23 @@
 -- The queue of a fair lock, as Java has it. KEYS[2] is a list of owner fields, in order of arrival. KEYS[3] is a sorted set
--- of the same owners; the score of each is the moment at which its place lapses, in ms by the time of its client, here by
--- the server's. Each script of ours changes both or neither.
+-- of the same owners. The score of an owner is the moment at which its place lapses, in ms. Java takes the time of the client
+-- for that, and this library takes the server's. Each script of this library changes both keys or neither.
 --
--- A client of this library has an id of UUID version 8, a Java client has one of version 4. Our places lapse after a short
--- allowance, and our client refreshes them at every third of it. A Java place lapses after the time for which its caller
+-- A client of this library has an id of UUID version 8; a Java client has one of version 4. Our places lapse after a short
+-- allowance, and their client refreshes them at every third of it. A Java place lapses after the time for which its caller
 -- would wait. A Java caller that acquires subtracts its own wait from the scores of all places behind it. So the score of
--- a place of ours contains, besides its allowance, the waits of all Java places ahead of it.
+-- one of our places contains its allowance and the waits of all Java places ahead of it.
 --
--- queueError(): what is wrong with the two keys, to be asked before the first write; nothing where they are in order. It counts
---   the places for isEmpty() and firstInQueue(): a script that changes their number calls countPlaces().
--- firstInQueue(now, allowance): brings list and set together where they differ, drops the places at the head that have
---   lapsed, and returns the owner that heads the queue, when its place lapses, and how many were dropped.
--- walk(from, sum, slices, now, visit, endOfSlice): visits the places of ours from an index on, and the sum of the waits of
---   the Java places ahead of each. Returns the index where it stopped, 0 at the end, and the sum there.
+-- queueError(): returns an error if one of the two keys holds something else. Called before the first write. It counts the
+--   places for isEmpty() and firstInQueue(); a script that changes their number calls countPlaces().
+-- firstInQueue(now, allowance): repairs list and set if they differ, and drops lapsed places at the head. Returns the owner at
+--   the head, when its place lapses, and how many places were dropped.
+-- walk(from, sum, slices, now, visit, endOfSlice): visits our places from an index on, each with the sum of the waits of the
+--   Java places ahead of it. Returns the index where it stopped, 0 at the end, and the sum there.
 
 --- @include "server-time"
 --- @include "notify"
 
--- So many places are read at a time, and so many slices in one script at most.
+-- SLICE places are read at a time. One script reads SLICES slices at most.
 local SLICE = 500
 local SLICES = 20
 
@@ -43,8 +43,8 @@ local function isOurs(owner)
   return string.sub(owner, 15, 15) == '8'
 end
 
--- Gives a score to a place that has none, so that it lapses, and a place to a score that has none. Where an owner has two
--- places, removes the later one.
+-- Repairs list and set. A place without a score gets one, so that it lapses. A score without a place gets one. If an owner has
+-- two places, the later one is removed.
 local function heal(now, allowance)
   if places == scored then
     return
@@ -111,7 +111,7 @@ local function sweep(now)
   return swept
 end
 
--- No Java place is ahead of these any more: they need no more than their allowance.
+-- Limits the scores of the places at the head to `latest`. No Java place is ahead of them any more, so their allowance is enough.
 local function limitHeads(latest)
   for _, owner in ipairs(redis.call('lrange', KEYS[2], 0, SLICE - 1)) do
     if not isOurs(owner) then
@@ -151,8 +151,9 @@ local function firstInQueue(now, allowance)
   return head, tonumber(score), swept
 end
 
--- The wait of a Java place, by its score and the score on which that was built. Where that score was the one of a place
--- of ours, or the end of a lease, it has moved since: the wait is rounded up to a minute, or to Java's default.
+-- The wait of a Java place: the difference between its score and the score before it. It is exact behind another Java place.
+-- Behind one of our places, or at the head, the earlier score has changed since. Then the wait is rounded up to a minute, or
+-- to Java's default of five.
 local function javaWait(difference, isExact)
   if isExact then
     return math.max(difference, 0)

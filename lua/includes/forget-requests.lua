@@ -1,9 +1,9 @@
 -- forgetBelow(record, lowest, keep): removes the requests below the number `lowest` from a record, except `keep`. The
--- client has seen their answers, and no copy of them can arrive. It sends `lowest` now and then; '0': it sent none. To be
--- called after the request was recorded: an empty record is a missing key, and while its slot migrates a script breaks
--- off at a missing key.
+-- client has seen their answers, and no copy of them can arrive. It sends `lowest` only sometimes; '0': not in this request.
+-- Called after the request was recorded: an empty record is a missing key, and during a migration of its slot a script ends
+-- at a missing key.
 
--- So many requests are looked at in one script at most; from where on differs from one to the next.
+-- The most requests that one call checks. Each call begins at another place.
 local LOOKED_AT = 5000
 
 local function forgetBelow(record, lowest, keep)

@@ -1,4 +1,4 @@
--- ends(key): when the lease of a key ends, by the server's clock in ms.
+-- ends(key): returns when the lease of a key ends, by the server's clock in ms.
 
 --- @include "server-time"
 local function ends(key)

@@ -1,7 +1,7 @@
--- nextToken(key): draws the next fencing token, as text: clients read large integers inexactly. The counter never
--- expires: tokens would start again at 1.
--- lastToken(key): the token that was drawn last, as text.
--- tokenError(key): what is wrong with the counter, to be asked before the first write; nothing where it is in order.
+-- nextToken(key): draws the next fencing token. Returns it as text, because clients read large integers inexactly. The counter
+-- never expires: otherwise tokens would start again at 1.
+-- lastToken(key): returns the newest token, as text.
+-- tokenError(key): returns an error if the counter is not usable. Called before the first write.
 
 local LAST_TOKEN = 9007199254740991
 

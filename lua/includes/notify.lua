@@ -1,5 +1,5 @@
--- notify(publish, channel, message): publishes, and returns how many clients the server counts as listeners; nothing
--- where the server refused (ACL). A refusal does not fail the script, whose other commands have taken effect.
+-- notify(publish, channel, message): publishes a message. Returns how many clients heard it, or nil if the server refused it
+-- (ACL). A refusal does not fail the script, because its other commands have taken effect.
 
 local function notify(publish, channel, message)
   local heard = redis.pcall(publish, channel, message)

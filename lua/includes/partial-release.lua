@@ -1,12 +1,13 @@
--- The rule of partial releases: a copy that comes late or a second time takes no newer level off its hold, and shortens
--- no newer lease. The client is the only author of the count, and says which count it wants.
+-- The rule of partial releases: a late or second copy must not remove a newer level of its hold, and must not shorten a newer
+-- lease. Only the client changes the count, and it sends the count that it wants.
 --
--- More levels than wanted: the release comes in time if the lease ends when the client last saw it end. By any other end
--- it is a late copy, or a renewal was faster than its answer: nothing may be changed, and the answer says the end.
--- As many levels as wanted, or fewer: a second copy or a late one. The count stays, and a lease may only get longer.
+-- More levels than wanted: the release is in time if the lease ends when the client last saw it end. If the lease ends at
+-- another time, the release is a late copy, or a renewal was applied whose answer the client has not seen. Then the script
+-- must change nothing and answer the lease end.
+-- As many levels as wanted, or fewer: this is a second or late copy. The count stays, and a lease may only get longer.
 --
--- unseenEnd(key, count, wanted, seen): nothing where the release may go on, else when the lease of `key` ends, 0 where
--- it has none. `seen` is when the client last saw it end.
+-- unseenEnd(key, count, wanted, seen): returns nil if the release may go on. Otherwise returns when the lease of `key` ends, or
+-- 0 without a lease. `seen` is the lease end that the client last saw.
 -- setLease(key, count, wanted, lease): sets the lease of a release that may go on.
 
 --- @include "lease-end"
@@ -14,9 +15,9 @@ local function unseenEnd(key, count, wanted, seen)
   if count <= wanted then
     return nil
   end
-  -- A lease that has run out, or that was taken off the key, has no end that the next look would see again.
+  -- A lease that has ended, or was removed from the key, has no fixed end, so the answer is 0.
   local leaseEnd = redis.call('pttl', key) < 0 and 0 or ends(key)
-  -- Before Redis 7 the time goes on while a script runs, so the same end may differ by a millisecond or two.
+  -- Before Redis 7 the time advances while a script runs, so the same end may differ by a millisecond or two.
   if math.abs(leaseEnd - tonumber(seen)) > 2 then
     return leaseEnd
   end

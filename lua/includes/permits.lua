@@ -1,10 +1,10 @@
--- The permits of an expirable semaphore that are out: a sorted set of ids, 16 bytes each, scored by when their leases end.
+-- The permits of an expirable semaphore that are out: a sorted set of ids, 16 bytes each. The score is when the lease ends.
 --
--- permitsError(counter, timeouts): what is wrong with the two keys; nothing where they are in order.
--- bytes(id): the id as it is stored, of the 32 hexadecimal digits that callers know.
--- leaseEnd(now, lease): when a lease of so many ms ends; 0: never.
--- reclaim(counter, timeouts, now): releases what has expired, 20,000 permits at most, and answers how many those were.
--- setTimeToLive(counter, timeouts): neither key outlives the other.
+-- permitsError(counter, timeouts): returns an error if one of the two keys holds something else.
+-- bytes(id): returns the id as the set stores it, from the 32 hexadecimal digits that callers use.
+-- leaseEnd(now, lease): returns when a lease of this many ms ends; a lease of 0 never ends.
+-- reclaim(counter, timeouts, now): releases expired permits, 20,000 at most, and returns how many they were.
+-- setTimeToLive(counter, timeouts): gives both keys the same time to live.
 
 --- @include "counter"
 local function permitsError(counter, timeouts)
@@ -29,7 +29,7 @@ local function bytes(id)
   return text
 end
 
--- As Redisson writes it.
+-- The score that Redisson uses for a permit without a lease.
 local NEVER = 922337203685477
 
 local function leaseEnd(now, lease)
@@ -41,7 +41,7 @@ local function reclaim(counter, timeouts, now)
   local expired = math.min(redis.call('zcount', timeouts, '-inf', now), 20000)
   if expired > 0 then
     redis.call('zremrangebyrank', timeouts, 0, expired - 1)
-    -- Without a count no client knows how many there are in all: setPermits() puts that right.
+    -- If the count was lost, no client knows how many permits there are in all. setPermits() repairs that.
     if redis.call('exists', counter) == 1 then
       redis.call('incrby', counter, expired)
     end

@@ -1,6 +1,6 @@
--- reenter(key, owner, lease, count, wanted, seen): raises the hold count of an owner, which is `count` now, to the count the
--- client wants (a late copy must not lower it), and gives the key a lease that is long enough for the new level and ends apart from the end that the last
--- partial release had seen. Returns when the lease ends, by the server's clock in ms.
+-- reenter(key, owner, lease, count, wanted, seen): raises the hold count of an owner from `count` to the count that the client
+-- wants. A late copy does not lower it. Gives the key a lease that is long enough for the new level, and that does not end
+-- when the last partial release had seen it end (`seen`). Returns when the lease ends, by the server's clock in ms.
 
 --- @include "server-time"
 --- @include "distinct-lease-end"

@@ -1,8 +1,8 @@
 -- The same record as in request-record.lua, for a script that knows its answer before its first write.
 --
--- recordOnce(record, request, lowest, answer, isKept): the request is applied now. Returns nothing, or, where it was applied
--- before, what it was answered then, as text. The record expires a minute after its last use. `isKept`: the script has seen
--- to that already.
+-- recordOnce(record, request, lowest, answer, isKept): records the request with its answer and returns nil. If the request was
+-- applied before, changes nothing and returns its recorded answer, as text. The record expires a minute after its last use.
+-- `isKept`: the script has set that expiry already.
 
 --- @include "forget-requests"
 local function recordOnce(record, request, lowest, answer, isKept)

@@ -1,9 +1,9 @@
--- The requests of one client to one object whose answers it may still ask for: a hash from the numbers of the requests, which
--- rise, to their answers. An object that knows no owners needs it: by it a second copy of a request is known.
+-- The record of the open requests of one client to one object: a hash from the number of a request to its answer. Numbers
+-- only rise. An object without owners needs the record to recognise a second copy of a request.
 --
--- recordedAnswer(record, request): what this request was answered, as text, or nothing where it was not applied yet.
--- recordAnswer(record, request, lowest, answer): the request was applied. Forgets the requests below `lowest`, see
--- forget-requests.lua. The record expires a minute after its last use.
+-- recordedAnswer(record, request): returns the answer of this request, as text, or nil if it was not applied yet.
+-- recordAnswer(record, request, lowest, answer): records the answer of an applied request, and forgets the requests below
+-- `lowest` (forget-requests.lua). The record expires a minute after its last use.
 
 --- @include "forget-requests"
 local function recordedAnswer(record, request)

@@ -1,4 +1,4 @@
--- serverTime(): the time by the server's clock, in ms.
+-- serverTime(): returns the time by the server's clock, in ms.
 
 local function serverTime()
   local now = redis.call('time')

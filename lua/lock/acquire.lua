@@ -1,22 +1,22 @@
--- Takes a free lock for a new hold.
+-- Acquires a free lock for a new hold.
 --
 -- KEYS[1]  the lock: a hash of one field, the owner, whose value is the hold count
 -- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
 -- ARGV[2]  the lease in ms
 --
 -- Answers  nil       acquired
---          integer   held by another: the key's remaining time to live in ms, -1 without expiry
+--          integer   held by another owner; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no plain lock
 --
 -- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired". It
--- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
+-- still writes, so that a WAIT after it waits until a replica has the first copy's write, too.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
 
 local remaining = redis.call('pttl', KEYS[1])
 if remaining == -2 then
-  -- As text: a number would be printed as a float first.
+  -- As text, because Redis converts a number from Lua by way of a float.
   redis.call('hincrby', KEYS[1], ARGV[1], '1')
   redis.call('pexpire', KEYS[1], ARGV[2])
   return nil

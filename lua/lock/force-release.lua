@@ -1,4 +1,4 @@
--- Frees a lock that any client holds, provided it is still the holder the client saw.
+-- Frees a lock of any holder, if it is still the holder that the client saw.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field the client saw
@@ -10,7 +10,7 @@
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice or late: a newer holder has another field and is left alone.
+-- Applied twice or late: a newer holder has another field and stays.
 
 if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   return 0

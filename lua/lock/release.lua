@@ -1,4 +1,4 @@
--- Takes a level off a hold; with the last one the lock is free and the waiters are notified.
+-- Releases a level of a hold. With the last level the lock is free, and the waiters are notified.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field
@@ -6,23 +6,23 @@
 -- ARGV[3]  the lease of the levels that remain, in ms
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
--- ARGV[6]  when, by the server's clock in ms, the client last saw that the lease would end
+-- ARGV[6]  the lease end that the client last saw, by the server's clock in ms
 --
 -- Answers  0   not held: nothing was changed
 --          { 1, when the lease ends now }   still held
---          { 4, when the lease ends now }   held, by a lease other than the client knew: nothing was changed
+--          { 4, when the lease ends now }   held, but the lease ends at another time than the client saw: nothing was changed
 --          2   freed, and no client listened
 --          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice: a partial release that finds the count as wanted, or lower, changes nothing but a lease that is
--- too short. One that comes late, after the hold was entered again, meets a lease it cannot have known and leaves
--- it alone: it must not shorten what a newer level was promised. A full release finds the field gone and
--- answers 0, which the client reads as done where its connection broke in between.
+-- Applied twice: a partial release that finds the wanted count, or a lower one, only makes a lease longer that is too short.
+-- A late copy, after a re-entry, finds another lease end than it knows and changes nothing: it must not shorten the lease
+-- of the newer level. A full release finds the field gone and answers 0. After a broken connection the client takes this
+-- for success.
 
 if ARGV[2] == '0' then
-  -- The field is the only one, the key goes with it.
+  -- It is the only field, so Redis deletes the key with it.
   if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
     return 0
   end

@@ -1,4 +1,4 @@
--- Renews the leases of several holds; each key answers for itself.
+-- Renews the leases of several holds, with an answer for each.
 --
 -- KEYS     the locks, all in one slot where there is a cluster; at most lockWatchdogBatchSize
 -- ARGV[1]  the lease in ms; never shortens what a key still has
@@ -6,9 +6,9 @@
 --
 -- Answers  an array, for each key
 --          when its lease ends now, by the server's clock in ms: renewed
---          0   the hold is gone: nothing was changed, a lock is never resurrected
+--          0   the hold is gone: nothing was changed, because a renewal must not create a lock
 --
--- A key that holds something else counts as gone and does not fail the others.
+-- A key that holds something else counts as gone, and the other keys are still renewed.
 
 --- @include "lease-end"
 

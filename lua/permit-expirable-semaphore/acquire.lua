@@ -9,11 +9,11 @@
 -- ARGV[5…] their new ids, 32 hexadecimal digits each
 --
 -- Answers  {1}              taken
---          {0, free, wait}  too few: so many are free, and the next lease ends in so many ms; -1: none that is known of
---          {-1}             there is no such semaphore
+--          {0, free, wait}  too few are free: their number, and in how many ms the next lease ends; -1: unknown
+--          {-1}             the semaphore does not exist
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the ids are out already, and their leases begin anew.
+-- Applied twice: the permits are out already, and their leases begin again.
 
 --- @include "permits"
 --- @include "server-time"
@@ -36,7 +36,7 @@ for i = 5, #ARGV do
   end
 end
 if isOut > 0 and isOut < permits then
-  -- Some have expired meanwhile: all are taken anew.
+  -- Some of them have expired since: the script takes all of them again.
   for _, id in ipairs(ids) do
     redis.call('zrem', KEYS[2], id)
   end
@@ -61,7 +61,7 @@ if isOut == 0 then
     return {0, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
   end
 end
--- Before the count: a set that is empty by now is a key that a slot on the move has lost, and the script ends here.
+-- Before the count is changed: if the set is empty, and a slot migration has moved its key away, the script ends here.
 for _, id in ipairs(ids) do
   redis.call('zadd', KEYS[2], ends, id)
 end

@@ -1,17 +1,17 @@
--- Changes how many permits there are, up or down; the number that is free may fall below zero.
+-- Changes how many permits there are, up or down. The number of free permits may fall below zero.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
--- KEYS[3]  the record of the requests of this client
--- ARGV[1]  how many permits to add; below zero: to take away
+-- KEYS[3]  the record of the open requests of this client
+-- ARGV[1]  how many permits to add; a negative number takes permits away
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  the number of this request
--- ARGV[5]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   changed
 --          2   changed, but the server refused the message (ACL)
---          -1  the number would be one that Java cannot read: nothing was changed
+--          -1  Java could not read the new number: nothing was changed
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
@@ -32,7 +32,7 @@ end
 local answer = 1
 reclaim(KEYS[1], KEYS[2], serverTime())
 local free = redis.call('get', KEYS[1])
--- Permits that are still out, of a count that was lost, are part of the number.
+-- If the count was lost, permits may still be out. They are part of the number.
 local added = free and tonumber(ARGV[1]) or ARGV[1] - redis.call('zcard', KEYS[2])
 local sum = tonumber(free or '0') + added
 if sum > 2147483647 or sum < -2147483648 then

@@ -1,14 +1,14 @@
--- How many permits are free, and how many are out. Releases what has expired.
+-- Reads how many permits are free, and how many are out. Releases expired permits.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 --
--- Answers  {exists, free, out}; exists is 0 where there is no such semaphore
+-- Answers  {exists, free, out}; exists is 0 where the semaphore does not exist
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: nothing is left to release.
+-- Applied twice: the second copy releases the permits that have expired since.
 
 --- @include "permits"
 --- @include "server-time"

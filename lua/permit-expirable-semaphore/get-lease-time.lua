@@ -1,10 +1,10 @@
--- How long the lease of a permit lasts.
+-- Reads how long the lease of a permit still lasts.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
 -- ARGV[1]  its id, 32 hexadecimal digits
 --
--- Answers  ms; -1: without end; -2: it is not out, or its lease has ended
+-- Answers  the time in ms; -1: without end; -2: the permit is not out, or its lease has ended
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: it changes nothing.

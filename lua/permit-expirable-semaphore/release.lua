@@ -1,14 +1,14 @@
--- Gives permits back.
+-- Releases permits.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
--- ARGV[1]  1: all of them, or none where one is not out or has expired
+-- ARGV[1]  1: release all of them, or none if one is not out or has expired
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4…] the ids, 32 hexadecimal digits each
 --
 -- Answers  a list: first 1, or 2 where the server refused the message (ACL), then for each id
---          1   it was out, and is free again unless all were asked for and another one was not out
+--          1   it was out, and is free again, unless ARGV[1] is 1 and another permit was not out
 --          -1  its lease had ended; it is free again, with the same exception
 --          0   it was not out
 -- Error    WRONGTYPE where a key holds something else
@@ -43,7 +43,7 @@ local removed = 0
 for _, id in ipairs(ids) do
   removed = removed + redis.call('zrem', KEYS[2], id)
 end
--- Without a count no client knows how many there are in all: setPermits() puts that right.
+-- If the count was lost, no client knows how many permits there are in all. setPermits() repairs that.
 if removed > 0 and value then
   local free = redis.call('incrby', KEYS[1], removed)
   if free > 0 and not notify(ARGV[3], ARGV[2], free) then

@@ -1,12 +1,12 @@
--- Renews the leases of permits that are out, each for itself.
+-- Renews the leases of permits that are out, with an answer for each.
 --
--- KEYS[1…]   for each permit the sorted set that it is in
--- ARGV[1]    how long they are leased from now on, in ms
+-- KEYS[1…]   for each permit, the sorted set that contains it
+-- ARGV[1]    the new lease in ms, from now on
 -- ARGV[i+1]  the id of the permit in KEYS[i], 32 hexadecimal digits
 --
 -- Answers  for each permit when its lease ends now, by the server's clock in ms; 0: it is not out, or its lease had ended
 --
--- Applied twice: the leases begin anew.
+-- Applied twice: the leases begin again.
 
 --- @include "permits"
 --- @include "server-time"
@@ -20,7 +20,8 @@ for i = 1, #KEYS do
   if known > now then
     -- A longer lease stays as it is.
     local ends = math.max(known, leaseEnd(now, ARGV[1]))
-    -- A server that is short of memory refuses ZADD, unless the script has written before: no member is empty.
+    -- A server without free memory refuses ZADD, unless the script has written before. This ZREM is such a write: no member
+    -- has an empty name.
     redis.call('zrem', KEYS[i], '')
     redis.call('zadd', KEYS[i], ends, id)
     answer[i] = ends

@@ -1,4 +1,4 @@
--- Sets how many permits there are in all, those that are out included.
+-- Sets how many permits there are in all, also those that are out.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
@@ -23,7 +23,7 @@ end
 local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
 local before = tonumber(redis.call('get', KEYS[1]) or '0')
 local free = ARGV[1] - redis.call('zcard', KEYS[2])
--- Not SET, which would drop a time to live.
+-- Not SET, because it would remove the time to live.
 redis.call('incrby', KEYS[1], free - before)
 setTimeToLive(KEYS[1], KEYS[2])
 if free > 0 and (free > before or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then

@@ -1,20 +1,20 @@
--- Sets how many permits there are in all, where there is no such semaphore.
+-- Sets how many permits there are in all, if the semaphore does not exist.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
--- KEYS[3]  the record of the requests of this client
+-- KEYS[3]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 0 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  the number of this request
--- ARGV[5]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   set
---          0   there is one already: nothing was changed
+--          0   it exists already: nothing was changed
 --          2   set, but the server refused the message (ACL)
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the record knows the request and its answer, also after the semaphore has gone.
+-- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
 
 --- @include "request-record"
 --- @include "permits"
@@ -33,7 +33,7 @@ local answer = 0
 if redis.call('exists', KEYS[1]) == 0 then
   answer = 1
   reclaim(KEYS[1], KEYS[2], serverTime())
-  -- Permits that are still out, of a count that was lost, are part of the number.
+  -- If the count was lost, permits may still be out. They are part of the number.
   local free = ARGV[1] - redis.call('zcard', KEYS[2])
   redis.call('set', KEYS[1], string.format('%.0f', free))
   redis.call('persist', KEYS[2])

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits that are out
--- ARGV[1]  how long it is leased from now on, in ms; 0: without end
+-- ARGV[1]  the new lease in ms, from now on; 0: without end
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  its id, 32 hexadecimal digits
@@ -11,7 +11,7 @@
 --          0   it is not out, or its lease had ended
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the lease begins anew.
+-- Applied twice: the lease begins again.
 
 --- @include "permits"
 --- @include "server-time"

@@ -1,17 +1,17 @@
--- Takes the read side of a read-write lock for a new hold.
+-- Acquires the read side of a read-write lock for a new hold.
 --
--- KEYS[1]  the lock: a hash with the field `mode` (read or write) and a field a holder
+-- KEYS[1]  the lock: a hash with the field `mode` (read or write) and one field for each holder
 -- KEYS[2]  the read timeout key of the hold's first level
 -- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
 -- ARGV[2]  the lease in ms
 -- ARGV[3]  the field of the write hold that the same caller has, or the empty string
 --
 -- Answers  nil       acquired
---          integer   held by a writer: the key's remaining time to live in ms, -1 without expiry
+--          integer   held by a writer; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no read-write lock
 --
 -- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired". It
--- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
+-- still writes, so that a WAIT after it waits until a replica has the first copy's write, too.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
@@ -27,7 +27,7 @@ if mode and mode ~= 'read' and not ours then
 end
 
 local held = mode and redis.call('hexists', KEYS[1], ARGV[1]) == 1
--- Mode and reader in one command: a mode without a reader, which a user without some right would leave, never expires.
+-- Mode and reader in one command. Otherwise a missing right could leave a mode without a reader, and that never expires.
 if not mode then
   redis.call('hset', KEYS[1], 'mode', 'read', ARGV[1], 1)
 elseif not held then

@@ -1,20 +1,20 @@
--- Ends read holds of any client, provided they are still there; with the last of all the lock is free.
--- A write hold of an owner that reads as well stays.
+-- Ends read holds of any client, if they still exist. When the last hold of all ends, the lock is free.
+-- The write hold of an owner that also reads stays.
 --
 -- KEYS[1]  the lock
--- ARGV[1], ARGV[2]  what stands before and behind an owner field in the names of its read timeout keys
+-- ARGV[1], ARGV[2]  the parts before and after an owner field in the names of its read timeout keys
 -- ARGV[3]  the channel
 -- ARGV[4]  PUBLISH or SPUBLISH
--- ARGV[5…] the owner fields the client saw
+-- ARGV[5…] the owner fields that the client saw
 --
--- Answers  0   the lock is not held for reading, or by others only: nothing was changed
---          1   those holds have ended, others or the write hold remain
+-- Answers  0   none of these holds exists: nothing was changed
+--          1   those holds have ended; other read holds or the write hold remain
 --          2   freed, and the waiters notified
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice or late: newer holds have other fields and are left alone. So with one that broke off at a
--- read timeout key which its slot's move had taken elsewhere: those keys go first, and the copy finds what is left.
+-- Applied twice or late: newer holds have other fields and stay. If the script ended at a read timeout key that a slot
+-- migration had moved away, the fields of that hold still exist, and the next copy finds them.
 
 --- @include "read-levels"
 

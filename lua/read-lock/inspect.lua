@@ -1,10 +1,10 @@
--- Looks at the read side of a read-write lock without changing it.
+-- Reads the state of the read side of a read-write lock.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  an owner field to count, or the empty string
 --
 -- Answers  { time to live in ms, -1 without expiry, -2 without key;
---            the hold count of that owner, 0 where it holds nothing;
+--            the hold count of that owner, 0 if it holds nothing;
 --            the fields of the read holds, none where the read side is free … }
 -- Error    WRONGTYPE where the key holds no read-write lock
 

@@ -4,9 +4,9 @@
 -- KEYS[2]  the read timeout key of the new level
 -- ARGV[1]  the owner field
 -- ARGV[2]  the lease of the new level, in ms; never shortens what the key still has
--- ARGV[3]  the hold count the client wants; it is the only author of its field
--- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold had seen, or 0. The
---          new lease must end at another moment: a release finds out by the lease end whether it is a late copy
+-- ARGV[3]  the hold count that the client wants; only the client changes its field
+-- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold saw, or 0. The new
+--          lease must end at another moment, so that the server recognises a late copy of that release
 --
 -- Answers  when the new level's lease ends, by the server's clock in ms: the count is as wanted
 --          0   the hold is gone: nothing was changed

@@ -1,32 +1,32 @@
--- Takes a level off a read hold; with the last hold of all the lock is free and the waiters are notified.
+-- Releases a level of a read hold. When the last hold of all ends, the lock is free, and the waiters are notified.
 --
 -- KEYS[1]  the lock
--- KEYS[2]  a key of its slot that is never there, so that this waits for a move of the slot to end
+-- KEYS[2]  a key of its slot that is never there: during a migration of the slot the server answers TRYAGAIN
 -- ARGV[1]  the owner field
 -- ARGV[2]  the hold count the client wants; 0 ends the hold
--- ARGV[3]  what the levels that remain still need, in ms; may be nothing, or less
+-- ARGV[3]  the lease that the remaining levels still need, in ms; may be 0 or negative
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
--- ARGV[6]  when, by the server's clock in ms, the client last saw that the top level's lease would end
--- ARGV[7], ARGV[8]  what stands before and behind an owner field in the names of its read timeout keys
+-- ARGV[6]  the end of the top level's lease that the client last saw, by the server's clock in ms
+-- ARGV[7], ARGV[8]  the parts before and after an owner field in the names of its read timeout keys
 --
 -- Answers  0   not held: nothing was changed
 --          1   this hold has ended, others remain
 --          { 1, when the top level's lease ends now }   still held by this hold
---          { 4, when the top level's lease ends now }   held, by a lease other than the client knew: nothing was changed
+--          { 4, when the top level's lease ends now }   held, but the lease ends at another time than the client saw: nothing was changed
 --          2   freed, and the waiters notified
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Levels go last in, first out: the read timeout keys above the count go. The key then lives as long as the
--- longest of those that remain. Where all of them have run out, their owners are dead and keep no other client out. A
--- write hold has no read timeout key; while there is one, the key's life is never shortened.
--- Looks at every level of every read hold once (read-levels.lua).
+-- The last level is released first: the script deletes the read timeout keys above the count. Then the lock lives as long
+-- as the longest remaining read timeout key. If all of them have expired, their owners are dead, and the lock is free. A
+-- write hold has no read timeout key; beside one, the script never shortens the TTL of the lock.
+-- The script reads every level of every read hold once (read-levels.lua).
 --
--- Applied twice: a partial release that finds the count as wanted, or lower, changes nothing but a lease that is
--- too short; a late one, after the hold was entered again, leaves the newer level alone. A full release finds the
--- field gone and answers 0. One that breaks off, at a read timeout key which its slot's move has taken elsewhere,
--- does so before the hash is changed: all read timeout keys come first.
+-- Applied twice: a partial release that finds the wanted count, or a lower one, only makes a lease longer that is too short.
+-- A late copy, after a re-entry, does not change the newer level. A full release finds the field gone and answers 0. If the
+-- script ends at a read timeout key that a slot migration has moved away, the hash is unchanged: all read timeout keys
+-- come first.
 
 local function timeoutKey(owner, level)
   return ARGV[7] .. owner .. ARGV[8] .. level

@@ -1,19 +1,19 @@
--- Renews the leases of several read holds, and of no others; each answers for itself.
+-- Renews the leases of several read holds, with an answer for each.
 --
 -- KEYS     the locks, all in one slot where there is a cluster; at most lockWatchdogBatchSize
 -- ARGV[1]  the lease in ms; never shortens what a key still has
 -- ARGV[3i-1]  the owner field of the hold on KEYS[i]
--- ARGV[3i], ARGV[3i+1]  what stands before and behind an owner field in the names of its read timeout keys
+-- ARGV[3i], ARGV[3i+1]  the parts before and after an owner field in the names of its read timeout keys
 --
 -- Answers  an array, for each key
 --          when its lease ends now, by the server's clock in ms: renewed, the key and the read timeout key of each level
---          0   the hold is gone: nothing was changed, a lock is never resurrected
+--          0   the hold is gone: nothing was changed, because a renewal must not create a lock
 --
--- A key that holds something else counts as gone and does not fail the others.
+-- A key that holds something else counts as gone, and the other keys are still renewed.
 --
--- By PEXPIRE: a server out of memory refuses a SET, unless a write command came before it in the script. A read
--- timeout key that is gone though its hold is there is set anew; in a hold of more than GAP levels only the top level's:
--- by it the hold lives, and a release to a lower level sets that level's.
+-- The script uses PEXPIRE: a server without free memory refuses SET, unless a write command came before it in the script. A
+-- read timeout key that is gone although its hold exists is set again. In a hold of more than GAP levels only the key of the
+-- top level is: the hold lives by that key, and a release to a lower level sets the key of that level.
 
 --- @include "lease-end"
 --- @include "read-levels"

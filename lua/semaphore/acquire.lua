@@ -1,18 +1,18 @@
 -- Takes permits of a semaphore, if there are enough.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 1 or more
 -- ARGV[2]  the number of this request
--- ARGV[3]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[3]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  0 or more   taken; so many are left
---          -1          not taken: there is no such semaphore
---          -2 or less  not taken: there are too few; -2 minus how many there are, those below zero counted as none
+-- Answers  0 or more   taken; this many are left
+--          -1          not taken: the semaphore does not exist
+--          -2 or less  not taken: too few are free; -2 minus how many are free (a negative number counts as 0)
 -- Error    WRONGTYPE where the key holds no count
 --
--- Applied twice: the record knows whether the request was granted. It is written again, so that a replica that is waited for
--- has something to acknowledge. How many there are is answered as it is now.
+-- Applied twice: the record knows whether the request was granted. The second copy still writes, so that a WAIT after it has a
+-- write to wait for. It answers the current number of free permits.
 
 --- @include "counter"
 --- @include "request-once"

@@ -1,8 +1,8 @@
--- How many permits of a semaphore are free.
+-- Reads how many permits of a semaphore are free.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 --
--- Answers  the number; 0 where there is no such semaphore
+-- Answers  the number; 0 where the semaphore does not exist
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: it changes nothing.

@@ -1,20 +1,19 @@
--- Takes back an acquisition of a semaphore that was given up: what it was granted is free again, and what it may still be
--- granted by a copy that arrives later is refused.
+-- Cancels an acquisition of a semaphore. The permits that it was granted are free again, and a late copy of it is refused.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  how many permits the acquisition asked for
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the number of the request by which it asked
--- ARGV[5]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[4]  the number of the acquisition's request
+-- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  0   it had been granted nothing, or that was released already
+-- Answers  0   it was granted nothing, or its permits were released already
 --          1   its permits are free again
 --          2   the same, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key holds no count
 --
--- Applied twice: the record says by then that the acquisition was granted nothing.
+-- Applied twice: the record then says that the acquisition was granted nothing.
 
 --- @include "counter"
 --- @include "request-record"

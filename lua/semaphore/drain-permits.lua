@@ -1,11 +1,11 @@
 -- Takes all permits of a semaphore that are free.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  the number of this request
--- ARGV[2]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[2]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  how many there were; below zero where more had been taken away than there were. The number is 0 afterwards
+-- Answers  how many were free; below zero after permits were taken away by addPermits. The number is 0 afterwards
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, and nothing is taken.
@@ -23,7 +23,7 @@ end
 
 local free = tonumber(redis.call('get', KEYS[1]) or '0')
 if free ~= 0 then
-  -- Not SET, which would drop a time to live.
+  -- Not SET, because it would remove the time to live.
   redis.call('decrby', KEYS[1], free)
 end
 recordAnswer(KEYS[2], ARGV[1], ARGV[2], free)

@@ -1,19 +1,19 @@
--- Adds permits to a semaphore, and notifies the waiters for some.
+-- Adds permits to a semaphore, and notifies its waiters.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 1 or more
--- ARGV[2]  1: only where there is such a semaphore
+-- ARGV[2]  1: only if the semaphore exists
 -- ARGV[3]  the channel
 -- ARGV[4]  PUBLISH or SPUBLISH
 -- ARGV[5]  the number of this request
--- ARGV[6]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[6]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  2 or more  added; 2 plus how many clients were notified. Those count only where no permit was free before: else
---                     they do not wait for this one
+-- Answers  2 or more  added; 2 plus the number of clients that were notified. It is 2 if a permit was free before: those clients
+--                     do not wait for this permit
 --          1          added, but the server refused the message (ACL)
---          0          there is no such semaphore: nothing was changed
---          -1         there would be more than Java can count: nothing was changed
+--          0          the semaphore does not exist: nothing was changed
+--          -1         Java could not count the new number: nothing was changed
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.

@@ -1,20 +1,20 @@
--- Sets the number of permits of a semaphore that there is not yet.
+-- Sets the number of permits of a semaphore that does not exist yet.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 0 or more
--- ARGV[2]  the time to live of the semaphore in ms; 0: without end
+-- ARGV[2]  the time to live of the semaphore in ms; 0: no expiry
 -- ARGV[3]  the channel
 -- ARGV[4]  PUBLISH or SPUBLISH
 -- ARGV[5]  the number of this request
--- ARGV[6]  the lowest number of a request of this client whose answer it may still ask for; 0: unknown
+-- ARGV[6]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   set
---          0   there is one already: nothing was changed
+--          0   it exists already: nothing was changed
 --          2   set, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key holds no count
 --
--- Applied twice: the record knows the request and its answer, also after the semaphore has gone.
+-- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
 
 --- @include "counter"
 --- @include "request-record"

@@ -1,15 +1,15 @@
--- Takes a free token lock for a new hold: SET key token NX PX lease, and safe to send again.
+-- Acquires a free token lock for a new hold: SET key token NX PX lease, but safe to send again.
 --
 -- KEYS[1]  the lock: a string, the token of its holder
 -- ARGV[1]  the token; every hold has one of its own
 -- ARGV[2]  the lease in ms
 --
 -- Answers  nil       acquired
---          integer   held by another: the key's remaining time to live in ms, -1 without expiry
+--          integer   held by another owner; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key is no string
 --
--- Applied twice: the second copy finds its own token and answers "acquired". It writes all the same, so that a WAIT
--- behind it waits until a replica has the first copy's write too.
+-- Applied twice: the second copy finds its own token and answers "acquired". It still writes, so that a WAIT after it waits
+-- until a replica has the first copy's write, too.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"

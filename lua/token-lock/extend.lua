@@ -1,4 +1,4 @@
--- Gives a hold a lease once more: its grant was answered so late that it may have run out on the way.
+-- Extends the lease of a new hold: the answer to its acquisition came so late that the lease may have ended since.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the token
@@ -8,7 +8,7 @@
 --          0   the hold is gone: nothing was changed
 -- Error    WRONGTYPE where the key is no string
 --
--- Applied twice: the second copy extends the same hold again; it makes no lock.
+-- Applied twice: the second copy extends the same hold again. It never creates a lock.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"

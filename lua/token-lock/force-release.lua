@@ -1,7 +1,7 @@
--- Frees a lock of any holder, provided it is still the holder that the client saw.
+-- Frees a lock of any holder, if it is still the holder that the client saw.
 --
 -- KEYS[1]  the lock
--- ARGV[1]  the SHA-1 of the value that the client saw: tokens of others stay in the server
+-- ARGV[1]  the SHA-1 of the value that the client saw: the tokens of other clients never leave the server
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 --
@@ -10,7 +10,7 @@
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no string
 --
--- Applied twice or late: a newer holder has another token and is left alone.
+-- Applied twice or late: a newer holder has another token and stays.
 
 local holder = redis.call('get', KEYS[1])
 if not holder or redis.sha1hex(holder) ~= ARGV[1] then

@@ -1,18 +1,18 @@
--- Hands a lock from one hold to the next of the same client: a release and an acquisition with nothing in between.
+-- Hands a lock from one hold of a client to the next: a release and an acquisition in one step.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the token of the hold that ends
 -- ARGV[2]  the token of the hold that begins
--- ARGV[3]  the lease of the one that begins, in ms
+-- ARGV[3]  the lease of the hold that begins, in ms
 --
 -- Answers  nil  handed off
---          0    the one that ends was not held: nothing was changed
+--          0    the hold that ends did not exist: nothing was changed
 -- Error    WRONGTYPE where the key is no string
 --
--- No client is notified: to all others the lock is held before and after.
+-- No message is published: for all other clients the lock is held before and after.
 --
--- Applied twice: the second copy finds the new token and answers "handed off"; it writes all the same, so that a WAIT
--- behind it waits for the first copy's write too. Late, it finds neither token: both are used for one hold and never again.
+-- Applied twice: the second copy finds the new token and answers "handed off". It still writes, so that a WAIT after it waits
+-- for the first copy's write, too. A late copy finds neither token, because each token belongs to one hold.
 
 local lease = tonumber(ARGV[3])
 --- @include "check-lease"

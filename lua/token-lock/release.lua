@@ -1,4 +1,4 @@
--- Ends a hold, and notifies the waiters of this package; others never publish and never listen.
+-- Ends a hold, and notifies the waiters of this package. Other libraries neither publish nor listen.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the token
@@ -10,7 +10,7 @@
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no string
 --
--- Applied twice or late: the token is in the key no more, and is never used again; a newer holder is left alone.
+-- Applied twice or late: the key no longer has the token, and no other hold uses that token. A newer holder stays.
 
 if redis.call('get', KEYS[1]) ~= ARGV[1] then
   return 0

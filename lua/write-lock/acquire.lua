@@ -1,17 +1,17 @@
--- Takes the write side of a read-write lock for a new hold.
+-- Acquires the write side of a read-write lock for a new hold.
 --
--- KEYS[1]  the lock: a hash with the field `mode` (read or write) and a field a holder
--- KEYS[2]  a key of its slot that is never there: a user without the right to the companion keys, which its
---          release names too, is refused here
+-- KEYS[1]  the lock: a hash with the field `mode` (read or write) and one field for each holder
+-- KEYS[2]  a key of its slot that is never there. The release names it, too, so a user without the right to it is refused
+--          here already
 -- ARGV[1]  the owner field, <clientId>:<threadId>:write; every hold has one of its own
 -- ARGV[2]  the lease in ms
 --
 -- Answers  nil       acquired
---          integer   held by readers or another writer: the key's remaining time to live in ms, -1 without expiry
+--          integer   held by readers or another writer; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no read-write lock
 --
 -- Applied twice: the second copy finds the owner field, leaves its count alone and answers "acquired". It
--- writes all the same, so that a WAIT behind it waits until a replica has the first copy's write too.
+-- still writes, so that a WAIT after it waits until a replica has the first copy's write, too.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"

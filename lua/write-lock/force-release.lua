@@ -1,17 +1,17 @@
--- Frees a lock that any client holds for writing, provided it is still the writer the client saw.
+-- Ends the write hold of any client, if it is still the hold that the client saw.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field of the writer
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4], ARGV[5]  what stands before and behind an owner field in the names of its read timeout keys
+-- ARGV[4], ARGV[5]  the parts before and after an owner field in the names of its read timeout keys
 --
 -- Answers  0   that writer is gone: nothing was changed
---          2   freed, with what the writer was reading, and the waiters notified
+--          2   freed, with the read hold of the writer, and the waiters notified
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Applied twice or late: a newer writer has another field and is left alone.
+-- Applied twice or late: a newer writer has another field and stays.
 
 if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   return 0

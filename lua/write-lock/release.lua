@@ -1,30 +1,29 @@
--- Takes a level off a write hold. With the last one the lock is free or, where its owner reads as well,
--- steps down to reading; either way the waiters are notified.
+-- Releases a level of a write hold. With the last level the lock is free or, if its owner reads as well, the owner keeps the
+-- read side. In both cases the waiters are notified.
 --
 -- KEYS[1]  the lock
--- KEYS[2]  a key of its slot that is never there, so that this waits for a move of the slot to end
+-- KEYS[2]  a key of its slot that is never there: during a migration of the slot the server answers TRYAGAIN
 -- ARGV[1]  the owner field
 -- ARGV[2]  the hold count the client wants; 0 ends the hold
 -- ARGV[3]  the lease of the levels that remain, in ms
 -- ARGV[4]  the channel
 -- ARGV[5]  PUBLISH or SPUBLISH
--- ARGV[6]  when, by the server's clock in ms, the client last saw that the lease would end
--- ARGV[7], ARGV[8]  what stands before and behind an owner field in the names of its read timeout keys
+-- ARGV[6]  the lease end that the client last saw, by the server's clock in ms
+-- ARGV[7], ARGV[8]  the parts before and after an owner field in the names of its read timeout keys
 --
 -- Answers  0   not held: nothing was changed
 --          { 1, when the lease ends now }   still held
---          { 4, when the lease ends now }   held, by a lease other than the client knew: nothing was changed
---          2   freed or stepped down, and no client listened
---          { 2, how many clients were notified }   freed or stepped down
---          3   freed or stepped down, but the server refused the message (ACL)
+--          { 4, when the lease ends now }   held, but the lease ends at another time than the client saw: nothing was changed
+--          2   freed, or only read from now on, and no client listened
+--          { 2, how many clients were notified }   freed, or only read from now on
+--          3   freed, or only read from now on, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
--- Once it only reads, the key lives as long as the longest read timeout key; where all of those have run out
--- nothing is held any more. (Java leaves the key the life that the write hold had.)
+-- If the owner only reads from now on, the key lives as long as its longest read timeout key. If all of those have expired,
+-- the lock is free. (Java keeps the TTL of the write hold.)
 --
--- Applied twice: a partial release that finds the count as wanted, or lower, changes nothing but a lease that is
--- too short; a late one, after the hold was entered again, leaves the newer lease alone. A full release finds the
--- field gone and answers 0.
+-- Applied twice: a partial release that finds the wanted count, or a lower one, only makes a lease longer that is too short.
+-- A late copy, after a re-entry, does not change the newer lease. A full release finds the field gone and answers 0.
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -32,7 +31,7 @@ if count == 0 then
 end
 
 --- @include "read-levels"
--- What the writer also reads may need the key for longer than what is left of its writing.
+-- The read hold of the writer may need the key longer than its write hold.
 local longest = -2
 local fields = redis.call('hgetall', KEYS[1])
 for i = 1, #fields, 2 do
@@ -59,7 +58,7 @@ if wanted > 0 then
   return { 1, ends(KEYS[1]) }
 end
 
--- The owner goes last: where the user may not do one of this, the release is sent again and finds it.
+-- The field of the owner is deleted last: if a right is missing for an earlier command, the release can be sent again.
 if longest > 0 then
   redis.call('hset', KEYS[1], 'mode', 'read')
   redis.call('pexpire', KEYS[1], longest)

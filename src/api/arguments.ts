@@ -3,14 +3,14 @@ import { TimeUnit } from './time-unit'
 /** Options of `lock()`. */
 export interface LockOptions {
   /**
-   * How long the lock is held at most, in ms; absent or -1: until released, renewed by the watchdog. Here a hold counts
-   * as over a tenth of its lease earlier, at most a second, so that its holder learns of it before Redis lets another
-   * in: `leaseTime: 10_000` is over after 9 s.
+   * How long the lock is held at most, in ms. Absent or -1: until the release, and the watchdog renews the lease. A hold
+   * counts as lost a tenth of its lease earlier, at most a second, so that its holder knows before Redis grants the lock
+   * to another owner. With `leaseTime: 10_000` that is after 9 s.
    */
   leaseTime?: number | undefined
-  /** Who calls, where no `redisson.run()` says so: a positive integer of your choosing, local to this client. */
+  /** The caller, as a positive integer of your choice. It replaces `redisson.run()`, and is local to this client. */
   threadId?: number | undefined
-  /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and nothing stays held. */
+  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and nothing stays held. */
   signal?: AbortSignal | undefined
 }
 
@@ -37,15 +37,15 @@ export interface UnlockOptions extends ReleaseOptions {
 
 /** Options of `withLock()`. */
 export interface WithLockOptions extends LockOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Past it LockTimeoutError. */
+  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }
 
-/** Options of calls that wait and hold nothing. */
+/** Options of calls that only wait. */
 export interface WaitOptions {
-  /** How long to wait at most, in ms; 0 or less: one look; absent: without limit. */
+  /** How long to wait at most, in ms; 0 or less: one check; absent: without limit. */
   waitTime?: number | undefined
-  /** Gives the wait up when it aborts; the call rejects with the signal's reason. */
+  /** Cancels the wait when it aborts. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined
 }
 
@@ -133,13 +133,13 @@ function isOptions<T>(argument: number | T | undefined): argument is T {
   return typeof argument === 'object' || (typeof argument !== 'number' && argument !== undefined)
 }
 
-/** What would be ignored without a word was meant to be something: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
+/** Refuses arguments that would be ignored silently: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
 function refuseAfter(what: string, ...more: unknown[]) {
   for (const each of more)
-    if (each !== undefined) throw new TypeError(`nothing may follow ${what}, got ${describe(each)}`)
+    if (each !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(each)}`)
 }
 
-/** Not an array, a Map or an AbortSignal: as options they would look empty, and be ignored. */
+/** An array, a Map or an AbortSignal is refused: as options it would look empty, and be ignored. */
 function isPlainObject(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof TimeUnit)
 }
@@ -172,7 +172,7 @@ function inMillis(value: unknown, unit: TimeUnit | undefined, name: string): num
     throw new TypeError(`the unit must be a TimeUnit, got ${describe(unit)}`)
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
-  // -1 means "none" in every unit, as it does to Java.
+  // -1 means "none" in every unit, as in Java.
   const millis = unit === undefined || value === -1 ? value : unit.toMillis(value)
   if (!Number.isFinite(millis) || millis > Number.MAX_SAFE_INTEGER)
     throw new RangeError(`${name} must be finite and at most ${Number.MAX_SAFE_INTEGER} ms, got ${value}`)
@@ -192,7 +192,7 @@ function waitTime(millis: number | undefined): number {
   return Math.max(millis ?? 0, 0)
 }
 
-/** A thread id as callers may choose it. */
+/** Checks a thread id that a caller chose. */
 export function threadId(value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw new TypeError(`threadId must be a number, got ${describe(value)}`)
@@ -205,6 +205,14 @@ function abortSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined) return undefined
   if (value instanceof AbortSignal) return value
   throw new TypeError(`signal must be an AbortSignal, got ${describe(value)}`)
+}
+
+/** A time or a factor that an option gives: a number above 0. */
+export function positive(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`${name} must be more than 0 and finite, got ${value}`)
+  return value
 }
 
 export function describe(value: unknown): string {

@@ -1,4 +1,4 @@
-/** Something that a client holds at this moment. */
+/** A lock or a permit that a client holds at this moment. */
 export interface HeldLock {
   /** Which kind of lock: `lock`, `read`, `write`, `fenced` and so on. */
   readonly kind: string
@@ -6,27 +6,26 @@ export interface HeldLock {
   readonly lockName: string
   /** The owner as Redis has it: the hash field. */
   readonly owner: string
-  /** For how long it has been held, in ms. */
+  /** How long it has been held, in ms. */
   readonly heldFor: number
-  /** How long it would last without another renewal, in ms, by what this client knows. */
+  /** How long it would last without another renewal, in ms, as far as this client knows. */
   readonly remaining: number
-  /** Whether the watchdog renews it; else its lease ends it. */
+  /** Whether the watchdog renews it. Otherwise it ends with its lease. */
   readonly isRenewed: boolean
 }
 
-/** How much a client has in hand at this moment. */
+/** How many things a client keeps at this moment. */
 export interface ClientStats {
   /** Locks and permits that are held. */
   readonly held: number
   /** Callers that wait. */
   readonly waiting: number
-  /** Channels that are listened to, or were until a moment ago. */
+  /** Channels to which the client listens, or listened until a moment ago. */
   readonly channels: number
-  /** Scripts whose answer is awaited. */
+  /** Script calls without an answer yet. */
   readonly inFlight: number
   /**
-   * Releases that go on in the background: of acquisitions that were given up, and of locks whose release was not
-   * answered.
+   * Releases in the background: of cancelled acquisitions, and of locks whose release was not answered.
    */
   readonly releasing: number
 }

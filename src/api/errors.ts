@@ -13,7 +13,7 @@ export abstract class RedissonError extends Error {
 }
 
 /**
- * The caller does not hold the lock it wants to release, or does two things with it at once. Java's
+ * The caller does not hold the lock that it releases, or it acquires a lock twice at the same time. Java's
  * IllegalMonitorStateException.
  */
 export class IllegalMonitorStateError extends RedissonError {
@@ -21,21 +21,21 @@ export class IllegalMonitorStateError extends RedissonError {
 }
 
 /**
- * The hold is gone although it was not released: its lease ran out, the lock was released by force, or the
- * server lost it. Another owner may hold the lock now.
+ * The hold is gone although its caller did not release it: its lease ended, a client released the lock by force, or the
+ * server lost the key. Another owner may hold the lock now.
  */
 export class LockLostError extends IllegalMonitorStateError {
   override readonly code = 'LOCK_LOST'
-  /** What the function given to `withLock` returned, where it finished in spite of the loss. */
+  /** What the function of `withLock` returned, if it finished in spite of the loss. */
   result?: unknown
-  /** For a multi lock or a RedLock: what became of each member. */
+  /** For a multi lock or a RedLock: the state of each member. */
   members?: readonly LockMember[]
 
   constructor(
     message: string,
     /** The lock's name. */
     readonly lockName: string,
-    /** The hold's thread id on the wire, where it is known. */
+    /** The hold's thread id on the wire, if it is known. */
     readonly threadId?: number,
     options?: ErrorOptions,
   ) {
@@ -43,12 +43,10 @@ export class LockLostError extends IllegalMonitorStateError {
   }
 }
 
-/**
- * The permits are no longer held: they were released already, or their leases ran out.
- */
+/** The permits are no longer held: they were released already, or their leases ended. */
 export class PermitNotHeldError extends RedissonError {
   override readonly code = 'PERMIT_NOT_HELD'
-  /** What the function given to `withPermit` returned, where it finished in spite of the loss. */
+  /** What the function of `withPermit` returned, if it finished in spite of the loss. */
   result?: unknown
 
   constructor(
@@ -73,7 +71,7 @@ export class LockNotReplicatedError extends RedissonError {
   override readonly code = 'LOCK_NOT_REPLICATED'
 }
 
-/** The lock could not be acquired within the `waitTime` of `withLock`: another owner held it all the while. */
+/** `withLock` did not acquire the lock within its `waitTime`, because another owner held it. */
 export class LockTimeoutError extends RedissonError {
   override readonly code = 'LOCK_TIMEOUT'
 
@@ -88,13 +86,13 @@ export class LockTimeoutError extends RedissonError {
 }
 
 /**
- * - `held`: held by this caller
- * - `released`: was held by this caller, and is released
- * - `lost`: was held by this caller, and its hold is gone
+ * - `held`: this caller holds it
+ * - `released`: this caller held it and released it
+ * - `lost`: this caller held it, and the hold is gone
  * - `taken`: another owner holds it
- * - `late`: acquired so late that too little of the lease was left
- * - `restarted`: its server started anew less than a lease ago, and may have forgotten who holds it
- * - `unreachable`: no answer
+ * - `late`: its acquisition was answered so late that too little of the lease was left
+ * - `restarted`: its server restarted less than a lease ago, and may have forgotten its holder
+ * - `unreachable`: it did not answer
  * - `failed`: any other error
  */
 export type LockMemberState =
@@ -107,15 +105,15 @@ export type LockMemberState =
   | 'unreachable'
   | 'failed'
 
-/** A member of a multi lock or a RedLock, in an error. Plain data that can be logged: no client and no URL in it. */
+/** A member of a multi lock or a RedLock, in an error. It is plain data without a client or a URL, so it can be logged. */
 export interface LockMember {
   /** The member's name. */
   readonly lockName: string
-  /** What became of it. */
+  /** Its state. */
   readonly state: LockMemberState
-  /** What it met. */
+  /** The error that the member met. */
   readonly error?: {
-    /** Its code, where it has one: as of every error of this package. */
+    /** Its code, if it has one. Every error of this package has one. */
     readonly code?: string
     /** Its message. */
     readonly message: string
@@ -128,9 +126,9 @@ export class LockQuorumError extends RedissonError {
 
   constructor(
     message: string,
-    /** What a RedLock is called in messages. */
+    /** The name of the RedLock in messages. */
     readonly lockName: string,
-    /** What became of each member. */
+    /** The state of each member. */
     readonly members: readonly LockMember[],
     options?: ErrorOptions,
   ) {
@@ -138,21 +136,21 @@ export class LockQuorumError extends RedissonError {
   }
 }
 
-/** The server could not be reached, or answered nothing but transient errors, for as long as the call may wait. */
+/** The server could not be reached, or answered only transient errors, for as long as the call may wait. */
 export class RedisUnavailableError extends RedissonError {
   override readonly code = 'REDIS_UNAVAILABLE'
 }
 
 /**
- * The server refused, and would refuse again: a right is missing (NOPERM), the credentials are wrong (NOAUTH,
- * WRONGPASS), or it does not know a command.
+ * The server refused the command, and would refuse it again: a right is missing (NOPERM), the credentials are wrong
+ * (NOAUTH, WRONGPASS), or the server does not know the command.
  */
 export class RedisRefusedError extends RedissonError {
   override readonly code = 'REDIS_REFUSED'
 
   constructor(
     message: string,
-    /** The text of the server's reply, without credentials; undefined where a script met it and did not pass it on. */
+    /** The server's reply, without credentials. Undefined if a script received it and did not pass it on. */
     readonly reply: string | undefined,
     options?: ErrorOptions,
   ) {
@@ -160,7 +158,7 @@ export class RedisRefusedError extends RedissonError {
   }
 }
 
-/** The key holds something that is no lock of this kind. */
+/** The key holds something other than a lock of this kind. */
 export class WrongTypeError extends RedissonError {
   override readonly code = 'WRONG_TYPE'
 }

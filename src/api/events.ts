@@ -1,6 +1,6 @@
 import type { LockLostError, PermitNotHeldError } from './errors'
 
-/** A hold of this client was lost: another owner may be inside. */
+/** A hold of this client was lost: another owner may hold the lock now. */
 export interface LockLostEvent {
   /** The lock's name. */
   readonly lockName: string
@@ -10,27 +10,27 @@ export interface LockLostEvent {
   readonly owner: string
   /** The hold's thread id on the wire. */
   readonly threadId: number
-  /** `lease`: not renewed in time; `gone`: the server no longer knew it; `forced`: released by force from here. */
+  /** `lease`: not renewed in time; `gone`: no longer on the server; `forced`: this client released it by force. */
   readonly reason: 'lease' | 'gone' | 'forced'
-  /** With which the hold's signal aborts. */
+  /** The reason with which the hold's signal aborts. */
   readonly error: LockLostError
 }
 
-/** A permit of this client that renews itself was lost: another caller may have its place. */
+/** A permit of this client that the watchdog renews was lost: another caller may have it now. */
 export interface PermitLostEvent {
   /** The semaphore's name. */
   readonly semaphoreName: string
   /** The permit's id. */
   readonly permitId: string
-  /** `lease`: not renewed in time; `gone`: the server no longer knew it. */
+  /** `lease`: not renewed in time; `gone`: no longer on the server. */
   readonly reason: 'lease' | 'gone' | 'forced'
-  /** With which the permit's signal aborts. */
+  /** The reason with which the permit's signal aborts. */
   readonly error: PermitNotHeldError
 }
 
 /**
- * A renewal failed or is overdue. The client retries it until the lease has certainly ended. Each hold reports this
- * once an outage: again only after one of its renewals has succeeded.
+ * A renewal failed or is overdue. The client retries it until the lease has certainly ended. Each hold reports this once
+ * for each outage: it reports again only after one of its renewals has succeeded.
  */
 export interface RenewalFailedEvent {
   /** The name of the lock or semaphore. */
@@ -39,33 +39,36 @@ export interface RenewalFailedEvent {
   readonly kind: string
   /** The owner as Redis has it: the hash field. */
   readonly owner: string
-  /** 0 for a permit. */
+  /** The hold's thread id on the wire; 0 for a permit. */
   readonly threadId: number
-  /** Of a permit. */
+  /** The permit's id; absent for a lock. */
   readonly permitId?: string
-  /** What the renewal met. */
+  /** The error of the renewal. */
   readonly error: unknown
 }
 
 /**
- * The events of a Redisson client. A listener runs in the async context (AsyncLocalStorage) in which it was added,
- * whichever request made the event happen, and outside any logical thread.
+ * The events of a Redisson client. A listener runs in the async context (AsyncLocalStorage) in which it was added, and
+ * outside any logical thread. The context of the request that caused the event does not matter.
  */
 export interface RedissonEvents {
-  /** A hold of this client was lost. An explicit lease that runs out raises no event: the caller asked for that end. */
+  /** A hold of this client was lost. The end of an explicit lease raises no event: the caller asked for it. */
   lockLost: (event: LockLostEvent) => void
-  /** A permit of this client was lost. An explicit lease that runs out raises no event. */
+  /** A permit of this client was lost. The end of an explicit lease raises no event. */
   permitLost: (event: PermitLostEvent) => void
   /** A renewal failed or is overdue; the lock may still be renewed in time. */
   renewalFailed: (event: RenewalFailedEvent) => void
   /**
-   * A connection failed, the server declines commands (LOADING, READONLY, CLUSTERDOWN, BUSY, OOM …), refused a
-   * command, a subscription or the message of a release (a RedisRefusedError that says what to grant), or a
-   * listener threw.
+   * One of these happened:
+   * - A connection failed.
+   * - The server declines commands (LOADING, READONLY, CLUSTERDOWN, BUSY, OOM …).
+   * - The server refused a command, a subscription or the message of a release. The error is a RedisRefusedError that says
+   *   which right to grant.
+   * - A listener threw.
    *
-   * An outage is reported once, when it begins, however many calls fail and however often they are retried. Each of
-   * those calls succeeds or fails by itself. A connection that is back at once is not an outage, and a slot migration is
-   * not one. The outage is over when something was answered again and nothing has failed for five seconds.
+   * The client reports an outage once, when it begins, however many calls fail and however often it retries them. Each of
+   * those calls succeeds or fails on its own. A brief reconnect or a slot migration is not an outage. The outage is over
+   * when a command was answered again and nothing has failed for five seconds.
    */
   error: (error: Error) => void
 }

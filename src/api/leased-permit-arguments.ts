@@ -4,23 +4,23 @@ import { TimeUnit } from './time-unit'
 
 /** Options of `acquire()` and `tryAcquire()` of a semaphore whose permits expire. */
 export interface LeasedPermitsOptions {
-  /** How many permits, all or none, 1 to 1000. */
+  /** How many permits, 1 to 1000; the call takes all of them or none. */
   permits: number
-  /** How long they are leased, in ms; absent or -1: until they are released, even if this process dies. */
+  /** The lease of the permits in ms. Absent or -1: they stay taken until their release, even if this process dies. */
   leaseTime?: number | undefined
   /**
    * How long to wait at most, in ms; 0 or less: one try; absent: without limit (`acquire`) or one try (`tryAcquire`).
    */
   waitTime?: number | undefined
-  /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and takes nothing. */
+  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
   signal?: AbortSignal | undefined
 }
 
 /** Options of `acquirePermit()`. */
 export interface AcquirePermitOptions {
-  /** How long it is leased at most, in ms; absent or -1: until released, renewed by the watchdog. */
+  /** The lease of the permit in ms. Absent or -1: until its release, and the watchdog renews the lease. */
   leaseTime?: number | undefined
-  /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and takes nothing. */
+  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
   signal?: AbortSignal | undefined
 }
 
@@ -35,7 +35,7 @@ export interface TryAcquirePermitOptions extends AcquirePermitOptions {
 
 /** Options of `withPermit()`. */
 export interface WithPermitOptions extends AcquirePermitOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Past it LockTimeoutError. */
+  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }
 
@@ -48,7 +48,7 @@ export interface LeasedPermitsWanted {
   readonly signal: AbortSignal | undefined
 }
 
-/** What one script takes at once. */
+/** The most that one script call takes. */
 const MAX_PERMITS = 1_000
 
 const ONE = { permits: 1, many: false, leaseTime: undefined, waitTime: undefined, signal: undefined }
@@ -82,7 +82,7 @@ export function tryAcquireLeasedArguments(
   }
 }
 
-/** `acquirePermit({ … })` and those like it. */
+/** `acquirePermit({ … })`, `tryAcquirePermit({ … })`, `withPermit(fn, { … })`. */
 export function permitOptions(
   options: WithPermitOptions = {},
   known: readonly string[],
@@ -114,7 +114,7 @@ function timesOf({ leaseTime, waitTime, signal }: WithPermitOptions, defaultWait
   }
 }
 
-/** In Java one number is how many permits, and here it would be a time: neither is guessed. */
+/** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
 function needUnit(call: string, time: number | undefined, unit: TimeUnit | undefined) {
   if (time === undefined) return
   if (typeof time !== 'number') throw new TypeError(`${call}: a time must be a number, got ${describe(time)}`)
@@ -122,7 +122,7 @@ function needUnit(call: string, time: number | undefined, unit: TimeUnit | undef
     throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${time} }`)
 }
 
-/** An id as callers have it. */
+/** Checks the id of a permit. */
 export function permitId(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError(`a permit's id must be a string, got ${describe(value)}`)
   if (!/^[0-9a-f]{32}$/i.test(value))
@@ -130,7 +130,7 @@ export function permitId(value: unknown): string {
   return value.toLowerCase()
 }
 
-/** A list of ids, each once. */
+/** Checks a list of ids; the result has each of them once. */
 export function permitIds(values: readonly string[]): string[] {
   const ids = [...new Set(values.map(permitId))]
   if (ids.length === 0 || ids.length > MAX_PERMITS)

@@ -1,40 +1,42 @@
+import { positive } from './arguments'
 import type { RedisSource } from './redis-source'
 
-/** Maps the names given to `getLock` to those in Redis; the counterpart of Redisson's NameMapper. */
+/** Maps the names that users write to the names in Redis; the counterpart of Redisson's NameMapper. */
 export interface NameMapper {
   /** The name in Redis. */
   map(name: string): string
-  /** The way back. Nothing here needs it; accepted so that one object can serve both. */
+  /** The reverse mapping. The client does not call it; the type has it, so that one object can serve other code as well. */
   unmap?(name: string): string
 }
 
-/** Which publish command a cluster uses: sharded (7.0 and later), plain, or whatever the cluster can do. */
+/** How a cluster publishes: `ON` sharded (Redis 7.0 and later), `OFF` plain, `AUTO` sharded if the cluster can. */
 export type ShardedSubscriptionMode = 'AUTO' | 'ON' | 'OFF'
 
-/** What `Redisson.create` takes. Names, defaults and units are Redisson's. */
+/** Options of `Redisson.create`. Names, defaults and units are those of Redisson. */
 export interface RedissonOptions {
   /**
    * Where Redis is: a URL (`redis://[user:password@]host:port[/db]`, `rediss://` with TLS, `valkey://`,
    * `valkeys://`, `redis+unix:///path?db=1`, also as `redis+uds:`), ioredis options (with `sentinels` and `name` for Sentinel),
-   * `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance. An instance stays the caller's:
-   * addresses, credentials, TLS and db are taken from it, the connections are our own. Of ioredis's options those
-   * that say where the server is and how to get in are taken, and the others are without effect. A key that is not
-   * one of ioredis's is a TypeError; a field that is undefined counts as absent, but for `host`, which is a
-   * TypeError then. A `keyPrefix` is refused; use `nameMapper`.
+   * `{ nodes, options }` for a cluster, or an ioredis Redis or Cluster instance.
+   *
+   * From an instance the client takes addresses, credentials, TLS and db, and opens connections of its own. The instance
+   * stays yours. Of ioredis's options the client uses those that say where the server is and how to log in. The others
+   * have no effect. An option that ioredis does not have is a TypeError. An undefined option counts as absent, except
+   * `host`: an undefined `host` is a TypeError. `keyPrefix` is a TypeError, too; use `nameMapper`.
    */
   redis: RedisSource
   /**
-   * The lease of a lock acquired without one, in ms, renewed at every third of it.
+   * The lease of a lock that was acquired without `leaseTime`, in ms. The watchdog renews it at every third of it.
    * @default 30000
    */
   lockWatchdogTimeout?: number | undefined
   /**
-   * How many locks one renewal call renews at most.
+   * How many locks one call renews at most.
    * @default 100
    */
   lockWatchdogBatchSize?: number | undefined
   /**
-   * With Sentinel or a cluster: an acquisition that no replica acknowledged fails.
+   * With Sentinel or a cluster: whether an acquisition fails that no replica acknowledged.
    * @default true
    */
   checkLockSyncedSlaves?: boolean | undefined
@@ -44,8 +46,8 @@ export interface RedissonOptions {
    */
   slavesSyncTimeout?: number | undefined
   /**
-   * How long a call goes on while it meets nothing but connection errors, silence or a shortage, in ms; then it rejects
-   * with RedisUnavailableError. Not in Redisson.
+   * How long a call goes on while it meets only connection errors, silence or a shortage, in ms. Then it rejects with
+   * RedisUnavailableError. Not in Redisson.
    * @default 10000
    */
   unavailableAfter?: number | undefined
@@ -55,7 +57,7 @@ export interface RedissonOptions {
    */
   shardedSubscriptionMode?: ShardedSubscriptionMode | undefined
   /**
-   * Maps names, once, for keys and channels alike.
+   * Maps each name once, for its keys and its channels.
    * @example
    * ```ts
    * import { Redisson } from 'rlock'
@@ -100,13 +102,17 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     throw new TypeError("shardedSubscriptionMode must be 'AUTO', 'ON' or 'OFF'")
   if (nameMapper !== undefined && typeof nameMapper?.map !== 'function')
     throw new TypeError('nameMapper must be an object with a map(name) method')
+  const whole = (
+    name: 'lockWatchdogTimeout' | 'lockWatchdogBatchSize' | 'slavesSyncTimeout' | 'unavailableAfter',
+    fallback: number,
+  ) => Math.ceil(positive(name, options[name] === undefined ? fallback : options[name]))
   return {
     redis: options.redis,
-    lockWatchdogTimeout: positive('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000),
-    lockWatchdogBatchSize: Math.ceil(positive('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100)),
+    lockWatchdogTimeout: whole('lockWatchdogTimeout', 30_000),
+    lockWatchdogBatchSize: whole('lockWatchdogBatchSize', 100),
     checkLockSyncedSlaves,
-    slavesSyncTimeout: positive('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
-    unavailableAfter: positive('unavailableAfter', options.unavailableAfter, 10_000),
+    slavesSyncTimeout: whole('slavesSyncTimeout', 1_000),
+    unavailableAfter: whole('unavailableAfter', 10_000),
     shardedSubscriptionMode,
     mapName: nameMapper ? (name) => mapped(nameMapper, name) : (name) => name,
   }
@@ -121,12 +127,4 @@ function mapped(nameMapper: NameMapper, name: string): string {
       `nameMapper.map must give well-formed Unicode, got ${JSON.stringify(result)} for ${JSON.stringify(name)}`,
     )
   return result
-}
-
-function positive(name: string, value: unknown, fallback: number): number {
-  if (value === undefined) return fallback
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number`)
-  if (!Number.isFinite(value) || value <= 0 || value > Number.MAX_SAFE_INTEGER)
-    throw new RangeError(`${name} must be more than 0 and finite, got ${value}`)
-  return Math.ceil(value)
 }

@@ -4,11 +4,11 @@ import type { TimeUnit } from './time-unit'
 /** Options of a semaphore's `acquire()`. */
 export interface AcquirePermitsOptions {
   /**
-   * How many permits, all or none.
+   * How many permits; the call takes all of them or none.
    * @default 1
    */
   permits?: number | undefined
-  /** Gives the acquisition up when it aborts; the call rejects with the signal's reason and takes nothing. */
+  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
   signal?: AbortSignal | undefined
 }
 
@@ -23,7 +23,7 @@ export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
 
 /** Options of `withPermits()`. */
 export interface WithPermitsOptions extends AcquirePermitsOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Past it LockTimeoutError. */
+  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }
 
@@ -33,10 +33,10 @@ export interface PermitsWanted {
   readonly signal: AbortSignal | undefined
 }
 
-/** Java reads counts as int. */
+/** Java reads a count as an int. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** A whole number from `least` on that Java can read. */
+/** Checks a count: a whole number from `least` to the greatest that Java can read. */
 export function count(value: unknown, name: string, least: number): number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
   if (!Number.isInteger(value) || value < least || value > MAX_COUNT)

@@ -1,21 +1,21 @@
-/** One permit of a semaphore, held by its caller until it releases it or loses it. Works with `await using`. */
+/** One permit of a semaphore. Its caller holds it until it releases or loses it. Works with `await using`. */
 export interface Permit {
-  /** 32 hexadecimal digits, by which Java can release it as well. */
+  /** 32 hexadecimal digits. Java can release the permit by them, too. */
   readonly id: string
   /** The semaphore's name. */
   readonly semaphoreName: string
   /**
-   * Aborts, with a PermitNotHeldError as its reason, as soon as the permit is known to be lost, and before another
-   * caller can have its place; with RedissonShutdownError when the client is shut down.
+   * Aborts as soon as the client knows that the permit is lost, and before another caller can have it. The reason is a
+   * PermitNotHeldError. When the client is shut down, the reason is a RedissonShutdownError.
    */
   readonly signal: AbortSignal
-  /** Whether it is held, by all that can be known without asking the server. */
+  /** Whether the permit is held, as far as the client knows without asking the server. */
   readonly isHeld: boolean
   /**
-   * Releases it.
+   * Releases the permit.
    * @throws {@link PermitNotHeldError} when it was lost or released before.
-   * @throws {@link RedisUnavailableError} when the server could not be reached. It is released in the background then,
-   * until its lease has surely ended.
+   * @throws {@link RedisUnavailableError} when the server could not be reached. Then the client retries the release in the
+   * background until the lease has surely ended.
    */
   release(): Promise<void>
   /** `release()`, unless it has been called already. */

@@ -1,37 +1,38 @@
 import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 
 /**
- * An ioredis Redis or Cluster of any version: recognised by what it can do, so that types of versions need not agree.
+ * An ioredis Redis or Cluster of any version. The client recognises it by its members, so that the types of two versions
+ * need not agree.
  */
 export interface RedisInstance {
-  /** ioredis's: `ready`, `connecting` and so on. */
+  /** ioredis's status: `ready`, `connecting` and so on. */
   readonly status: string
-  /** What it was made with. */
+  /** The options of its constructor. */
   readonly options: object
-  /** ioredis's. Never called from here: the instance stays yours. */
+  /** A method of ioredis. The client never calls it: the instance stays yours. */
   disconnect(): void
-  /** ioredis's. Never called from here. */
+  /** A method of ioredis. The client never calls it. */
   duplicate(...args: never[]): unknown
 }
 
-/** By this a client knows a server inside its process. Registered, because there may be several copies of the package. */
+/** Marks a server inside the process. A registered symbol, because the process may have several copies of the package. */
 export const IN_PROCESS_SERVER: unique symbol = Symbol.for('rlock.in-process-server')
 
 /** A server inside the process: what `inMemoryRedis()` of `rlock/testing` returns. */
 export interface InProcessServer {
-  /** The server itself; of use to clients only. */
+  /** The server itself, for clients only. */
   readonly [IN_PROCESS_SERVER]: object
 }
 
-/** What `Redisson.create({ redis })` takes. */
+/** The `redis` option of `Redisson.create`. */
 export type RedisSource =
   | string
   | URL
   | RedisOptions
   | {
-      /** Nodes of a cluster to begin with; the others are found by asking them. */
+      /** Some nodes of the cluster. They tell the client about the others. */
       nodes: (ClusterNode | URL)[]
-      /** ioredis's options of a cluster. */
+      /** The cluster options of ioredis. */
       options?: ClusterOptions | undefined
     }
   | RedisInstance

@@ -5,28 +5,30 @@ import type { TimeUnit } from './time-unit'
 /**
  * Redisson's RLock: a re-entrant lock on Redis, shared with Java services that use Redisson.
  *
- * **Who holds it.** Java's owner is the thread; here it is, in order: the `threadId` option; the logical
- * thread, that is everything inside `redisson.run(fn)` or `lock.withLock(fn)`; else it is unscoped, and then every
- * acquisition is an owner of its own. Two calls outside any scope exclude each other, also on one object.
+ * **The owner.** Java's owner is the thread. Here the owner is the first of these: the `threadId` option; the logical
+ * thread, which is all code inside `redisson.run(fn)` or `lock.withLock(fn)`; or, outside any scope, the single
+ * acquisition. So two calls outside any scope exclude each other, also on one lock object.
  *
  * **Units.** Numbers are milliseconds unless a TimeUnit follows them, and are rounded up to whole ones.
  *
- * **Errors.** Every method rejects with {@link RedissonShutdownError} after `shutdown()`, with
- * {@link RedisUnavailableError} when it met nothing but connection errors, silence or a shortage (OOM, MISCONF,
- * NOREPLICAS) for 10 s (acquisitions earlier, when their wait is over), with {@link RedisRefusedError} when the server
- * refuses (a missing right, wrong credentials, an unknown command), with {@link WrongTypeError} when the key holds
- * something else, and with TypeError or RangeError for bad arguments, before anything is sent.
+ * **Errors.** Every method may reject with these:
+ * - {@link RedissonShutdownError} after `shutdown()`.
+ * - {@link RedisUnavailableError} when the call met only connection errors, silence or a shortage (OOM, MISCONF,
+ *   NOREPLICAS) for 10 s. An acquisition rejects earlier, when its wait is over.
+ * - {@link RedisRefusedError} when the server refuses: a missing right, wrong credentials, an unknown command.
+ * - {@link WrongTypeError} when the key holds something else.
+ * - TypeError or RangeError for bad arguments. Then nothing is sent.
  */
 export interface RLock {
   /** The name given to `getLock`, before any name mapper. */
   getName(): string
 
   /**
-   * Acquires the lock, waiting for it without limit. Held until `unlock()`: a watchdog renews the lease of
+   * Acquires the lock; waits for it without limit. The lock is held until `unlock()`: a watchdog renews the lease of
    * `lockWatchdogTimeout` (30 s by default) at every third of it.
    * @throws {@link IllegalMonitorStateError} while this caller has another acquisition of this lock in flight.
-   * @throws {@link LockLostError} when it re-enters a hold that was lost and has not been settled by `unlock()`.
-   * @throws {@link LockNotReplicatedError} with Sentinel or a cluster, when no replica acknowledged it.
+   * @throws {@link LockLostError} when it re-enters a hold that was lost and that `unlock()` has not settled yet.
+   * @throws {@link LockNotReplicatedError} with Sentinel or a cluster, when no replica acknowledged the acquisition.
    * @example
    * ```ts
    * await redisson.run(async () => {
@@ -42,7 +44,7 @@ export interface RLock {
   lock(): Promise<void>
   /**
    * The same with a lease: held for at most `leaseTime`, and not renewed. -1 means no lease, as above; 0 and
-   * other negatives are RangeErrors (Java takes them for the watchdog).
+   * other negatives are RangeErrors (in Java they mean the watchdog).
    */
   lock(leaseTime: number, unit?: TimeUnit): Promise<void>
   /** The same with options; with a `signal` it is Java's `lockInterruptibly`. */
@@ -52,8 +54,8 @@ export interface RLock {
    * Tries once; resolves with whether the lock is held now. Resolves with false without a try while other callers of
    * this client queue for a lock that the server said is held.
    * A silent server does not mean that the lock is held.
-   * @throws {@link RedisUnavailableError} if neither this attempt nor the one before it in the queue is answered within
-   * a second after the wait, and when the last answer was "held" but a later attempt has had no answer for three seconds.
+   * @throws {@link RedisUnavailableError} when neither this attempt nor the one before it in the queue is answered within
+   * a second after the wait. Also when the last answer was "held" but a later attempt has had no answer for three seconds.
    * @example
    * ```ts
    * import { TimeUnit } from 'rlock'
@@ -71,21 +73,22 @@ export interface RLock {
   /**
    * Releases one level of what `lock()` or `tryLock()` acquired for this caller.
    *
-   * In a logical thread that is a level of its own, else one of its ancestors', never one of a branch beside or
-   * below it that lives. Code that a thread left behind releases what that thread acquired, and nothing else.
+   * A logical thread releases a level of its own, or else a level of an ancestor. It never releases a level of a sibling
+   * or a descendant that is still running. Code that runs after its thread has ended releases only what that thread
+   * acquired.
    *
-   * Outside any scope it settles a hold taken through this object, lost ones first. On an object that
-   * several callers share, a caller that acquired nothing must therefore not call it: use `withLock` or `acquire`.
+   * Outside any scope, `unlock()` settles a hold that was taken through this lock object, lost holds first. So a caller
+   * that acquired nothing must not call it on an object that several callers share: use `withLock` or `acquire`.
    *
    * @throws {@link IllegalMonitorStateError} when this caller holds nothing.
    * @throws {@link LockLostError} when the hold was lost.
-   * @throws {@link RedisUnavailableError} when the server could not be reached. The hold has ended here all the same,
-   * and the release is retried in the background until the lease has surely ended.
+   * @throws {@link RedisUnavailableError} when the server could not be reached. The hold has ended in this client even so,
+   * and the client retries the release in the background until the lease has surely ended.
    */
   unlock(options?: UnlockOptions): Promise<void>
 
   /**
-   * Frees the lock, also for another holder; resolves with whether it was held. The holder learns of it as of a loss.
+   * Frees the lock for any holder; resolves with whether it was held. The holder gets a LockLostError.
    */
   forceUnlock(): Promise<boolean>
 
@@ -122,12 +125,11 @@ export interface RLock {
   /**
    * Runs `fn` under the lock and releases it when `fn` has settled. Not in Java.
    *
-   * `fn` runs as a logical thread of its own, a child of the current one: within it this lock and those of
-   * the ancestors are re-entered, and a concurrent sibling waits. With a `threadId` that caller acquires the lock,
-   * and within `fn` its hold is re-entered.
-   * Rejects with what `fn` rejects with.
+   * `fn` runs as a logical thread of its own, a child of the current one. Within it this lock and the locks of the
+   * ancestors are re-entered, and a concurrent sibling waits. With a `threadId`, that caller acquires the lock, and `fn`
+   * re-enters its hold. Rejects with the error of `fn`.
    * @throws {@link LockTimeoutError} when the lock was not acquired within `waitTime`.
-   * @throws {@link LockLostError} when `fn` succeeded but the hold was lost meanwhile; its `result` is the value.
+   * @throws {@link LockLostError} when `fn` succeeded but the hold was lost; its `result` is the value of `fn`.
    * @example
    * ```ts
    * await lock.withLock(({ signal }) => charge(order, { signal }), { waitTime: 500 })

@@ -8,20 +8,22 @@ import type { Permit } from './permit'
 import type { TimeUnit } from './time-unit'
 
 /**
- * Redisson's RPermitExpirableSemaphore: a number of permits, each of which has an id and a lease. A caller that knows the id
- * may give the permit back, in any process, in Java too. When its lease runs out a permit is free again without that.
+ * Redisson's RPermitExpirableSemaphore: a number of permits, each of which has an id and a lease. Any caller that knows the
+ * id may release the permit, in any process, in Java too. When its lease ends, a permit is free again without a release.
+ * A permit is _out_ while a caller has it.
  *
- * `acquirePermit()` is what a service should use: the permit renews itself while its process lives, is free again
- * within `lockWatchdogTimeout` when that dies, and `signal` says so when it is lost. `acquire()` is Java's: without a
- * lease the permit stays taken for ever if it is not released, with one it is not renewed.
+ * A service should use `acquirePermit()`: the watchdog renews the permit while the process lives. After a crash of the
+ * process the permit is free again within `lockWatchdogTimeout`. The permit's `signal` aborts when the permit is lost.
+ * `acquire()` is Java's method: without a lease the permit stays out until a release, and a lease is not renewed.
  *
- * Callers of one process are served first come, first served. One that wants more permits than there are lets smaller
- * ones behind it pass, ten times at most.
+ * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
+ * requests behind it pass, ten times at most.
  *
- * **Different from Java.** Leases are judged by the server's clock (Java's by that of each client: one that is fast
- * takes back permits that are in use). `release(ids)` releases what is out and names the rest; `tryRelease(ids)` is
- * Java's. What is released after its lease ran out rejects. `addPermits` and `setPermits` keep the time to live.
- * `setPermits`, `trySetPermits` count the permits that are out, also where the count was lost.
+ * **Different from Java.** The server's clock decides when a lease ends. (Java uses the clock of each client: a client with
+ * a fast clock takes back permits that are in use.) `release(ids)` releases the permits that are out and rejects with the
+ * ids of the others; `tryRelease(ids)` is Java's method. The release of a permit whose lease has ended rejects.
+ * `addPermits` and `setPermits` keep the time to live. `setPermits` and `trySetPermits` count the permits that are out,
+ * also where the count was lost.
  *
  * **Errors.** As RLock's, and PermitNotHeldError for permits that are not out.
  */
@@ -30,8 +32,8 @@ export interface RPermitExpirableSemaphore {
   getName(): string
 
   /**
-   * Takes a permit that renews itself until it is released, or that has the lease of the options; waits until there is
-   * one.
+   * Takes a permit, and waits until one is free. The watchdog renews it until its release, unless the options give a
+   * lease.
    * @example
    * ```ts
    * const licences = redisson.getPermitExpirableSemaphore('licences')
@@ -41,22 +43,22 @@ export interface RPermitExpirableSemaphore {
    * ```
    */
   acquirePermit(options?: AcquirePermitOptions): Promise<Permit>
-  /** The same; waits for `waitTime` at most (absent: one try), and resolves with undefined when there was none. */
+  /** The same, but waits for `waitTime` at most (absent: one try); resolves with undefined when no permit was free. */
   tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined>
   /**
-   * Runs `fn` with such a permit and releases it. Rejects with what `fn` rejects with.
-   * @throws {@link LockTimeoutError} past `waitTime`.
-   * @throws {@link PermitNotHeldError} where `fn` succeeded but the permit was lost meanwhile; its `result` is the value.
+   * Runs `fn` with such a permit and releases it. Rejects with the error of `fn`.
+   * @throws {@link LockTimeoutError} when no permit was free within `waitTime`.
+   * @throws {@link PermitNotHeldError} when `fn` succeeded but the permit was lost; its `result` is the value of `fn`.
    */
   withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T>
 
   /** Takes a permit without a lease; resolves with its id. */
   acquire(): Promise<string>
-  /** Takes a permit for `leaseTime`, which nothing renews. */
+  /** Takes a permit for `leaseTime`; the watchdog does not renew it. */
   acquire(leaseTime: number, unit: TimeUnit): Promise<string>
   /** Takes several, all or none; resolves with their ids. */
   acquire(options: Omit<LeasedPermitsOptions, 'waitTime'> & { waitTime?: undefined }): Promise<string[]>
-  /** The same within `waitTime`; resolves with undefined past it. */
+  /** The same within `waitTime`; resolves with undefined when that is over. */
   acquire(options: LeasedPermitsOptions): Promise<string[] | undefined>
   /** One try; resolves with the id, or with undefined when no permit is free. */
   tryAcquire(): Promise<string | undefined>
@@ -68,33 +70,33 @@ export interface RPermitExpirableSemaphore {
   tryAcquire(options: LeasedPermitsOptions): Promise<string[] | undefined>
 
   /**
-   * Releases one permit, or several: those that are out are free again. May be repeated after RedisUnavailableError.
-   * @throws {@link PermitNotHeldError} that names those that are not out.
+   * Releases one permit, or several: permits that are out are free again. May be repeated after RedisUnavailableError.
+   * @throws {@link PermitNotHeldError} with the ids of the permits that are not out.
    */
   release(permits: string | readonly string[]): Promise<void>
   /** Releases a permit; resolves with whether it was out and its lease had not ended. */
   tryRelease(permit: string): Promise<boolean>
-  /** Releases all of them, or none where one is not out; resolves with how many it released. */
+  /** Releases all of them, or none if one of them is not out; resolves with how many it released. */
   tryRelease(permits: readonly string[]): Promise<number>
 
   /** How many permits are free. */
   availablePermits(): Promise<number>
-  /** How many are out. */
+  /** How many permits are out. */
   acquiredPermits(): Promise<number>
-  /** How many there are in all; 0 where there is no such semaphore. */
+  /** How many permits there are in all; 0 where the semaphore does not exist. */
   getPermits(): Promise<number>
 
-  /** Sets how many permits there are in all, where there is no such semaphore; resolves with whether it was set. */
+  /** Sets how many permits there are in all, if the semaphore does not exist; resolves with whether it did. */
   trySetPermits(permits: number): Promise<boolean>
-  /** Sets how many permits there are in all, those that are out included. Also the repair where the count was lost. */
+  /** Sets how many permits there are in all, also those that are out. Repairs a semaphore whose count was lost. */
   setPermits(permits: number): Promise<void>
-  /** Adds so many permits; a negative number takes some away. */
+  /** Adds this many permits; a negative number takes some away. */
   addPermits(permits: number): Promise<void>
 
   /**
-   * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether it is out.
-   * A `Permit` of this client has that lease from then on, and is renewed no more (-1: it is renewed). The holder of one
-   * in another process learns of it at its next renewal.
+   * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether the permit is
+   * out. A `Permit` of this client has that lease from then on, and is no longer renewed (-1: the watchdog renews it). A
+   * `Permit` of another process learns of the new lease at its next renewal.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

@@ -3,17 +3,16 @@ import type { RLock } from './rlock'
 /**
  * Redisson's RReadWriteLock: many readers or one writer, on Redis, shared with Java services that use Redisson.
  *
- * Either side re-enters, and a writer may take the read lock and release the write lock first, which lets
- * waiting readers in at once (Java leaves them asleep until the lease runs out). The other way round cannot
- * succeed: a caller that holds the read lock and waits for the write lock would wait for itself, and is
- * rejected with IllegalMonitorStateError instead (Java waits for ever). Readers that keep coming may keep a
- * writer out, as in Java.
+ * Both sides re-enter. A writer may also take the read lock and release the write lock first. Then waiting readers enter
+ * at once (in Java they sleep until the lease ends). The reverse cannot succeed: a caller that holds the read lock and
+ * waits for the write lock would wait for itself. It is rejected with IllegalMonitorStateError (Java waits for ever). As
+ * in Java, a constant stream of readers can keep a writer out.
  *
  * Concurrent branches below a thread that writes (`withLock` calls within it) read together, or one of them writes. A
- * branch that wants to write while it, or an ancestor of it, reads beside other branches is rejected with
- * IllegalMonitorStateError. While a branch waits to write, its ancestors that are outside wait behind the same readers
- * and do not enter ahead of it, so that an ancestor may enter and then await the branch. Where no ancestor writes,
- * take no read lock and then await a branch that waits to write already: the branch waits for that read lock.
+ * branch is rejected with IllegalMonitorStateError when it asks to write while it, or an ancestor of it, reads beside
+ * other branches. While a branch waits to write, its ancestors that are not inside wait behind the same readers. They do
+ * not enter before the branch, so an ancestor may enter and then await the branch. Where no ancestor writes, do not take
+ * a read lock and then await a branch that already waits to write: the branch waits for that read lock.
  *
  * @example
  * ```ts

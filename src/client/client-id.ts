@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * The id of a new client: a random UUID like Java's, but of version 8 ("custom", RFC 9562) where Java's are of version 4.
- * So scripts and people can tell by an owner field of which library the owner is.
+ * The id of a new client: a random UUID of version 8 ("custom", RFC 9562). The ids of Java clients are of version 4. So an
+ * owner field shows to scripts and to people which library the owner uses.
  */
 export function newClientId(): string {
   const id = randomUUID()

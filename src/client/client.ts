@@ -26,27 +26,25 @@ import { inProcessServer } from './in-process-server'
 import { redisServer } from './redis-server'
 import { UnpublishedReleases } from './unpublished-releases'
 
-/** What tests replace. */
+/** Test hooks. */
 export interface ClientInternals {
   readonly clock?: Clock
   readonly newClientId?: () => string
-  /** Wraps the way of scripts to the server. */
+  /** Wraps the transport that carries scripts to the server. */
   readonly transport?: (transport: ScriptTransport) => ScriptTransport
-  /**
-   * Whether scripts skip ioredis's own making of commands (redis/fast-path); the bench measures without. Default true.
-   */
+  /** Whether scripts take the fast path through ioredis (redis/fast-path). The bench also measures without. Default true. */
   readonly fastPath?: boolean
   readonly unavailableAfter?: number
   readonly silentAfter?: number
 }
 
-/** A renewal may have to wait for the WAIT before it, for that of its unknown script, and for its own. */
+/** A renewal may wait for three WAITs: the one in flight, the one of its NOSCRIPT answer, and its own. */
 const WAITS_A_RENEWAL = 3
 /** One slow round trip. */
 const GRACE = 1_000
 const SILENT_AFTER = 3_000
 
-/** Everything one Redisson client consists of, put together. */
+/** One Redisson client: makes its parts and connects them. */
 export class Client implements Context {
   readonly clock: Clock
   readonly lockWatchdogTimeout: number
@@ -70,7 +68,7 @@ export class Client implements Context {
     const clientId = (internals.newClientId ?? newClientId)()
     const server = inProcessServer(options.redis) ?? redisServer(options, clientId, internals.fastPath)
     const clock = internals.clock ?? server.clock
-    // Sockets and timers made here must not belong to whichever request or thread happens to create the client.
+    // Sockets and timers that are made here must not belong to the request or the thread that creates the client.
     return await outsideRequests(async () => {
       let client: Client | undefined
       const report = (error: Error) => client?.events.error(error)
@@ -155,7 +153,7 @@ export class Client implements Context {
     )
   }
 
-  /** The key of a lock of this name. */
+  /** The key of a lock of this name, by the name mapper. */
   keyOf(name: string): string {
     return this.options.mapName(name)
   }
@@ -168,7 +166,7 @@ export class Client implements Context {
     if (this.state === 'closed') throw this.shutdownError()
   }
 
-  /** Holds of these keys may be gone; undefined: any hold. Those of readers change with every other reader. */
+  /** Holds of these keys may be gone; undefined: any hold. Every other reader changes the key of a reader, too. */
   private keysChanged(keys: readonly string[] | undefined) {
     if (!keys) return this.leases.renewAll()
     for (const key of keys)
@@ -191,7 +189,7 @@ export class Client implements Context {
     return this.connections.usesFastPath
   }
 
-  /** What is held; see Redisson.holds. */
+  /** See RedissonClient.holds. */
   holds(): HeldLock[] {
     return [...this.leases.live.all()].map((lease) => ({
       kind: lease.kind,
@@ -203,7 +201,7 @@ export class Client implements Context {
     }))
   }
 
-  /** How much is in hand; see Redisson.stats. */
+  /** See RedissonClient.stats. */
   publicStats(): ClientStats {
     return {
       held: [...this.leases.live.all()].length,
@@ -214,7 +212,7 @@ export class Client implements Context {
     }
   }
 
-  /** @internal What the client keeps at this moment, by what it is; for tests of leaks. */
+  /** @internal How many objects of each kind the client keeps at this moment; for tests of leaks. */
   stats(): Record<string, number> {
     return {
       ...this.queues.stats(),
@@ -226,7 +224,7 @@ export class Client implements Context {
     }
   }
 
-  /** Lets go of everything; see Redisson.shutdown. */
+  /** See RedissonClient.shutdown. */
   async shutdown(timeout: number): Promise<void> {
     this.state = 'closing'
     const error = this.shutdownError()
@@ -241,7 +239,7 @@ export class Client implements Context {
     this.connections.close()
   }
 
-  /** Resolves when nothing is held and nothing is under way, at the latest after `timeout` ms. */
+  /** Resolves when nothing is held and no command is in flight, at the latest after `timeout` ms. */
   private async untilLetGo(timeout: number): Promise<void> {
     await withTimeout(this.letGo(), timeout, this.clock, () => {})
   }
@@ -250,7 +248,7 @@ export class Client implements Context {
     if (this.renewalsAcknowledged && this.state !== 'closed') this.leases.countFromReplicas()
   }
 
-  /** Not where the lease is too short to be renewed behind replicas that do not answer. */
+  /** False where the lease is too short: renewals that wait for silent replicas would come too late. */
   private get renewalsAcknowledged(): boolean {
     const { lockWatchdogTimeout, slavesSyncTimeout, checkLockSyncedSlaves } = this.options
     return (
@@ -261,15 +259,17 @@ export class Client implements Context {
   }
 
   private async letGo(): Promise<void> {
-    // An acquisition granted in this very tick is about to become a hold, or to be released as an orphan.
+    // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await this.leases.live.empty()
-    // The last hold leaves the registry when its release is sent: only now is that to be waited for.
+    // The last hold leaves the registry when its release is sent, so the answer to that release is still open.
     await this.scripts.idle()
     await this.orphans.settled()
   }
 
   private shutdownError(): RedissonShutdownError {
-    return new RedissonShutdownError(`The Redisson client ${this.clientId} is shut down`)
+    return new RedissonShutdownError(
+      `The Redisson client ${this.clientId} is shut down. Create another client with Redisson.create().`,
+    )
   }
 }

@@ -7,22 +7,22 @@ import type { Clock } from '../util/clock'
 
 /** Where a client connects to: Redis at an address, or a server inside the process. */
 export interface Server {
-  /** The clock of its clients, unless a test gives another. */
+  /** The clock of its clients, unless a test provides another one. */
   readonly clock: Clock
   /** Credentials that may appear in no error. */
   readonly secrets: readonly string[]
-  /** Rejects with RedisUnavailableError or RedisRefusedError, and leaves nothing open then. */
+  /** Rejects with RedisUnavailableError or RedisRefusedError; then it leaves no connection open. */
   connect(client: ConnectedClient): Promise<Connections>
 }
 
-/** What connections tell their client. */
+/** The client, as its connections see it: what they report to it. */
 export interface ConnectedClient {
   readonly clock: Clock
-  /** Is notified of the trouble that connections meet. */
+  /** Receives the errors of the connections. */
   readonly outages: OutageReporter
   readonly channels: ChannelEvents
   error(error: Error): void
-  /** Another server may answer from now on, and it may not know what the last one knew. */
+  /** Another server may answer from now on, and it may not have the data of the last one. */
   newServer(): void
   /** These keys changed; undefined: any key may have. */
   keysChanged(keys: readonly string[] | undefined): void
@@ -33,7 +33,7 @@ export interface ConnectedClient {
 /** All connections of one client. */
 export interface Connections {
   readonly isCluster: boolean
-  /** There may be replicas to wait for. */
+  /** The server may have replicas. */
   readonly hasReplicas: boolean
   readonly publishCommand: PublishCommand
   /** Which server it is. */
@@ -41,11 +41,11 @@ export interface Connections {
   readonly transport: ScriptTransport
   readonly source: ChannelSource
   readonly secrets: readonly string[]
-  /** @internal For tests: what is open to a Redis. */
+  /** @internal For tests: the open connections to a Redis. */
   readonly opened?: { readonly commands: object; readonly acknowledged: object | undefined }
   /** @internal Whether scripts take the fast path. */
   readonly usesFastPath: boolean
-  /** So many holds whose keys `keysChanged` named were there all the same. */
+  /** `keysChanged` named the keys of this many holds, and the holds were still there. */
   falselyNotified(holds: number): void
   close(): void
 }

@@ -10,7 +10,7 @@ import type { WaitQueues } from '../waiting/wait-queues'
 import type { ClientEvents } from './event-emitter'
 import type { UnpublishedReleases } from './unpublished-releases'
 
-/** What a primitive may use of its client. */
+/** The part of the client that a primitive may use. */
 export interface Context {
   readonly clientId: string
   readonly clock: Clock
@@ -26,9 +26,9 @@ export interface Context {
   readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
-  /** The lease of a hold that asked for none, in ms; the watchdog renews it. */
+  /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
   readonly lockWatchdogTimeout: number
-  /** How long past its wait a call still accepts the answer to a try in flight, in ms. */
+  /** How long a call still accepts the answer to an attempt in flight after its wait is over, in ms. */
   readonly grace: number
   /** Throws RedissonShutdownError once shutdown() has been called. */
   assertOpen(): void

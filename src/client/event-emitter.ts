@@ -5,17 +5,17 @@ import { inThisContext } from '../util/async-context'
 const EVENTS: readonly (keyof RedissonEvents)[] = ['lockLost', 'permitLost', 'renewalFailed', 'error']
 
 /**
- * Notifies the listeners of a client's events, each in the async context in which it was added. A listener that throws
- * harms no lock: its error is reported as an `error` event, and one thrown by such a listener as a process warning.
+ * Notifies the listeners of a client's events. Each runs in the async context in which it was added. A listener that throws
+ * harms no lock: its error becomes an `error` event. If a listener of `error` throws, its error becomes a process warning.
  */
 export class ClientEvents {
   private readonly emitter = new EventEmitter<RedissonEvents>()
-  /** What was added for each listener that is to be called once, so that `off` finds it. */
+  /** The wrapper that `once` added for each listener, so that `off` finds it. */
   private readonly onceListeners = new WeakMap<object, unknown>()
 
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
     if (!EVENTS.includes(event))
-      throw new TypeError(`there is no event ${String(event)}, only ${EVENTS.join(', ')}`)
+      throw new TypeError(`unknown event ${String(event)}; expected one of ${EVENTS.join(', ')}`)
     if (typeof listener !== 'function') throw new TypeError('a listener must be a function')
     const bound = inThisContext(listener as (payload: unknown) => unknown)
     this.emitter.on(event, Object.assign(bound, { listener }) as never)
@@ -38,7 +38,7 @@ export class ClientEvents {
   }
 
   emit<E extends keyof RedissonEvents>(event: E, payload: Parameters<RedissonEvents[E]>[0]): void {
-    // One by one: with the emitter's own loop a listener that throws would silence those after it.
+    // One by one: in the emitter's own loop a listener that throws would keep the next ones from running.
     for (const listener of this.emitter.listeners(event)) {
       try {
         const result: unknown = (listener as (payload: unknown) => unknown)(payload)

@@ -1,8 +1,8 @@
 import type { Context } from './context'
 
 /**
- * Where a lock tells a multi lock what it needs of its members. Anything else with `tryAcquire` is a member, too: it is
- * ordered by its name, and only the same object counts as the same lock.
+ * The property by which a lock of this package identifies itself to a multi lock. An object without it is a member, too, if
+ * it has `tryAcquire`: the multi lock orders it by its name, and only the same object counts as the same lock.
  */
 export const MEMBER: unique symbol = Symbol.for('rlock.member.v1')
 
@@ -13,5 +13,5 @@ export interface MemberIdentity {
   readonly context: Pick<Context, 'lockWatchdogTimeout' | 'server'>
 }
 
-/** Where a lock tells whether other processes are to have it, or one of its members, before this one takes it again. */
+/** The property that says whether this process should yield the lock, or a member of it, to other processes first. */
 export const MUST_YIELD: unique symbol = Symbol.for('rlock.must-yield.v1')

@@ -42,7 +42,7 @@ async function connect(
     await ready
     await rights
     commands.stopResending()
-    // Where acquisitions go that a replica must acknowledge; none for a single server, as with Redisson.
+    // The connection of acquisitions that a replica must acknowledge. A single server has none, as with Redisson.
     const acknowledged =
       target.kind === 'standalone'
         ? undefined

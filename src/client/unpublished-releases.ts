@@ -4,14 +4,14 @@ import type { PublishCommand } from '../redis/pubsub'
 import { channelPattern, publishGrant, UNNOTIFIED } from '../redis/rights'
 import type { Clock } from '../util/clock'
 
-/** What a release was answered, as far as this is concerned. */
+/** The part of a release's answer that matters here. */
 interface ReleaseAnswer {
   readonly result: string
-  /** How many clients a release that freed notified; undefined where the server refused to publish. */
+  /** How many clients the server notified of a lock that became free; undefined: it refused to publish. */
   readonly notified?: number | undefined
 }
 
-/** Reports releases that the server did not publish, once an outage for each kind of channel. */
+/** Reports releases that the server did not publish, once for each outage and kind of channel. */
 export class UnpublishedReleases {
   private readonly outages = new Map<string, OutageReporter>()
 
@@ -21,7 +21,7 @@ export class UnpublishedReleases {
     private readonly report: (error: Error) => void,
   ) {}
 
-  /** The server answered a release with this. */
+  /** Takes the answer to a release. `what` is the kind of object, for the message. */
   released(
     { name, channel }: { readonly name: string; readonly channel: string },
     answer: ReleaseAnswer,

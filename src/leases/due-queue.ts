@@ -1,34 +1,34 @@
 import type { Clock, Moment } from '../util/clock'
 
-/** Stands in one due queue at a time. */
+/** An entry of a due queue. It is in one queue at a time. */
 export interface Due<T extends Due<T>> {
   queue: DueQueue<T> | undefined
-  /** Since when it stands there. */
+  /** When it entered the queue. */
   since: Moment
   before: T | undefined
   behind: T | undefined
 }
 
 /**
- * A queue in which each waits for the same time, so that the first is the next. It is a linked list, because a Map is
- * slow here: after thousands of deletions at its head, each look at the first entry skips all deleted ones.
+ * A queue in which every entry waits for the same time, so the first entry is the next that is due. It is a linked list,
+ * because a Map is slow here: after thousands of deletions at its head, each read of its first entry skips all deleted ones.
  */
 export class DueQueue<T extends Due<T>> {
   private first: T | undefined
   private last: T | undefined
   private hurriedAt = Number.NEGATIVE_INFINITY
-  /** The entry that was last put before others, or the one before it if it has left: the next search starts here. */
+  /** The last entry that was inserted before others, or its predecessor if it has left. The next search starts here. */
   private late: T | undefined
 
   constructor(
     private readonly clock: Clock,
-    /** How long each stands here, in ms. */
+    /** How long each entry waits here, in ms. */
     private readonly wait: number,
   ) {}
 
   /**
-   * Moves an entry from its queue into this one, in order of time. Its place is usually the end. A renewal that was
-   * answered late goes before others, or its next renewal would be late, too.
+   * Moves an entry from its queue into this one, in order of time. Its place is usually the end. A renewal that was answered
+   * late goes before others: otherwise its next renewal would be late, too.
    */
   enter(item: T, since: Moment): void {
     item.queue?.leave(item)
@@ -46,7 +46,7 @@ export class DueQueue<T extends Due<T>> {
   }
 
   // A cluster node that stalled answers thousands of renewals at once, all late. The search for each place starts at the
-  // last late entry: from the end it would pass all entries that other nodes answered in the meantime.
+  // last late entry. A search from the end would pass all entries that other nodes have answered since.
   private lastNotAfter(time: number): T | undefined {
     let found = this.last
     if (!found || found.since.monotonic <= time) return found
@@ -79,14 +79,14 @@ export class DueQueue<T extends Due<T>> {
     for (let item = this.first; item; item = item.behind) yield item
   }
 
-  /** Milliseconds until the time of the first is over, by whichever clock advanced further. */
+  /** Milliseconds until the first entry is due, by the clock that advanced further. */
   firstRemaining(): number {
     if (!this.first) return Number.POSITIVE_INFINITY
     const { since } = this.first
     return since.monotonic <= this.hurriedAt ? 0 : this.wait - this.clock.elapsedSince(since)
   }
 
-  /** The first, if its time here is over, or will be within `ahead` ms. */
+  /** The first entry, if it is due, or will be within `ahead` ms. */
   due(ahead = 0): T | undefined {
     return this.firstRemaining() <= ahead ? this.first : undefined
   }

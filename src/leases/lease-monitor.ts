@@ -6,10 +6,7 @@ import { LeaseRegistry } from './lease-registry'
 import { Revalidation } from './revalidation'
 import { Watchdog, type WatchdogOptions } from './watchdog'
 
-/**
- * Monitors every live lease of a client: the watchdog renews it, or a timer reports that its explicit lease has run
- * out.
- */
+/** Monitors every live lease of a client: the watchdog renews it, or a timer reports that its explicit lease has ended. */
 export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly clock: Clock
@@ -18,22 +15,22 @@ export class LeaseMonitor {
   private readonly expiring = new Set<Lease>()
   private fresh: Lease[] = []
 
-  /** `onThere`: so many leases that were revalidated were still there. */
+  /** `onThere` receives how many revalidated leases were still there. */
   constructor(options: WatchdogOptions, onThere: (leases: number) => void) {
     this.clock = options.clock
     this.watchdog = new Watchdog(options)
     this.revalidation = new Revalidation(options.clock, this.watchdog, onThere)
   }
 
-  /** A lease begins. */
+  /** Starts to monitor a lease. */
   begin(lease: Lease): void {
     this.live.add(lease)
     this.update(lease)
   }
 
   /**
-   * Its lease was just set, or what it needs changed. Applied at the end of the turn: most locks are free again by
-   * then.
+   * The lease was set, or its levels changed. The monitor applies this at the end of the event loop tick: by then most locks
+   * are free again, and nothing is left to do.
    */
   update(lease: Lease): void {
     if (this.fresh.length === 0) nextTick(this.applyFresh)
@@ -55,7 +52,7 @@ export class LeaseMonitor {
     }
   }
 
-  /** The lease has ended, in any way. */
+  /** Stops to monitor a lease that has ended in any way. */
   end(lease: Lease): void {
     this.cancelExpiry(lease)
     this.watchdog.remove(lease)
@@ -68,14 +65,14 @@ export class LeaseMonitor {
     this.watchdog.renewAll()
   }
 
-  /** The key of this lease was changed: renews it soon, which finds out whether it is gone. */
+  /** The key of this lease changed: renews it soon. The answer says whether it is gone. */
   revalidate(lease: Lease): void {
     this.revalidation.add(lease)
   }
 
   /**
-   * A server is gone or cut off, and its successor knows what a replica knew. Leases whose last renewal may not have
-   * reached a replica end that much earlier, unless they are renewed before.
+   * A server is gone or cut off, and its successor has only the data of a replica. A lease whose last renewal may not have
+   * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.
    */
   countFromReplicas(): void {
     for (const lease of this.live.all()) {
@@ -93,7 +90,7 @@ export class LeaseMonitor {
     for (const lease of this.expiring) this.cancelExpiry(lease)
   }
 
-  /** @internal How much it keeps, by what it is. */
+  /** @internal How many leases and timers it keeps. */
   stats(): { live: number; expiring: number; renewed: number; timers: number } {
     return {
       live: this.live.size,

@@ -2,7 +2,7 @@ import type { Lease, Leased } from './lease'
 
 /** Every live lease of one client, by key. */
 export class LeaseRegistry {
-  /** Usually one; several where readers share. */
+  /** By key: usually one lease, and several where readers share the key. */
   private readonly leases = new Map<string, Lease | Set<Lease>>()
   private whenEmpty: (() => void) | undefined
 
@@ -39,7 +39,7 @@ export class LeaseRegistry {
     })
   }
 
-  /** Any live lease that keeps waiters out of this. */
+  /** A live lease that keeps the waiters of this lock out, if there is one. */
   first({ key, lockIds }: Pick<Leased, 'key' | 'lockIds'>): Lease | undefined {
     for (const lease of this.on(key)) if (lockIds.includes(lease.lockId)) return lease
     return undefined

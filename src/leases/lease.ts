@@ -5,38 +5,38 @@ import type { Clock, Moment, Timer } from '../util/clock'
 import type { Due, DueQueue } from './due-queue'
 
 /**
- * - `held`: ours, as far as this client can know
- * - `lost`: gone though the watchdog should have kept it, or taken by force
- * - `expired`: gone because its explicit lease ran out
- * - `released`: released by its holder
+ * - `held`: this client holds it, as far as it knows
+ * - `lost`: it is gone although the watchdog renewed it, or a client released it by force
+ * - `expired`: its explicit lease ended
+ * - `released`: its holder released it
  */
 export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
 
-/** Why a lease ended before it was released. */
+/** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
-/** What is leased: its names in this client and in Redis. */
+/** The object that is leased: its names in this client and in Redis. */
 export interface Leased {
-  /** Which kind of thing it is: `lock`, `read`, `write` and so on. */
+  /** Which kind of object it is: `lock`, `read`, `write` and so on. */
   readonly kind: string
   /** Identifies it within the client. */
   readonly lockId: string
-  /** Itself, and what else may be entered when it is freed. */
+  /** Its own id, and the ids of the other locks that may be acquired when it is free. */
   readonly lockIds: readonly string[]
   readonly name: string
   readonly key: string
   readonly channel: string
 }
 
-/** How leases of one kind are renewed: many in one call, and each is answered for itself. */
+/** How the leases of one kind are renewed: many in one call, with an answer for each. */
 export interface Renewal {
   /**
-   * A change of the key by another client may mean that the lease is gone. Untrue where other holders share the key.
+   * Whether a change of the key by another client may mean that the lease is gone. False where other holders share the key.
    */
   readonly tracksKeys: boolean
   /**
-   * Answers, for each lease, when it ends now by the server's clock in ms, or 0 when it is gone. With `acknowledged`, a
-   * replica must have the renewal before the answer counts.
+   * Answers for each lease when it ends now, by the server's clock in ms; 0: it is gone. With `acknowledged`, a replica must
+   * have the renewal before the answer counts.
    */
   renew(
     scripts: ScriptExecutor,
@@ -65,26 +65,26 @@ export abstract class Lease implements Due<Lease> {
   lossReason: LossReason | undefined
   /** When it ended without a release. */
   ended: Moment | undefined
-  /** A process warning said that local waiters behind it may wait for themselves. */
+  /** A process warning about local waiters that may wait for themselves was emitted for it. */
   warnedOfSelfWait = false
-  /** When the command of the last success was sent. */
+  /** When the last command that set the lease was sent. */
   granted: Moment
-  /** When the lease ends by the server's own clock in ms, as the server last said. */
+  /** When the lease ends, by the server's clock in ms, as the server last answered. */
   leaseEnd = 0
   /** The watchdog's queue that it is in, and its place there. */
   queue: DueQueue<Lease> | undefined
   since!: Moment
   before: Lease | undefined
   behind: Lease | undefined
-  /** Its renewal fails, and that was reported. */
+  /** Its renewals fail, and the client has reported that. */
   isRenewalFailing = false
   /** Reports that an explicit lease has run out. */
   expiryTimer: Timer | undefined
-  /** The last lease that a replica surely has. */
+  /** The newest lease that a replica surely has. */
   private replicated: { readonly granted: Moment; readonly lease: number }
-  /** Its deadline moved since the watchdog gave it its place, so that it says nothing of the deadlines behind it. */
+  /** Its deadline has moved since it entered the watchdog's queue, so the deadlines behind it may be earlier. */
   isOutOfOrder = false
-  /** The longest lease that it ever had: the server may still have it where a command that shortened it was not answered. */
+  /** The longest lease that it ever had. The server may still have it, if a command that shortened it was not answered. */
   longestLease: number
   /** When the last command was sent that may have shortened the lease. */
   shortenedBy: Moment | undefined
@@ -95,7 +95,7 @@ export abstract class Lease implements Due<Lease> {
   constructor(
     protected readonly clock: Clock,
     leased: Leased,
-    /** What stands for the holder in Redis. */
+    /** The hash field, or the token, that marks the holder in Redis. */
     readonly ownerField: string,
     /** How it is renewed. */
     readonly renewal: Renewal,
@@ -115,14 +115,14 @@ export abstract class Lease implements Due<Lease> {
     this.replicated = { granted: acquired, lease }
   }
 
-  /** Whether the watchdog is to renew it; else it ends when its lease runs out. */
+  /** Whether the watchdog renews it. Otherwise it ends with its lease. */
   abstract get needsWatchdog(): boolean
   /** The owner as users may see it. */
   get owner(): string {
     return this.ownerField
   }
 
-  /** For messages: how its holder is known to users. */
+  /** For messages: the holder as users know it. */
   abstract get holder(): string
   /** Ends it without a release, and notifies its holder. */
   abstract lose(reason: LossReason): void
@@ -130,8 +130,8 @@ export abstract class Lease implements Due<Lease> {
   abstract renewalFailed(error: unknown): void
 
   /**
-   * A command was sent that may shorten the lease to `lease`. From now on this client counts on no more than that,
-   * whether the command is answered or not, and ignores renewals that were sent before the command.
+   * A command was sent that may shorten the lease to `lease`. From now on this client assumes no more than that, whether the
+   * command is answered or not, and ignores renewals that were sent before the command.
    */
   mayShorten(sent: Moment, lease: number): void {
     this.shortenedBy = sent
@@ -141,7 +141,7 @@ export abstract class Lease implements Due<Lease> {
       this.replicated = { granted: sent, lease }
   }
 
-  /** The server set this lease in answer to a command sent at `sent`; a lease never shortens this way. */
+  /** The server set this lease in answer to a command sent at `sent`. It never gets shorter by this. */
   extend(sent: Moment, lease: number): void {
     if (this.shortenedBy && sent.monotonic < this.shortenedBy.monotonic) return
     if (lease - margin(lease) - this.clock.elapsedSince(sent) > this.remaining()) this.reset(sent, lease)
@@ -155,13 +155,13 @@ export abstract class Lease implements Due<Lease> {
     this.lease = lease
   }
 
-  /** A replica has what was answered to a command sent at `sent`, and to those before it. */
+  /** A replica has the effect of a command that was sent at `sent`, and of all commands before it. */
   replicatedUpTo(sent: Moment): void {
     const { granted, lease } = this
     if (granted.monotonic <= sent.monotonic) this.replicated = { granted, lease }
   }
 
-  /** Counts on no more than a replica has; answers whether the lease ends earlier now. */
+  /** Assumes no more than the lease that a replica has; answers whether the deadline is earlier now. */
   countFromReplica(): boolean {
     const { granted, lease } = this.replicated
     if (granted === this.granted && lease === this.lease) return false
@@ -170,7 +170,7 @@ export abstract class Lease implements Due<Lease> {
     return true
   }
 
-  /** Milliseconds until it counts as gone: its lease since the last success, less a margin. */
+  /** Milliseconds until its deadline: its lease since the last success, less a margin. */
   remaining(): number {
     return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
   }
@@ -184,16 +184,16 @@ export abstract class Lease implements Due<Lease> {
     return this.remaining() <= 0
   }
 
-  /** Whether it is still ours by all that this client knows. Ends it if its deadline has passed. */
+  /** Whether this client still holds it, as far as it knows. Ends it if its deadline has passed. */
   checkLive(): boolean {
     if (this.state === 'held' && this.isPastDeadline) this.lose('lease')
     return this.state === 'held'
   }
 
-  /** No other caller may enter by it any more: it has ended, or its client shuts down. */
+  /** No descendant may enter below it any more: it has ended, or its client shuts down. */
   refuseEntry(): void {}
 
-  /** Aborts when it ends in any way but by its release; listeners run where it was first asked for. */
+  /** Aborts when it ends without a release. Listeners run in the async context in which `signal` was first read. */
   get signal(): AbortSignal {
     if (!this.controller) {
       const controller = new AbortController()
@@ -218,7 +218,7 @@ export abstract class Lease implements Due<Lease> {
   }
 }
 
-/** How much earlier than its lease something counts as gone, in ms: a tenth of it, at most a second. */
+/** The difference between lease and deadline, in ms: a tenth of the lease, at most a second. */
 export function margin(lease: number): number {
   return Math.min(lease / 10, MAX_MARGIN)
 }

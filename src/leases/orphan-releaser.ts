@@ -6,7 +6,7 @@ import { margin } from './lease'
 const RETRY_AFTER = 500
 const LATE_COPY_CHECKS = [1_000, 5_000, 15_000]
 
-/** What the server may still keep for this client although no caller waits for it any more. */
+/** A grant that the server may still keep for this client, although no caller waits for it any more. */
 export interface Orphan {
   /** How long the server may keep it, in ms. */
   readonly lease: number
@@ -15,9 +15,9 @@ export interface Orphan {
 }
 
 /**
- * Releases orphans in the background: an acquisition that was given up while its command was in flight, and a hold
- * whose last `unlock()` could not reach the server. Each is retried until the server has answered or its lease has
- * surely ended.
+ * Releases orphans in the background. An orphan is an acquisition that was cancelled while its command was in flight, or a
+ * hold whose last `unlock()` could not reach the server. Each release is retried until the server has answered it, or until
+ * the lease has surely ended.
  */
 export class OrphanReleaser {
   private readonly inProgress = new Set<Promise<void>>()
@@ -34,7 +34,7 @@ export class OrphanReleaser {
     while (this.inProgress.size > 0) await Promise.all(this.inProgress)
   }
 
-  /** The caller gave the acquisition up: releases what it may be granted once it has been answered. */
+  /** The caller cancelled the acquisition: waits for its answer, and releases what it may have been granted. */
   attempt<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
     this.track(
       new Promise((resolve) => {
@@ -57,7 +57,7 @@ export class OrphanReleaser {
 
   /**
    * The connection broke during an acquisition and could not be fenced, so a copy of it may arrive after its hold has
-   * ended and take the lock for an owner that no longer exists. Checks a few times while that would still matter.
+   * ended and take the lock for an owner that no longer exists. Releases it a few times while its lease could last.
    */
   lateCopy(orphan: Orphan): void {
     outsideRequests(() => {
@@ -66,7 +66,7 @@ export class OrphanReleaser {
     })
   }
 
-  /** By the clock that advanced less: a clock that was set forward must not make us leave a lock to its lease. */
+  /** By the clock that advanced less: a clock that was set forward must not end the retries early. */
   private surelyElapsed(since: Moment): number {
     const { monotonic, wall } = this.clock.now()
     return Math.min(monotonic - since.monotonic, wall - since.wall)

@@ -1,11 +1,11 @@
 import type { Lease, Renewal } from './lease'
 
-/** What one turn of the event loop may renew, counted in leases: some milliseconds of work. */
+/** How many leases one tick of the event loop may renew: some milliseconds of work. */
 const MAX_COST = 1_200
-/** A call costs as much as so many leases in it, so that the many small calls of a cluster are bounded as well. */
+/** One call counts like this many leases. So the many small calls of a cluster are bounded as well. */
 const COST_OF_A_CALL = 20
 
-/** What is renewed in one turn of the event loop, in batches that share a call. */
+/** The leases that one tick of the event loop renews, in batches. Each batch is one call. */
 export class RenewalBatches {
   private readonly full: Lease[][] = []
   private readonly open = new Map<Renewal, Map<number, Lease[]>>()
@@ -13,7 +13,7 @@ export class RenewalBatches {
 
   constructor(
     private readonly batchSize: number,
-    /** Leases of one group may share a call. */
+    /** The group of a key. Leases of one group may share a call. */
     private readonly groupOf: (key: string) => number,
   ) {}
 

@@ -3,12 +3,11 @@ import type { Clock, Timer } from '../util/clock'
 import type { Lease } from './lease'
 import type { Watchdog } from './watchdog'
 
-/** Leases that become suspect within this time, in ms, are renewed together, and each only so often. */
+/** Suspects of this time, in ms, are renewed together. No lease is revalidated more often than that. */
 const GATHER_TIME = 100
 
 /**
- * Leases that may be gone before their next renewal, because their key was changed. A renewal finds out whether they
- * are.
+ * Renews suspects early: leases that may be gone because another client changed their key. The answer says whether they are.
  */
 export class Revalidation {
   private suspects = new Set<Lease>()
@@ -17,7 +16,7 @@ export class Revalidation {
   constructor(
     private readonly clock: Clock,
     private readonly watchdog: Watchdog,
-    /** So many of those asked about were there. */
+    /** Receives how many of the suspects were still there. */
     private readonly onThere: (holds: number) => void,
   ) {}
 
@@ -35,7 +34,7 @@ export class Revalidation {
     this.timer = undefined
     const { suspects } = this
     this.suspects = new Set()
-    // The answer in flight may be older than the change.
+    // A lease whose renewal is in flight is renewed again later: that answer may be older than the change.
     for (const lease of this.watchdog.renewNow(suspects, this.onThere)) this.add(lease)
   }
 }

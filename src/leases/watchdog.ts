@@ -9,27 +9,27 @@ import { RenewalBatches } from './renewal-batches'
 export interface WatchdogOptions {
   readonly clock: Clock
   readonly scripts: ScriptExecutor
-  /** The duration of every lease here, in ms; renewed at every third of it. */
+  /** The duration of every lease here, in ms. The watchdog renews a lease at every third of it. */
   readonly lockWatchdogTimeout: number
   readonly lockWatchdogBatchSize: number
   /** Whether a replica must have a renewal before it counts. */
   readonly acknowledged: boolean
-  /** Which keys may share a call: the cluster slot of a key, or the same for all where there is no cluster. */
+  /** The group of a key; keys of one group may share a call. In a cluster it is the slot, otherwise all keys have one. */
   readonly groupOf: (key: string) => number
 }
 
-/** How much sooner than when it is due a lease is renewed along with others, as a part of the renewal interval. */
+/** How early a lease may be renewed together with others, as a fraction of the renewal interval. */
 const AHEAD = 1 / 20
 
-/** How many leases one turn of the event loop reports as lost or overdue, at most: each has listeners. */
+/** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
 /**
  * Renews all leases of a client by one timer.
  *
- * All leases here have the same duration, so each state is a queue in order of time, and looking at its head suffices:
- * `scheduled` until the next renewal, `inFlight` until answered, `overdue` while unanswered for too long, `retrying`
- * until the next try. However many are due at once, one turn of the event loop renews a bounded number.
+ * All leases here have the same duration. So each state is a queue in order of time, and the watchdog checks only its head:
+ * `scheduled` until the next renewal, `inFlight` until the answer, `overdue` while the answer is late, `retrying` until the
+ * next try. One tick of the event loop renews a bounded number of leases, however many are due.
  */
 export class Watchdog {
   private count = 0
@@ -60,8 +60,8 @@ export class Watchdog {
   }
 
   /**
-   * Starts to renew a lease that was just set. A lease that is renewed already keeps its place: moved to the end at
-   * each re-entry, it might never be renewed.
+   * Starts to renew a lease that was just set. A lease that is in a queue already keeps its place: if each re-entry moved it
+   * to the end, its renewal might never come.
    */
   add(lease: Lease): void {
     if (lease.queue) return
@@ -69,7 +69,7 @@ export class Watchdog {
     lease.isRenewalFailing = false
     this.scheduled.enter(lease, lease.granted)
     lease.isOutOfOrder = false
-    // The last in the queue is due last: the timer is armed for an earlier one.
+    // The last entry of the queue is due last, so the timer is armed for an earlier one.
     if (lease.behind || !this.timer.isSet) this.arm()
   }
 
@@ -87,8 +87,7 @@ export class Watchdog {
   }
 
   /**
-   * Renews every lease now, also leases whose renewal is in flight: the server that answers from here on may not know
-   * them any more.
+   * Renews every lease now, also leases whose renewal is in flight: the server that answers from now on may not have them.
    */
   renewAll(): void {
     this.scheduled.hurry()
@@ -128,7 +127,7 @@ export class Watchdog {
     const delay = Math.max(
       1,
       Math.min(
-        // Renewed in time, no lease comes near its deadline here.
+        // No deadline matters here: a lease is renewed long before it.
         this.scheduled.firstRemaining(),
         this.untilAttention(this.retrying),
         this.untilAttention(this.inFlight),
@@ -163,7 +162,7 @@ export class Watchdog {
       else if (!this.outlasts(lease)) break
       if (lost.length === MAX_REPORTS_AT_ONCE) break
     }
-    // Listeners run in here, and may release others of them.
+    // A listener may release another lease of the list.
     for (const lease of lost) if (lease.queue === queue) this.lose(lease, 'lease')
   }
 
@@ -172,7 +171,8 @@ export class Watchdog {
     lease.lose(reason)
   }
 
-  // A lease with a longer explicit level on top is out of the order of deadlines, and so is one whose deadline has moved.
+  // Whether the leases behind this one may have earlier deadlines. True for a lease with a longer explicit level, and for
+  // one whose deadline has moved.
   private outlasts(lease: Lease): boolean {
     return lease.isOutOfOrder || lease.lease > this.options.lockWatchdogTimeout
   }
@@ -193,7 +193,7 @@ export class Watchdog {
     const batches = this.newBatches()
     for (const queue of [this.retrying, this.scheduled])
       for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
-        // What is due a little later goes along: one call for many leases that would otherwise need one each.
+        // Leases that are due a little later join the batch: one call instead of one for each.
         const lease = queue.due(queue === this.scheduled && batches.hasAny ? this.interval * AHEAD : 0)
         if (!lease) break
         if (lease.isPastDeadline) {
@@ -225,7 +225,7 @@ export class Watchdog {
             lease.leaseEnd = leaseEnd
             lease.extend(sent, lockWatchdogTimeout)
             if (acknowledged) lease.replicatedUpTo(sent)
-            // Not since the lease was granted: that may be an older grant of a longer lease.
+            // Not since `lease.granted`: that may be an older grant of a longer lease.
             this.scheduled.enter(lease, sent)
             lease.isOutOfOrder = false
           } else this.lose(lease, 'gone')
@@ -244,14 +244,14 @@ export class Watchdog {
     )
   }
 
-  /** Once an outage, which ends with the next renewal that is answered. */
+  /** Reports once for each outage of this lease. The outage ends with the next answered renewal. */
   private reportFailing(lease: Lease, error: unknown) {
     if (lease.isRenewalFailing) return
     lease.isRenewalFailing = true
     lease.renewalFailed(error)
   }
 
-  // A lease that ended in the meantime has nothing to learn from this answer.
+  // False for a lease that has ended since the renewal was sent.
   private isAwaited({ queue }: Lease) {
     return queue === this.inFlight || queue === this.overdue
   }

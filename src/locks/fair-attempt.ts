@@ -9,22 +9,20 @@ import type { WaitTarget } from '../waiting/wait-target'
 import { FairPlaces } from './fair-places'
 import { FairBlocked, type FairScripts } from './fair-scripts'
 
-/** A try is given up here after so long (executor.ts); nothing that arrives later may take effect, in ms. */
+/** The client waits this long for the answer to a try (executor.ts), in ms. A copy that arrives later must have no effect. */
 const LONGEST_TRY = 10_000
-/**
- * For so long leaving is tried again where the server cannot be reached, in ms. Then the place has lapsed, as a rule.
- */
+/** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
 const LEAVING_LASTS = 60_000
 
-/** One owner's attempt at a fair lock: it has a place of its own in the queue, and a channel of its own. */
+/** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
 export class FairAttempt extends AcquireAttempt<undefined> {
   private readonly waitTarget: WaitTarget
   private readonly queues: boolean
   private places: FairPlaces | undefined
   private readonly began: Moment
-  /** When the try was sent whose answer last said that the owner is in the queue. */
+  /** When the last try was sent whose answer said that the owner is in the queue. */
   placedAt: Moment | undefined
-  /** The server may have a place for it. */
+  /** The queue on the server may have a place of it. */
   private mayHavePlace = false
   private hasLeft = false
   private inFlight: ScriptCall<Outcome<undefined>> | undefined
@@ -71,7 +69,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     return call
   }
 
-  /** Looks again: its place may be gone, or it may head the queue of a free lock. */
+  /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void {
     this.context.queues.wake(this.waitTarget.lockId)
   }
@@ -82,11 +80,12 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     super.undo(inFlight, lateCopyPossible)
   }
 
-  /** The only way out of the queue, for whatever reason the wait ends. */
+  /** The waiter has left its local queue for any reason, so it also leaves the queue on the server. */
   left(granted: boolean): void {
     this.hasLeft = true
     this.places?.remove(this)
-    // No message says that a lease has ended: the others of this client look then, and not a third of an allowance later.
+    // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a third of an
+    // allowance later.
     if (granted) this.places?.refreshWithin(this.lease + 1)
     else if (this.mayHavePlace) this.leave()
   }
@@ -98,7 +97,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
       release: async () => void (await fair.leave(owner).answer),
     }
     context.orphans.hold(place, context.clock.now())
-    // What is on its way may enter the queue after that.
+    // A try in flight may enter the queue after the script above.
     if (inFlight) context.orphans.attempt(place, inFlight, () => true)
     if (this.lateCopyPossible) context.orphans.lateCopy(place)
   }

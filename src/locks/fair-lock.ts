@@ -16,20 +16,20 @@ import { ALLOWANCE, FairScripts } from './fair-scripts'
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server, across all
  * processes, those of Java included.
  *
- * Every waiter has a place of its own in a queue on the server. The place lasts for five seconds, and its client
- * refreshes it for as long as the waiter lives: a process that dies costs those behind it seconds. Waiters that sleep
- * send nothing but that refresh, one call a client and lock.
+ * Every waiter has its own place in a queue on the server. A place lasts for five seconds, and its client refreshes it while
+ * the waiter waits. So a process that dies delays the waiters behind it by seconds. Sleeping waiters send only this refresh:
+ * one call for each client and lock.
  *
- * `tryLock()` without a wait never queues and never passes the queue: it acquires a lock that is free and that no
- * caller waits for. There is no local handoff, so each acquisition takes a message and a round trip: where the order does not
- * matter, `getLock` is several times as fast.
+ * `tryLock()` without a wait never enters the queue and never passes it: it acquires a lock only if the lock is free and no
+ * caller waits for it. There is no local handoff, so each acquisition takes a message and a round trip. If the order does
+ * not matter, `getLock` is several times as fast.
  *
- * **Different from Java.** A waiter that leaves, and one that lapsed at the head, are no reason for the others to
- * sleep: the next one is notified. `unlock()` of a hold that was lost rejects with LockLostError. A caller whose
- * process stops for longer than five seconds (or is cut off from the server) loses its place, and queues again at the
- * end. A Java waiter that died keeps its place for Redisson's `fairLockWaitTimeout`, five minutes by default.
+ * **Different from Java.** When a waiter leaves, or a place at the head lapses, the next waiter is notified. (In Java it
+ * sleeps on.) `unlock()` of a hold that was lost rejects with LockLostError. A caller whose process stops, or is cut off from
+ * the server, for longer than five seconds loses its place, and queues again at the end. The place of a dead Java waiter
+ * lasts for Redisson's `fairLockWaitTimeout`, five minutes by default.
  *
- * It is the same lock as `getLock` of that name, whose callers pass the queue: use one kind for one name.
+ * It is the same lock as `getLock` of that name. Callers of `getLock` pass the queue, so use one kind for one name.
  */
 export interface RFairLock extends RLock {}
 
@@ -46,7 +46,7 @@ class FairLockScripts extends FairScripts implements LockScripts {
     return this.freeing(super.forceRelease(owners))
   }
 
-  /** Where the server refuses the message, a refresh finds out who is next. */
+  /** If the server refuses the message, a refresh finds the next owner. */
   private freeing(call: ScriptCall<ReleaseReply>): ScriptCall<ReleaseReply> {
     const answered = ({ value }: { value: ReleaseReply }) => {
       if (value.result === 'freed' && value.notified === undefined)
@@ -77,8 +77,8 @@ export class FairLock extends ReentrantLock implements RFairLock {
 }
 
 /**
- * Redisson's fair lock that does not re-enter: as the fair lock, but a caller that holds it and asks for it again is
- * refused with IllegalMonitorStateError.
+ * Redisson's fair lock that is not re-entrant: a caller that holds it and asks for it again is rejected with
+ * IllegalMonitorStateError.
  */
 export class NonReentrantFairLock extends ReentrantLock implements RFairLock {
   constructor(context: Context, name: string, key: string) {

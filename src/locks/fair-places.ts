@@ -4,7 +4,7 @@ import type { Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import type { FairBlocked, FairScripts } from './fair-scripts'
 
-/** A waiter that has a place in the queue on the server, or is about to have one. */
+/** A waiter that has a place in the queue on the server, or will have one. */
 interface Placed {
   readonly owner: string
   placedAt: Moment | undefined
@@ -13,13 +13,13 @@ interface Placed {
 
 const REFRESHES_AN_ALLOWANCE = 3
 
-/** What one client has of fair locks. */
+/** The state of one client for its fair locks. */
 interface FairClient {
   readonly placesByKey: Map<string, FairPlaces>
   /**
-   * What the server's clock is ahead of our monotonic one, in ms; unknown before the first answer. Where a client has
-   * several servers, by the last answer of any: one whose clock is far ahead answers that a try is late, and what it
-   * says.
+   * How far the server's clock is ahead of the monotonic clock here, in ms; undefined before the first answer. With several
+   * servers it comes from the last answer of any of them. A server whose clock is far ahead answers that a try is late, and
+   * its answer contains its time.
    */
   serverClockAhead: number | undefined
 }
@@ -36,9 +36,9 @@ function clientOf(context: Context): FairClient {
 }
 
 /**
- * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their
- * allowance; it is the only thing that is sent for waiters that sleep. It tells which places are gone, and who is to be
- * let in though no message said so: after a lease has ended, a waiter has died, or a message was lost.
+ * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their allowance. It
+ * is the only command that sleeping waiters send. Its answer says which places are gone. It also names the owner that heads
+ * the queue of a free lock, in case no message said so: a lease ended, a waiter died, or a message was lost.
  */
 export class FairPlaces {
   /** In order of arrival. */
@@ -57,7 +57,7 @@ export class FairPlaces {
     this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
   }
 
-  /** Those of this client before this lock; kept from the first `add` to the last `remove`, so to be asked for anew. */
+  /** The places of this client in the queue of this lock. The object lasts from the first `add` to the last `remove`. */
   static of(context: Context, scripts: FairScripts): FairPlaces {
     const existing = FairPlaces.existing(context, scripts.key)
     if (existing) return existing
@@ -66,7 +66,7 @@ export class FairPlaces {
     return places
   }
 
-  /** The same, if there are any. */
+  /** The same, if the client has any. */
   static existing(context: Context, key: string): FairPlaces | undefined {
     return clients.get(context)?.placesByKey.get(key)
   }
@@ -82,7 +82,7 @@ export class FairPlaces {
     this.client.placesByKey.delete(this.scripts.key)
   }
 
-  /** What the server's clock will say in so many ms; 0 while that is unknown. */
+  /** The time by the server's clock in this many ms; 0 while it is unknown. */
   serverTimeIn(ms: number): number {
     const { serverClockAhead } = this.client
     return serverClockAhead === undefined ? 0 : Math.ceil(this.now() + serverClockAhead + ms)
@@ -96,7 +96,7 @@ export class FairPlaces {
     this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))
   }
 
-  /** The next refresh comes in so many ms at the latest. */
+  /** Refreshes in this many ms at the latest. */
   refreshWithin(ms: number): void {
     const due = this.now() + ms
     if (this.waiters.size === 0 || due >= this.due) return
@@ -119,12 +119,12 @@ export class FairPlaces {
         this.waiters.get(value.head)?.lookAgain()
         break
       }
-      // Without waiters it is over, and others of this client may be in the queue since.
+      // Without waiters this object has ended, and another one may have waiters of this client in the queue by now.
       if (this.waiters.size === 0) return
       this.lookForLost(found, began)
       this.removeLeft(found)
     } catch {
-      // The waiters meet the same trouble when they try.
+      // The tries of the waiters meet the same error and report it.
     } finally {
       this.isRefreshing = false
       this.refreshWithin(this.scripts.allowance / REFRESHES_AN_ALLOWANCE)
@@ -132,7 +132,7 @@ export class FairPlaces {
     }
   }
 
-  /** Waiters whose place is gone enter the queue again, in the order in which they came. */
+  /** Lets waiters whose place is gone enter the queue again, in their order of arrival. */
   private lookForLost(found: ReadonlySet<string>, began: number) {
     const idAt = this.context.clientId.length + 1
     for (const waiter of this.waiters.values()) {

@@ -1,27 +1,27 @@
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
-import { decodeReenter, decodeRelease, type ReenterReply, type ReleaseReply } from '../reentrant/lock-scripts'
+import { decodeRelease, type ReleaseReply } from '../reentrant/lock-scripts'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { PLACED } from '../waiting/wait-policy'
-import { HashLockScripts } from './hash-lock-scripts'
+import { PlainLockScripts } from './lock'
 
-/** How long a place outlives its last refresh, in ms. It is refreshed at every third of it. */
+/** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
 export const ALLOWANCE = 5_000
 
-/** A waiter sleeps until it is notified: a client refreshes its places, and learns by that what no message tells. */
+/** The longest sleep of a waiter, in ms. It is long, because the refresh of its place also wakes it. */
 const RECHECK_AFTER = 600_000
 
-/** What a try was answered that did not acquire. */
+/** The answer to a try that did not acquire. */
 export class FairBlocked {
   readonly granted = false
   readonly blockedFor: number
 
   constructor(
-    /** The owner has a place in the queue; or not; or the try came after its deadline. */
+    /** `queued`: the owner has a place in the queue. `late`: the try arrived after its deadline. */
     readonly place: 'queued' | 'none' | 'late',
-    /** How long in ms the lock, or the place at the head, lives if nothing happens; -1 without expiry. */
+    /** How long the lock, or the place at the head, lasts without any command, in ms; -1 without expiry. */
     readonly lives: number,
     /** The time by the server's clock in ms. */
     readonly serverTime: number,
@@ -30,7 +30,7 @@ export class FairBlocked {
   }
 }
 
-/** What a refresh was answered: see lua/fair-lock/refresh.lua. */
+/** The answer to a refresh: see lua/fair-lock/refresh.lua. */
 export interface RefreshReply {
   readonly next: number
   readonly waitsAhead: number
@@ -63,14 +63,13 @@ function decodeRefresh(raw: unknown): RefreshReply {
 }
 
 const ACQUIRE = script('fair-lock/acquire', decodeAcquire)
-const REENTER = script('lock/reenter', decodeReenter)
 const RELEASE = script('fair-lock/release', decodeRelease)
 const FORCE_RELEASE = script('fair-lock/force-release', decodeRelease)
 const LEAVE = script('fair-lock/leave', Number)
 const REFRESH = script('fair-lock/refresh', decodeRefresh)
 
-/** The scripts of Java's fair lock in Redis: the hash of the other locks, and a queue of owners. */
-export class FairScripts extends HashLockScripts {
+/** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
+export class FairScripts extends PlainLockScripts {
   override readonly kind: string = 'fair'
   override readonly policy = PLACED
   private readonly queueKeys: readonly string[]
@@ -93,24 +92,15 @@ export class FairScripts extends HashLockScripts {
   }
 
   /** One try that does not queue. */
-  acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
+  override acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.enter(owner, lease, false, 0)
   }
 
-  /** A try that enters the queue where it does not acquire; without effect after `deadline`, by the server's clock. */
+  /** One try. With `queues` it enters the queue if it does not acquire. No effect after `deadline`, by the server's clock. */
   enter(owner: string, lease: number, queues: boolean, deadline: number): ScriptCall<Outcome<undefined>> {
     const { allowance, context, ownChannels } = this
     const args = [owner, lease, allowance, queues ? 1 : 0, deadline, ownChannels, context.publishCommand]
     return context.scripts.run(ACQUIRE, this.queueKeys, args, true)
-  }
-
-  reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<undefined>> {
-    return this.context.scripts.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {

@@ -24,8 +24,8 @@ import { HashLockScripts } from './hash-lock-scripts'
 /** An acquisition of a fenced lock, as an object. */
 export interface FencedLockHold extends LockHold {
   /**
-   * The newest token of this hold's owner: the one that this acquisition drew or, after a re-entry, that of the
-   * re-entry. A resource accepts a write with a token above the last one it saw, and an equal one only from the same
+   * The newest token of this hold's owner: the token of this acquisition or, after a re-entry, the token of the re-entry. A
+   * resource should accept a write with a greater token than the last one it saw, and an equal token only from the same
    * holder.
    */
   readonly token: number
@@ -34,15 +34,14 @@ export interface FencedLockHold extends LockHold {
 /**
  * Redisson's RFencedLock: an RLock that numbers its grants, so that a resource can refuse a holder that was overtaken.
  *
- * Every acquisition draws a token, a re-entry too, and a later token is always greater. Gaps are normal. Tokens are
- * numbers; past 2⁵³ − 1 acquisitions reject with RangeError. The counter has a key of its own, without expiry: one key
- * a name, for ever. Where it is lost or set back (FLUSHALL, eviction, a failover, an old dump), tokens start again: use
- * `noeviction`. A client that sees a token which is not above the last one it saw raises the event `error` with a
- * FencingTokenError.
+ * Every acquisition draws a token, a re-entry too. A later token is always greater, and gaps are normal. Tokens are numbers;
+ * after 2⁵³ − 1, acquisitions reject with RangeError. The counter has its own key for each name, and the key never expires.
+ * If the counter is lost or set back (FLUSHALL, eviction, a failover, an old dump), tokens repeat: use `noeviction`. A client
+ * that gets a token which is not greater than the last one raises the event `error` with a FencingTokenError.
  *
  * **Different from Java.** `tryLockAndGetToken()` without a wait is one try (Java's waits for ever), and
- * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous one drops it). It is the same lock as
- * `getLock` of that name: a holder by `getLock` draws no token, so use one kind for one name.
+ * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous method ignores it). It is the same lock as
+ * `getLock` of that name. `getLock` draws no tokens, so use one kind for one name.
  *
  * @example
  * ```ts
@@ -51,8 +50,8 @@ export interface FencedLockHold extends LockHold {
  */
 export interface RFencedLock extends RLock {
   /**
-   * The newest token that any owner has drawn, 0 where none was. It is not the caller's own: a holder that was
-   * overtaken would read its successor's. Use `hold.token`, or what `lockAndGetToken` resolved with.
+   * The newest token that any owner has drawn; 0 before the first one. It may belong to another owner, so do not send it to a
+   * resource. Use `hold.token`, or the result of `lockAndGetToken`.
    */
   getToken(): Promise<number>
 
@@ -81,9 +80,9 @@ export interface RFencedLock extends RLock {
 }
 
 /**
- * A token was drawn that is not above the last one that this client saw: the counter was lost or set back. Raised as
- * the event `error`; the acquisition itself stands. Raise the counter above the greatest token that the resource has
- * seen.
+ * The lock drew a token that is not greater than the last one that this client saw: the counter was lost or set back. The
+ * client raises the event `error` with it, and the acquisition itself succeeds. Set the counter to a greater number than any
+ * token that the resource has seen.
  */
 export class FencingTokenError extends RedissonError {
   override readonly code = 'FENCING_TOKEN'
@@ -105,37 +104,37 @@ const ACQUIRE = script('fenced-lock/acquire', decodeAcquire)
 const REENTER = script('fenced-lock/reenter', decodeReenter)
 const TOKEN = script('fenced-lock/token', Number)
 
-/** An array with the token: acquired; a number: the remaining time to live in ms, -1 without expiry. */
+/** An array with the token: acquired. A number: the remaining time to live in ms, -1 without expiry. */
 function decodeAcquire(raw: unknown): Outcome<number> {
   return Array.isArray(raw) ? { granted: true, grant: Number(raw[0]) } : blocked(Number(raw))
 }
 
-/** An array of the lease's end and the token; 0: the hold is gone. */
+/** An array of the lease end and the token. 0: the hold is gone. */
 function decodeReenter(raw: unknown): ReenterReply<number> {
   const [leaseEnd, token] = raw === 0 ? [0, '0'] : (raw as [number, string])
   return { leaseEnd, grant: Number(token) }
 }
 
-/** Of so many names a client remembers the last token. */
+/** How many names a client keeps the last token of. */
 const MOST_NAMES = 1_000
 
-/** The last token that a client saw of each name; those of names that were not drawn for of late are forgotten. */
+/** The last token that a client saw of each name, for the names that it acquired most recently. */
 class LastTokens {
   private readonly last = new Map<string, { readonly token: number; readonly owner: string }>()
 
-  /** The newest token of this owner, if it drew the last one of this name that was seen here. */
+  /** The newest token of this owner, if it drew the last token of this name that the client saw. */
   of(key: string, owner: string): number | undefined {
     const last = this.last.get(key)
     return last?.owner === owner ? last.token : undefined
   }
 
-  /** Returns the last token, where this one should be above it and is not. */
+  /** Takes a token. Returns the token before it, if this one should be greater and is not. */
   see(key: string, token: number, owner: string): number | undefined {
     const before = this.last.get(key)
     this.last.delete(key)
     this.last.set(key, { token, owner })
     if (this.last.size > MOST_NAMES) this.last.delete(this.last.keys().next().value!)
-    // A command that was sent again answers its owner with the token that it had drawn before.
+    // A command that is sent again answers with the token that its first copy drew.
     const isAbove = !before || token > before.token || (token === before.token && owner === before.owner)
     return isAbove ? undefined : before.token
   }
@@ -246,7 +245,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     return await this.unlessUsedUp(super.toHandle(acquiring))
   }
 
-  /** The script refuses to count on, and the server's words say no more than that. */
+  /** Replaces the script's error about a counter that is used up by one that says what to do. */
   private async unlessUsedUp<T>(work: Promise<T>): Promise<T> {
     try {
       return await work

@@ -23,8 +23,8 @@ const INSPECT = script('lock/inspect', decodeInspect)
 export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds, { watchesKeys: true }))
 
 /**
- * What the locks have in common that are a hash of one field in Redis, the owner, whose value is the hold count. They
- * exclude each other under one name, and an owner re-enters and releases through any of them, as in Java.
+ * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
+ * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
  */
 export abstract class HashLockScripts<Grant = undefined> implements LockScripts<Grant> {
   readonly kind: string = 'lock'
@@ -32,7 +32,7 @@ export abstract class HashLockScripts<Grant = undefined> implements LockScripts<
   readonly exclusiveLockId: string
   readonly channel: string
   readonly lockIds: readonly string[]
-  /** Where the waiters of a spin lock of this name queue. */
+  /** The queue of the waiters of a spin lock of this name. */
   protected readonly spinQueueId: string
   readonly shared = false
   readonly policy: WaitPolicy = EXCLUSIVE

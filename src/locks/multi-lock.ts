@@ -17,21 +17,22 @@ import { UnionLock } from '../multi/union-lock'
  * Redisson's RedissonMultiLock: several locks as one, all of them or none. Members may be of any kind that has
  * `tryAcquire`, of several clients, and multi locks or RedLocks themselves.
  *
- * **How it acquires.** First it asks all members at once. Where one is held, or other processes are to have one first, it
- * holds nothing and waits for that one; then it takes the others in one global order, by name, whatever order was given.
- * While it holds some, it waits for a few tens of ms for the next one. Aborted or failed half-way, it releases what it has.
+ * **How it acquires.** First it tries all members at once. If another owner holds a member, or the client should yield a
+ * member to other processes, it releases all members and waits for that one. Then it acquires the others in one global
+ * order, by name; the order of the arguments does not matter. While it holds some members, it waits a few tens of ms for the
+ * next one. If it is aborted or fails, it releases the members that it has.
  *
- * **How it is held.** Each member has its own lease and watchdog. The hold is lost as soon as one member is lost; its
- * `signal` and `isHeld` say so. With a lease it ends with the first member whose lease ends.
+ * **How it is held.** Each member has its own lease and watchdog. The hold is lost as soon as one member is lost: `signal`
+ * aborts, and `isHeld` is false. With a lease it ends with the first member whose lease ends.
  *
- * **Who holds it.** As with RLock: the `threadId` option, the logical thread, or none; the members belong to the same
- * caller. Members are re-entered like every lock.
+ * **The owner.** As with RLock: the `threadId` option, the logical thread, or none. The members belong to the same caller.
+ * Members are re-entered like every lock.
  *
- * **Different from Java.** `unlock()` releases all members and then reports (Java's stops at the first that fails). A
- * lease is each member's own and is set once (Java's sets it again at the end, also where another owner holds the key
- * by then, and with `lock(leaseTime, unit)` multiplies it in each round). Errors that will not pass reject at once
- * (Java tries for ever). Absent, as in Java, where they throw: `getName`, `forceUnlock`, `isLocked`, `getHoldCount`,
- * `remainTimeToLive` and `newCondition`. Ask the members.
+ * **Different from Java.** `unlock()` releases all members and then reports (Java's stops at the first that fails). Each
+ * member has its own lease, which is set once. (Java sets it again at the end, even if another owner holds the key by then.
+ * With `lock(leaseTime, unit)` Java multiplies it in each round.) An error that a retry cannot cure rejects at once (Java
+ * tries for ever). These methods are absent; in Java they throw: `getName`, `forceUnlock`, `isLocked`, `getHoldCount`,
+ * `remainTimeToLive` and `newCondition`. Call them on the members.
  *
  * **Errors.** Those of the member that failed, as RLock describes them. Losses are one LockLostError with `members`.
  */
@@ -53,14 +54,14 @@ export interface RMultiLock extends Lockable {
   tryLock(options: TryLockOptions): Promise<boolean>
 
   /**
-   * Releases what `lock()` or `tryLock()` acquired for this caller: all members at once, and then it reports. Rejects
-   * with what a member rejects with where one could not be released.
-   * @throws {@link LockLostError}, whose `members` say which, where some were lost.
-   * @throws {@link IllegalMonitorStateError} where this caller holds nothing.
+   * Releases what `lock()` or `tryLock()` acquired for this caller: releases all members at once, and then reports. If a
+   * member could not be released, rejects with the error of that member.
+   * @throws {@link LockLostError} when members were lost; its `members` say which.
+   * @throws {@link IllegalMonitorStateError} when this caller holds nothing.
    */
   unlock(options?: UnlockOptions): Promise<void>
 
-  /** Whether `unlock()` would release a hold that is not lost, by all that is known without asking the servers. */
+  /** Whether `unlock()` would release a hold that is not lost, as far as the client knows without asking the servers. */
   isHeldByCurrentThread(): Promise<boolean>
   /** The same of the caller with this `threadId` option. */
   isHeldByThread(threadId: number): Promise<boolean>

@@ -12,7 +12,7 @@ class NonReentrantLockScripts extends HandoffLockScripts {
   }
 }
 
-/** For a caller that asks again for a lock which it holds and which does not count. */
+/** For a caller that asks again for a lock which it holds and which is not re-entrant. */
 export function reentryRefused(context: Context, name: string, hold: Hold, caller: Caller): Error {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
@@ -23,13 +23,13 @@ export function reentryRefused(context: Context, name: string, hold: Hold, calle
 
 /**
  * Redisson's non-reentrant lock: an RLock that its holder cannot acquire again. A logical thread, or a `threadId`, that
- * holds the lock and asks for it again is rejected with IllegalMonitorStateError, also by `tryLock()`. So code that
- * would enter its own critical section a second time fails, and does not run.
+ * holds the lock and asks for it again is rejected with IllegalMonitorStateError, also by `tryLock()`. So code that enters
+ * its own critical section a second time fails before it runs.
  *
- * It is the same lock as `getLock` of that name. The rule is that of the object which is asked: `getLock(name).lock()`
- * re-enters a hold that was taken through this one, as in Java.
+ * It is the same lock as `getLock` of that name. The lock object that is called decides: `getLock(name).lock()` re-enters a
+ * hold that a non-reentrant lock object acquired, as in Java.
  *
- * A caller without a scope is a new owner with each call: it waits, or gets false, as with every lock.
+ * A caller without a scope is a new owner with each call. It waits, or gets false, as with every lock.
  */
 export class NonReentrantLock extends ReentrantLock {
   constructor(context: Context, name: string, key: string) {

@@ -8,7 +8,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  type LockState,
   type ReenterReply,
   type ReleaseReply,
 } from '../reentrant/lock-scripts'
@@ -43,7 +42,7 @@ const READ_LOCK_RENEWAL: Renewal = {
   },
 }
 
-/** The read side: many holds at a time, each level with a read timeout key of its own. */
+/** The read side: many holds at a time. Each level has its own read timeout key. */
 export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'read'
   readonly shared = true
@@ -52,14 +51,14 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly renewal = READ_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, 'read')
+    super(name, key, context, 'read', { release: RELEASE, inspect: INSPECT })
   }
 
   ownerField(threadId: number): string {
     return ownerField(this.context.clientId, threadId)
   }
 
-  /** A writer may read as well. */
+  /** A caller that holds the write side may read as well. */
   companion(caller: Caller): string | undefined {
     return this.companionHold(caller)?.ownerField
   }
@@ -83,20 +82,9 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
     )
   }
 
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const { before, behind } = this.timeoutKeyParts
-    const { publishCommand } = this.context
-    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
-    return this.context.scripts.run(RELEASE, [this.key, this.movingGuardKey], args)
-  }
-
   forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
     const { before, behind } = this.timeoutKeyParts
     return this.run(FORCE_RELEASE, [before, behind, this.channel, this.context.publishCommand, ...owners])
-  }
-
-  inspect(owner: string): ScriptCall<LockState> {
-    return this.run(INSPECT, [owner])
   }
 
   private timeoutKey(owner: string, level: number): string {

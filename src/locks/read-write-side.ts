@@ -1,6 +1,7 @@
 import type { Context } from '../client/context'
 import { readTimeoutParts, readWriteLockChannel } from '../redis/names'
 import type { Caller, Hold } from '../reentrant/hold'
+import type { LockState, ReleaseReply } from '../reentrant/lock-scripts'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 
@@ -8,45 +9,62 @@ export function sideId(side: 'read' | 'write', key: string): string {
   return `${side} ${key}`
 }
 
-/** What the read side and the write side have in common: one key, one channel, and each other. */
+/** The scripts of one side that both sides call in the same way. */
+interface SideScripts {
+  readonly release: Script<ReleaseReply>
+  readonly inspect: Script<LockState>
+}
+
+/** What the read side and the write side have in common: one key, one channel, and the calls that look the same. */
 export abstract class ReadWriteSide {
   readonly channel: string
   readonly lockId: string
   readonly exclusiveLockId: string
   readonly lockIds: readonly string[]
-  /** The readers of one key keep it for each other, and a writer's reads keep it for its write hold. */
+  /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
   readonly keyOutlivesLease = true
   protected readonly otherLockId: string
-  protected readonly keys: readonly string[]
+  private readonly keys: readonly string[]
+  /** The lock, and a key beside it that no client ever sets. */
+  protected readonly guardedKeys: readonly string[]
   protected readonly timeoutKeyParts: { readonly before: string; readonly behind: string }
-  /**
-   * A key beside the lock that no client ever sets. While they move to another node, the server puts a script with both
-   * off (TRYAGAIN): timeout keys that have not moved yet must not be taken for those of dead readers.
-   */
-  protected readonly movingGuardKey: string
 
   constructor(
     readonly name: string,
     readonly key: string,
     protected readonly context: Context,
     side: 'read' | 'write',
+    private readonly sideScripts: SideScripts,
   ) {
     this.channel = readWriteLockChannel(key)
     this.lockId = sideId(side, key)
     this.exclusiveLockId = sideId('write', key)
     this.otherLockId = sideId(side === 'read' ? 'write' : 'read', key)
-    // What frees one side may let the waiters of the other in.
+    // When one side becomes free, the waiters of the other side may enter.
     this.lockIds = [this.lockId, this.otherLockId]
     this.keys = [key]
     this.timeoutKeyParts = readTimeoutParts(key)
-    this.movingGuardKey = `${this.timeoutKeyParts.before}${this.timeoutKeyParts.behind}0`
+    // While the keys of a lock move to another node, the server answers TRYAGAIN to a script that names both of these.
+    // Without that, the script would take timeout keys that have not moved yet for those of dead readers.
+    this.guardedKeys = [key, `${this.timeoutKeyParts.before}${this.timeoutKeyParts.behind}0`]
   }
 
-  /** What this caller holds of the other side. */
+  /** The live hold of this caller on the other side. */
   protected companionHold(caller: Caller): Hold | undefined {
     const place = caller.entryOfHold(this.otherLockId)
     const hold = place?.table.get(place.key)?.hold
     return hold?.state === 'held' && !hold.isPastDeadline ? hold : undefined
+  }
+
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    const { before, behind } = this.timeoutKeyParts
+    const { publishCommand, scripts } = this.context
+    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
+    return scripts.run(this.sideScripts.release, this.guardedKeys, args)
+  }
+
+  inspect(owner: string): ScriptCall<LockState> {
+    return this.run(this.sideScripts.inspect, [owner])
   }
 
   protected run<Value>(

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { checkOptions, describe } from '../api/arguments'
+import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { LogicalThread } from '../ownership/logical-thread'
 import type { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
@@ -8,22 +8,22 @@ import type { Lock } from './lock'
 /** Options of `runOnce()`. */
 export interface RunOnceOptions {
   /**
-   * How long the name stays taken at least, in ms, counted from the start of `fn`. Longer than the clocks of the
-   * instances differ, and shorter than the job's period.
+   * How long the lock stays held at least, in ms, from the start of `fn`. It should be longer than the difference between
+   * the clocks of the instances, and shorter than the period of the job.
    */
   atLeast: number
 }
 
-/** What the function given to `runOnce` gets. */
+/** The argument of the function of `runOnce`. */
 export interface RunOnceTask {
-  /** Aborts as that of a LockHold does: as soon as the lock is known to be lost. */
+  /** Aborts as soon as the client knows that the lock is lost, like the signal of a LockHold. */
   readonly signal: AbortSignal
 }
 
 /**
- * Runs `fn` under the lock unless another owner holds it. The key has `atLeast` as its lease from the beginning, so
- * that it stays in Redis for that long whatever happens here: a job that ends sooner sends nothing, and a process that
- * ends leaves it behind. For a job that takes longer the watchdog renews the key.
+ * Runs `fn` under the lock unless another owner holds it. The lease of the key is `atLeast` from the beginning, so the key
+ * stays in Redis for that long: a job that ends earlier sends nothing, and the key outlives a crash of the process. For a job
+ * that takes longer, the watchdog renews the key.
  */
 export function runOnce(
   context: Context,
@@ -33,8 +33,8 @@ export function runOnce(
 ): Promise<boolean> {
   if (typeof fn !== 'function') throw new TypeError('runOnce expects a function')
   checkOptions(options, ['atLeast'])
-  const atLeast = positive(options.atLeast)
-  // A thread of its own: a caller that holds the lock already does not run the job a second time.
+  const atLeast = Math.ceil(positive('atLeast', options.atLeast))
+  // A thread of its own, so that a caller that holds the lock already does not run the job a second time.
   return new LogicalThread(undefined).run(async () => {
     const hold = (await lock.tryAcquire({ leaseTime: atLeast })) as AcquiredLockHold | undefined
     if (!hold) return false
@@ -42,7 +42,7 @@ export function runOnce(
     try {
       await fn(run)
     } catch (error) {
-      // What went wrong inside is the answer; a loss is reported by signal and event.
+      // The caller gets the error of `fn`. A loss was reported by the signal and the event.
       await run.end().catch(() => {})
       throw error
     }
@@ -51,7 +51,7 @@ export function runOnce(
   })
 }
 
-/** One run of a job. Made in the logical thread of the job, in which its timer re-enters the lock. */
+/** One run of a job. It is created in the logical thread of the job, so that its timer re-enters the lock. */
 class Run implements RunOnceTask {
   private readonly started
   private readonly timer
@@ -65,10 +65,10 @@ class Run implements RunOnceTask {
   ) {
     const { clock, lockWatchdogTimeout } = context
     this.started = clock.now()
-    // As late as it is safe: before, the lease is longer than the watchdog's.
+    // As late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
     const renew = AsyncResource.bind(() => {
-      // Where it fails, the lease runs out, and the signal aborts.
+      // If this fails, the lease ends, and the signal aborts.
       if (hold.isHeld)
         this.renewed = lock.acquire().catch(() => undefined) as Promise<AcquiredLockHold | undefined>
     })
@@ -99,11 +99,4 @@ class Run implements RunOnceTask {
   private untilOver(): Promise<void> {
     return new Promise((resolve) => this.context.clock.after(this.left, resolve))
   }
-}
-
-function positive(atLeast: unknown): number {
-  if (typeof atLeast !== 'number') throw new TypeError(`atLeast must be a number, got ${describe(atLeast)}`)
-  if (!(atLeast > 0 && atLeast <= Number.MAX_SAFE_INTEGER))
-    throw new RangeError(`atLeast must be more than 0 ms and finite, got ${atLeast}`)
-  return Math.ceil(atLeast)
 }

@@ -1,7 +1,7 @@
 import type { Renewal } from '../leases/lease'
 import type { Script } from '../scripts/script'
 
-/** Renews locks of one key each, whose lease is that of the key, many in one call. */
+/** The renewal of locks that are one key each: the lease of the lock is the TTL of the key. */
 export function renewalBy(renew: Script<readonly number[]>): Renewal {
   return {
     tracksKeys: true,

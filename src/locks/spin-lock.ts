@@ -1,4 +1,4 @@
-import { checkOptions, describe } from '../api/arguments'
+import { checkOptions, describe, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../reentrant/acquire-attempt'
 import type { AttemptOptions } from '../reentrant/lock-scripts'
@@ -12,8 +12,8 @@ import { PlainLockScripts } from './lock'
 export interface BackOffPolicy {
   /**
    * The next pause in ms, more than 0. `tries` counts the pauses since the waiter began or was last notified, from 1.
-   * Where it throws, or answers anything else, the pause is that of `exponentialBackOff()`, and a process warning with
-   * the code RLOCK_BACK_OFF says so, once.
+   * If it throws, or returns anything else, the pause of `exponentialBackOff()` applies, and the process warns once
+   * (RLOCK_BACK_OFF).
    */
   nextSleepPeriod(tries: number): number
 }
@@ -31,7 +31,7 @@ export interface ExponentialBackOffOptions {
    */
   maxDelay?: number | undefined
   /**
-   * Each pause is so many times as long as the one before, plus a random part; at least 1.
+   * The factor between one pause and the next, at least 1. A random part is added.
    * @default 2
    */
   multiplier?: number | undefined
@@ -47,8 +47,8 @@ export interface ConstantBackOffOptions {
 }
 
 /**
- * Pauses that grow from `initialDelay` to `maxDelay`. A random part of up to one ms a try keeps waiters apart, as in
- * Redisson. Throws TypeError for what is no number and RangeError for what is not above 0.
+ * Pauses that grow from `initialDelay` to `maxDelay`. A random part of up to one ms for each try keeps waiters apart, as in
+ * Redisson. Throws TypeError for an option that is not a number, and RangeError for one that is not more than 0.
  */
 export function exponentialBackOff(options: ExponentialBackOffOptions = {}): BackOffPolicy {
   checkOptions(options, ['initialDelay', 'maxDelay', 'multiplier'])
@@ -62,23 +62,16 @@ export function exponentialBackOff(options: ExponentialBackOffOptions = {}): Bac
   }
 }
 
-/** Pauses of one length. Throws TypeError for what is no number and RangeError for what is not above 0. */
+/** Pauses of one length. Throws TypeError for a `delay` that is not a number, and RangeError if it is not more than 0. */
 export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPolicy {
   checkOptions(options, ['delay'])
   const delay = positive('delay', options.delay ?? 64)
   return { nextSleepPeriod: () => delay }
 }
 
-function positive(name: string, value: unknown): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
-  if (!Number.isFinite(value) || value <= 0)
-    throw new RangeError(`${name} must be finite and more than 0, got ${value}`)
-  return value
-}
-
 const DEFAULT = exponentialBackOff()
 
-/** The pauses of one waiter, whatever its policy answers. */
+/** The pauses of one waiter, also when its policy fails. */
 class Spinning implements BackOff {
   private tries = 0
 
@@ -115,7 +108,7 @@ class SpinLockScripts extends PlainLockScripts {
     super(name, key, context)
     const { lockIds, channel } = this
     const policy = { ...EXCLUSIVE, newBackOff: () => new Spinning(backOff) }
-    // A queue of its own: waiters of the plain lock of this name sleep until they are notified.
+    // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
     this.target = { lockId: this.spinQueueId, key, lockIds, channel, policy }
   }
 
@@ -140,13 +133,13 @@ class SpinAttempt extends AcquireAttempt<undefined> {
 }
 
 /**
- * Redisson's spin lock: an RLock whose waiters also look again by themselves, after pauses that a back-off policy sets.
- * A Java SpinLock publishes nothing when it releases, so this is how to wait beside one.
+ * Redisson's spin lock: an RLock whose waiters also try again without a message, after the pauses of a back-off policy. Use
+ * it beside a Java SpinLock, which publishes nothing when it releases.
  *
- * **Different from Java.** Ours publishes its releases, so that waiters of `getLock` of that name wake, and it listens:
- * where the other side publishes, it wakes at once and does not spin. Of all waiters in a process only the first asks
- * Redis, and the back-off of the first spin lock that waits for a name holds for those that queue behind it.
- * `tryLock(waitTime)` ends at its wait: with one last try, and not a pause later.
+ * **Different from Java.** This lock publishes its releases, so that waiters of `getLock` of that name wake. It also listens:
+ * if the other side publishes, it wakes at once and does not spin. Only the first waiter of a process sends tries. The
+ * back-off of the first spin lock that waits for a name also applies to the waiters behind it. `tryLock(waitTime)` ends with
+ * its wait, after one last try, and not a pause later.
  *
  * It is the same lock as `getLock` of that name.
  */

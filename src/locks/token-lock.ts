@@ -31,24 +31,23 @@ import { reentryRefused } from './non-reentrant-lock'
 import { renewalBy } from './single-key-renewal'
 
 /**
- * The lock that most libraries speak: `SET key token NX PX lease`, released and renewed by comparing the token. Node
- * shares it with redlock and redis-semaphore on npm, redis-py, redsync and Jedis recipes. Not Redisson's.
+ * The lock that most other libraries use: `SET key token NX PX lease`; a release or a renewal compares the token. So Node
+ * shares locks with redlock and redis-semaphore on npm, redis-py, redsync and Jedis recipes. Redisson does not have it.
  *
- * **The key** is the name, as it is. redis-semaphore's Mutex puts `mutex:` before its key: use
- * `getTokenLock('mutex:' + key)`. A plain lock of the same name is a WrongTypeError, here and there.
+ * **The key** is the name without a change. The Mutex of redis-semaphore puts `mutex:` before its key: use
+ * `getTokenLock('mutex:' + key)`. A token lock and a plain lock of one name reject each other with WrongTypeError.
  *
  * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and asks again is rejected with
- * IllegalMonitorStateError. Who is a caller is as with every RLock: see there, also for the units of times, the errors
- * and what a lost lock means.
+ * IllegalMonitorStateError. RLock describes callers, units of time, errors and lost locks; the same holds here.
  *
- * **Renewed** by the watchdog like every lock, unless a `leaseTime` is given.
+ * **Renewal.** The watchdog renews it like every lock, unless it has a `leaseTime`.
  *
- * **Waiting.** This package publishes its releases on a channel of its own, so that its waiters wake at once. Others
- * publish nothing: the first waiter of a process looks again after 20 ms, then after twice as long each time, up to 1
- * s. Waiters of one process hand the lock to each other for up to 10 ms; then it is released for everybody.
+ * **Waiting.** This package publishes its releases on a channel of its own, so that its waiters wake at once. Other libraries
+ * publish nothing. So the first waiter of a process tries again after 20 ms, and then after twice as long each time, up to
+ * 1 s. Waiters of one process hand the lock to each other for up to 10 ms; then the lock is free for all processes.
  *
- * **Without expiry** a key counts as held. A caller that has waited 5 s behind one gets a process warning with the
- * code RLOCK_NO_EXPIRY, for it may wait for ever. A key that is no string is a WrongTypeError.
+ * **A key without expiry** counts as held. A caller that has waited behind such a key for 5 s gets a process warning with the
+ * code RLOCK_NO_EXPIRY, because it may wait for ever. A key that is not a string is a WrongTypeError.
  */
 export interface TokenLock {
   /** The name given to `getTokenLock`, before any name mapper. */
@@ -72,8 +71,8 @@ export interface TokenLock {
 
   /**
    * Releases what `lock()` or `tryLock()` acquired for this caller.
-   * @throws {@link IllegalMonitorStateError} when it holds nothing.
-   * @throws {@link LockLostError} when the hold was lost; where its lease has run out nothing is sent.
+   * @throws {@link IllegalMonitorStateError} when the caller holds nothing.
+   * @throws {@link LockLostError} when the hold was lost. If its lease has ended, nothing is sent.
    */
   unlock(options?: UnlockOptions): Promise<void>
 
@@ -102,7 +101,7 @@ const FIRST_PAUSE = 20
 const LONGEST_PAUSE = 1_000
 const WARNED_AFTER = 5_000
 
-/** 20 ms, doubling to 1 s, each shortened by up to a fifth: processes that began together do not ask together. */
+/** Pauses from 20 ms, doubling to 1 s. Each is shortened by up to a fifth, so that processes do not try at the same time. */
 class Doubling implements BackOff {
   private pause = FIRST_PAUSE
 
@@ -117,7 +116,7 @@ const POLICY: WaitPolicy = { ...EXCLUSIVE, newBackOff: () => new Doubling() }
 
 const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds, { watchesKeys: true }))
 
-/** A hold counts one level and has a token for its owner field. */
+/** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
 class TokenLockScripts implements LockScripts {
   readonly kind = 'token'
   readonly ownerIsSecret = true
@@ -182,7 +181,7 @@ class TokenLockScripts implements LockScripts {
   }
 }
 
-/** Warns once when it has waited for long behind a key that never expires. */
+/** Warns once when it has waited for a long time behind a key that never expires. */
 class TokenAttempt extends AcquireAttempt<undefined> {
   private behindNoExpirySince: Moment | undefined
   private hasWarned = false

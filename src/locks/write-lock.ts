@@ -8,7 +8,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  type LockState,
   type ReenterReply,
   type ReleaseReply,
 } from '../reentrant/lock-scripts'
@@ -26,7 +25,7 @@ const RELEASE = script('write-lock/release', decodeRelease)
 const FORCE_RELEASE = script('write-lock/force-release', decodeRelease)
 const INSPECT = script('write-lock/inspect', decodeInspect)
 
-/** The write side: one hold at a time, and only its owner may read meanwhile. Renewed as a plain lock is. */
+/** The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain lock. */
 export class WriteLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'write'
   readonly shared = false
@@ -34,25 +33,23 @@ export class WriteLock extends ReadWriteSide implements LockScripts {
   readonly leasesRunOn = false
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
-  private readonly guardedKeys: readonly string[]
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, 'write')
-    this.guardedKeys = [key, this.movingGuardKey]
+    super(name, key, context, 'write', { release: RELEASE, inspect: INSPECT })
   }
 
   ownerField(threadId: number): string {
     return `${ownerField(this.context.clientId, threadId)}:write`
   }
 
-  /** A reader that waits to write waits for itself, and is refused instead. A single try just fails. */
+  /** Throws for a reader that would wait to write, because it would wait for itself. A single try simply fails. */
   companion(caller: Caller, willWait: boolean): undefined {
     const reading = willWait ? this.companionHold(caller) : undefined
     if (reading)
       throw new IllegalMonitorStateError(
         `${caller.description} holds the read side of ${quote(this.name)} and wants to write ` +
           `(client ${this.context.clientId}, thread id ${reading.threadId}): it would wait for itself for ever. ` +
-          'Release the read lock first and look again at what you read, or take the write lock from the start.',
+          'Release the read lock first and read the data again afterwards, or take the write lock from the start.',
       )
     return undefined
   }
@@ -70,19 +67,8 @@ export class WriteLock extends ReadWriteSide implements LockScripts {
     return this.run(REENTER, [owner, lease, count, releasedEnd], true)
   }
 
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const { before, behind } = this.timeoutKeyParts
-    const { publishCommand } = this.context
-    const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
-    return this.context.scripts.run(RELEASE, this.guardedKeys, args)
-  }
-
   forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
     const { before, behind } = this.timeoutKeyParts
     return this.run(FORCE_RELEASE, [owner, this.channel, this.context.publishCommand, before, behind])
-  }
-
-  inspect(owner: string): ScriptCall<LockState> {
-    return this.run(INSPECT, [owner])
   }
 }

@@ -2,6 +2,7 @@ import { RedisUnavailableError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
+import { withTimeout } from '../util/timeout'
 import type { Member } from './member'
 
 /** A member that was acquired. */
@@ -10,14 +11,14 @@ export interface Part {
   readonly hold: LockHold
 }
 
-/** How the members are to be acquired. */
+/** The options of one try of a member. */
 export interface AskOptions {
   readonly leaseTime: number | undefined
   readonly threadId: number | undefined
   readonly signal: AbortSignal | undefined
 }
 
-/** What a member answered. */
+/** The answer of a member. */
 export type Answer =
   | { readonly kind: 'granted'; readonly part: Part }
   | { readonly kind: 'taken'; readonly member: Member }
@@ -26,7 +27,7 @@ export type Answer =
 /** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
 const PATIENCE_FOR_RELEASES = 1_000
 
-/** Asks a member once. Settles as soon as the signal aborts; what is granted after that is released. */
+/** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
 export async function ask(
   member: Member,
   waitTime: number,
@@ -44,12 +45,12 @@ export async function ask(
   }
 }
 
-/** Whether the same member may answer soon. Everything else would be the same error again. */
+/** Whether a retry may help. Any other error would come again. */
 export function mayPass(error: unknown): boolean {
   return error instanceof RedisUnavailableError
 }
 
-/** Releases all parts at once. Errors are not reported: a member that could not be released retries in the background. */
+/** Releases all parts at once. Reports no errors, because each member retries its release in the background. */
 export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
   if (parts.length === 0) return
   await settledWithin(
@@ -65,15 +66,10 @@ export async function settledWithin(
   ms: number,
   clock: Clock,
 ): Promise<void> {
-  let timer = { cancel() {} }
-  const late = new Promise<void>((resolve) => {
-    timer = clock.after(ms, resolve)
-  })
-  await Promise.race([Promise.allSettled(work), late])
-  timer.cancel()
+  await withTimeout<unknown>(Promise.allSettled(work), ms, clock, () => {})
 }
 
-/** Holds nothing for so long. Rejects with the signal's reason. */
+/** Waits for this long. Rejects with the signal's reason when the signal aborts. */
 export async function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   let timer = { cancel() {} }
   const over = new Promise<void>((resolve) => {
@@ -97,7 +93,7 @@ export class Wait {
     this.started = clock.now()
   }
 
-  /** ms; a wait without limit is as long as numbers go. */
+  /** In ms; the greatest safe integer for a wait without limit. */
   get left(): number {
     const { ms, clock, started } = this
     return ms === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, ms - clock.elapsedSince(started))

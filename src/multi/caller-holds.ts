@@ -1,4 +1,5 @@
 import { IllegalMonitorStateError, LockLostError } from '../api/errors'
+import type { Context } from '../client/context'
 import { ambientThread, type LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { quote } from '../util/quote'
@@ -13,7 +14,7 @@ class ExplicitHolds {
   readonly holds: Holds = new Map()
   private sweepAt = FIRST_SWEEP
 
-  /** Leases that ran out are unlocked by few: what they leave must not grow for ever. */
+  /** Drops lost holds from time to time, because many callers never call `unlock()` for them. */
   sweep(): void {
     if (this.holds.size < this.sweepAt) return
     for (const [key, holds] of this.holds) if (!holds.some((hold) => hold.isHeld)) this.holds.delete(key)
@@ -26,14 +27,15 @@ const ofClients = new WeakMap<object, ExplicitHolds>()
 const isLive = (hold: UnionHold) => hold.isHeld
 
 /**
- * What `lock()` and `tryLock()` acquired, for `unlock()` to find. As with other locks it belongs to the caller: another
- * object over the same members finds it, too. A caller without a scope is known to its lock object alone.
+ * The holds that `lock()` and `tryLock()` acquired, so that `unlock()` finds them. As with other locks a hold belongs to the
+ * caller: another lock object over the same members finds it, too. For a caller without a scope, only the lock object knows
+ * the hold.
  */
 export class CallerHolds {
   private readonly unscoped = new UnscopedHolds<UnionHold>()
 
   constructor(
-    private readonly client: object,
+    private readonly client: Pick<Context, 'clientId'>,
     /** Equal for multi locks over the same members. */
     private readonly id: string,
     private readonly name: string,
@@ -52,7 +54,7 @@ export class CallerHolds {
     this.addTo(holds, this.id, hold)
   }
 
-  /** Takes out the hold that an `unlock()` is about; throws where this caller has none. */
+  /** Removes the hold that an `unlock()` settles, and returns it; throws if this caller has none. */
   take(threadId: number | undefined): UnionHold {
     const scoped = this.scoped(threadId)
     if (scoped) {
@@ -65,16 +67,20 @@ export class CallerHolds {
     const thread = ambientThread()
     const hold = threadId === undefined && !thread?.isAlive ? this.unscoped.take(isLive, thread) : undefined
     if (hold === 'forgotten')
-      throw new LockLostError('A hold taken through this lock object ran out long ago', this.name)
+      throw new LockLostError(
+        `A hold of the lock ${quote(this.name)} that this lock object took was lost long ago (client ` +
+          `${this.client.clientId}). Acquire the lock again where needed.`,
+        this.name,
+      )
     if (!hold)
       throw new IllegalMonitorStateError(
-        `The lock ${quote(this.name)} is not held by ${threadId === undefined ? 'this caller' : `threadId ${threadId}`}. ` +
-          'The caller that acquired a lock must release it, once.',
+        `The lock ${quote(this.name)} is not held by ${threadId === undefined ? 'this caller' : `threadId ${threadId}`} ` +
+          `(client ${this.client.clientId}). The caller that acquired a lock must release it, once.`,
       )
     return hold
   }
 
-  /** The hold that an `unlock()` would be about, if any. */
+  /** The hold that an `unlock()` would settle, if there is one. */
   peek(threadId: number | undefined): UnionHold | undefined {
     const scoped = this.scoped(threadId)
     if (scoped) return scoped[2]
@@ -92,7 +98,7 @@ export class CallerHolds {
     return known.holds
   }
 
-  /** An expired one, that the caller has not settled, makes room: its next acquisition starts afresh. */
+  /** Adds a hold, and drops lost holds of the same caller that it has not settled. */
   private addTo(holds: Holds, key: string, hold: UnionHold) {
     holds.set(key, [...(holds.get(key) ?? []).filter(isLive), hold])
   }
@@ -100,7 +106,7 @@ export class CallerHolds {
   private scoped(threadId: number | undefined): [Holds, string, UnionHold] | undefined {
     if (threadId !== undefined) return newest(this.explicit, `${threadId} ${this.id}`)
     const own = ambientThread()
-    // Code that a thread left behind reaches what that thread acquired, and nothing else.
+    // Code of an ended thread finds only the holds of that thread.
     for (let thread = own; thread && thread.isAlive === own?.isAlive; thread = thread.parent) {
       const found = newest(ofThreads.get(thread), this.id)
       if (found || !own?.isAlive) return found

@@ -8,15 +8,15 @@ import { describeStates, stateOf } from './member-states'
 import type { Union } from './union-hold'
 
 /**
- * So long a round waits, in ms, for members that come later in the order than all it holds. Processes that keep the
- * order cannot wait for each other in a circle; a Java peer keeps its own order, and gets its turn when this is over.
+ * How long a round waits while it holds members, in ms. It waits only for members that come later in the global order, so
+ * processes cannot wait for each other in a circle. A Java peer has its own order: it gets its turn when this time is over.
  */
 const PATIENCE_WHILE_HOLDING = 40
-/** Callers that met each other must not meet again: after a round in vain each holds nothing for a random time up to this. */
+/** The longest random pause after a failed round, in ms, so that callers that blocked each other do not do so again. */
 const LONGEST_JITTER = 64
 const TRIES_TO_OUTRUN_LEASE = 10
 
-/** All members that a round has acquired, or the one that it could not have. */
+/** The result of a round: all members, or the member that it could not acquire. */
 type Round = { readonly parts: readonly Part[] } | { readonly blocker: Member; readonly error: unknown }
 
 /** Acquires all members of a multi lock, or none. Undefined when the wait was over. */
@@ -43,7 +43,7 @@ export async function collectAll(
     signal?.throwIfAborted()
     if (wait.isOver) return undefined
     if (rounds > 1) await pause(Math.min(jitter(rounds), wait.left), union.clock, signal)
-    // Here it waits, in the member's own queue, and holds nothing.
+    // The long wait: in the member's own queue, and without holding another member.
     const first = await ask(blocker, wait.left, options)
     if (first.kind === 'taken') return undefined
     if (first.kind === 'failed') throw first.error
@@ -59,13 +59,13 @@ class Collector {
     private readonly wait: Wait,
   ) {}
 
-  /** Tries without a wait never yield: where a member is to be yielded to others, it is waited for first. */
+  /** Tries all members at once, unless this client should yield one to other processes. Then it waits for that one first. */
   async atOnceUnlessYielding(): Promise<Round> {
     const blocker = toYield(this.members)
     return blocker ? { blocker, error: undefined } : await this.atOnce()
   }
 
-  /** No caller waits in this round, so that order is not at stake: one round trip to all servers. */
+  /** One round trip to all servers. No member is waited for, so the order does not matter. */
   private async atOnce(): Promise<Round> {
     const { options, members } = this
     const controller = new AbortController()
@@ -74,7 +74,7 @@ class Collector {
     const answers = await Promise.all(
       members.map(async (member) => {
         const answer = await ask(member, 0, how)
-        // The others are not waited for: what they may still be granted they release themselves.
+        // The round does not wait for the other members: a late grant is released by `ask`.
         if (answer.kind === 'failed' && !mayPass(answer.error)) controller.abort(answer.error)
         return answer
       }),
@@ -90,7 +90,7 @@ class Collector {
     return { blocker: (taken ?? failures[0]!).member, error: taken ? undefined : failures[0]!.error }
   }
 
-  /** One after the other; `first` was waited for already. What comes before it in the order is not waited for. */
+  /** Acquires the members one after the other. `first` is held already; members before it in the order get one try only. */
   async inOrder(first: Part | undefined): Promise<Round> {
     const { members, options, union, wait } = this
     const parts = first ? [first] : []
@@ -111,7 +111,7 @@ class Collector {
   }
 }
 
-/** A short lease must not run out meanwhile. */
+/** How long a round may wait while it holds members: at most a tenth of the lease. */
 function patience(leaseTime = Number.MAX_SAFE_INTEGER): number {
   return Math.min(PATIENCE_WHILE_HOLDING * (0.5 + Math.random() / 2), leaseTime / 10)
 }
@@ -120,11 +120,11 @@ function jitter(rounds: number): number {
   return Math.random() * Math.min(2 ** rounds, LONGEST_JITTER)
 }
 
-function tooShort({ name }: Union, parts: readonly Part[]): LockLostError {
+function tooShort({ name, clientId }: Union, parts: readonly Part[]): LockLostError {
   const members = parts.map(({ member, hold }) => stateOf(member, hold.isHeld ? 'held' : 'late'))
   const error = new LockLostError(
     `All members of ${quote(name)} were acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time the lease of one ` +
-      `was over before the last one answered (${describeStates(members)}): the leaseTime is shorter than that takes.`,
+      `was over before the last one answered (client ${clientId}; ${describeStates(members)}). Use a longer leaseTime.`,
     name,
   )
   error.members = members

@@ -9,13 +9,13 @@ import { QuorumRound, type Verdict } from './quorum-round'
 import { type Union, UnionHold } from './union-hold'
 
 /**
- * Between two rounds it waits for one member that others hold, in that member's queue. It does so for this long at most,
- * in ms, and a random part of it less: the member may be a leftover that the next holders' quorum has nothing to do with.
+ * The longest wait between two rounds, in ms, in the queue of one member that another owner holds. A random part is
+ * subtracted. It is bounded because that member may not belong to the quorum of the current holder.
  */
 const LONGEST_WAIT_FOR_ONE = 1_000
-/** Where there is no member to wait for. */
+/** The pause between two rounds if there is no such member, in ms. */
 const PAUSE = 200
-/** Calls that meet no quorum for so long reject, as those of other locks do, in ms. */
+/** A call that reaches no quorum for this long, in ms, rejects. */
 const UNREACHABLE_AFTER = 10_000
 
 export interface QuorumOptions extends AcquireArguments {
@@ -64,22 +64,23 @@ export async function collectQuorum(
       const why =
         verdict.kind === 'granted' ? 'a quorum answered, but too late' : 'no quorum could be reached'
       return new LockQuorumError(
-        `The lock ${quote(union.name)} was not acquired, and nothing of it is held: ${why} (${describeStates(states)}; ` +
-          `${union.needed} of ${union.of} are needed, each within ${Math.round(how.bound)} ms).`,
+        `The lock ${quote(union.name)} was not acquired, and nothing of it is held (client ${union.clientId}): ${why} ` +
+          `(${describeStates(states)}; ${union.needed} of ${union.of} are needed, each within ${Math.round(how.bound)} ms). ` +
+          'Try again when more members answer.',
         union.name,
         states,
       )
     }
   }
 
-  /** Tries without a wait never yield: where a member is to be yielded to others, it is waited for first. */
+  /** If this client should yield a member to other processes, waits for that member first. */
   async function yieldFirst(): Promise<Part | undefined> {
     const member = toYield(members)
     return member && (await waitForOne([member], 0))
   }
 
   async function waitForOne(taken: readonly Member[], rounds: number): Promise<Part | undefined> {
-    // All processes wait for the same member, so that its next holder finds the others free; not for ever.
+    // All processes wait for the same member, so that its next holder finds the other members free.
     const member = taken[rounds % taken.length]
     const part = 0.5 + Math.random() / 2
     if (member) {
@@ -93,17 +94,17 @@ export async function collectQuorum(
   }
 }
 
-/** Redlock's: the lease less an allowance for clocks that do not run at the same rate. */
+/** Redlock's validity: the lease less an allowance for clocks that run at different rates. */
 function validityOf(lease: number): number {
   return lease - (lease * 0.01 + 2)
 }
 
-/** The same errors would come again, and leave no quorum. */
+/** Whether no quorum is possible any more, because too many members failed with errors that a retry cannot cure. */
 function isFinal(verdict: Verdict, { of, needed }: Union): boolean {
   return verdict.kind === 'failed' && verdict.errors.filter((error) => !mayPass(error)).length > of - needed
 }
 
-/** Where all failed in the same way, and not because of a server, that is what the caller is to know. */
+/** The error for the caller if all members failed with the same error, and it does not come from a server. */
 function misuse(verdict: Verdict): unknown {
   if (verdict.kind !== 'failed') return undefined
   const [error] = verdict.errors

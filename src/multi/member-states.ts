@@ -3,7 +3,7 @@ import type { Member } from './member'
 
 const LONGEST_MESSAGE = 200
 
-/** What became of a member, as plain data for an error. */
+/** The state of a member, as plain data for an error. */
 export function stateOf(member: Member, state: LockMemberState, error?: unknown): LockMember {
   const lockName = member.name
   return error === undefined ? { lockName, state } : { lockName, state, error: plain(error) }

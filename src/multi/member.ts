@@ -9,7 +9,7 @@ export interface Member {
   readonly identity: MemberIdentity | undefined
 }
 
-/** The members as their user gave them. Throws TypeError or RangeError for what can never be held together. */
+/** The members, in the order of the arguments. Throws TypeError or RangeError for locks that cannot be held together. */
 export function membersOf(locks: readonly unknown[], what: string): Member[] {
   if (locks.length === 0) throw new RangeError(`a ${what} needs at least one lock`)
   const members = locks.map((lock) => memberOf(lock, what))
@@ -26,12 +26,12 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
   return members
 }
 
-/** In the order in which every process takes them, whatever order their user gave. */
+/** The members in the order in which every process acquires them. */
 export function inGlobalOrder(members: readonly Member[]): Member[] {
   return [...members].sort((a, b) => compare(placeOf(a), placeOf(b)))
 }
 
-/** A member that other processes are to have before this one takes it again. */
+/** A member that this client should yield to other processes, if there is one. */
 export function toYield(members: readonly Member[]): Member | undefined {
   return members.find(({ lock }) => (lock as { readonly [MUST_YIELD]?: boolean })[MUST_YIELD])
 }
@@ -48,7 +48,7 @@ function isFunction(value: unknown): value is (...args: never) => unknown {
   return typeof value === 'function'
 }
 
-/** By name first: two processes may know one server by two addresses. */
+/** The name comes first: two processes may know one server by two addresses. */
 function placeOf({ name, identity }: Member): readonly string[] {
   return identity ? [identity.key, identity.context.server.address] : [name]
 }

@@ -6,25 +6,25 @@ import type { Member } from './member'
 import { failureOf, stateOf } from './member-states'
 import type { Union } from './union-hold'
 
-/** What is under way when a round is decided is waited for as long as the round took, and so many ms. */
+/** After its verdict, a round waits for open answers as long as it took before, and this many ms more. */
 const MOMENT = 20
 
-/** What became of a round of asking all members once. */
+/** The result of one round over all members. */
 export type Verdict =
   | { readonly kind: 'granted'; readonly parts: readonly Part[] }
-  /** Enough members answered, and others hold too many of them. */
+  /** Enough members answered, and other owners hold too many of them. */
   | { readonly kind: 'taken' }
-  /** So many members failed that those which answer are no quorum. */
+  /** Too many members failed: the others are fewer than a quorum. */
   | { readonly kind: 'failed'; readonly errors: readonly unknown[] }
 
 export interface RoundOptions extends AskOptions {
   /** How long a member may take to answer, in ms. */
   readonly bound: number
-  /** The lease that others may have on a member, in ms. */
+  /** The longest lease that another owner may have on a member, in ms. */
   readonly lease: number
 }
 
-/** Asks all members of a RedLock at once, and is decided as soon as it is certain whether a quorum is granted. */
+/** Tries all members of a RedLock at once. Its verdict comes as soon as it is certain whether a quorum is granted. */
 export class QuorumRound {
   readonly verdict: Promise<Verdict>
   private readonly answers = new Map<Member, Answer>()
@@ -35,7 +35,7 @@ export class QuorumRound {
   private readonly asked: Promise<void>[] = []
   private readonly started: Moment
   private decide!: (verdict: Verdict) => void
-  /** What to do with a member that is granted after the verdict; false: it is not wanted. */
+  /** Takes a member that is granted after the verdict; answers false if the hold does not accept it. */
   private welcome: ((part: Part) => boolean) | undefined
   private isDecided = false
   private unsettled: number
@@ -44,7 +44,7 @@ export class QuorumRound {
     private readonly union: Union,
     private readonly members: readonly Member[],
     options: RoundOptions,
-    /** A member that was waited for already. */
+    /** A member that is held already. */
     first: Part | undefined,
   ) {
     this.verdict = new Promise((resolve) => {
@@ -62,21 +62,21 @@ export class QuorumRound {
       else this.asked.push(ask(member, 0, how).then((answer) => this.answered(answer, lease)))
   }
 
-  /** Members granted from now on, and since the verdict that brought `known`, go here. */
+  /** Passes every later grant to `join`, also the grants since the verdict, which had `known`. */
   welcomeLate(known: readonly Part[], join: (part: Part) => boolean): void {
     this.welcome = join
     for (const part of this.parts)
       if (!known.includes(part) && !join(part)) releaseParts([part], this.union.clock)
   }
 
-  /** Members that have not answered are not waited for any more. They release what they may still be granted. */
+  /** Stops to wait for open answers. A later grant is released. */
   cancel(): void {
     this.welcome = undefined
     this.controller.abort(new DOMException('the lock is released', 'AbortError'))
     this.finish()
   }
 
-  /** Releases what was granted. What is answered a moment later is released before this resolves, too. */
+  /** Releases all granted members, and waits a moment for open answers to release those grants, too. */
   async releaseParts(): Promise<void> {
     const { clock } = this.union
     if (this.unsettled > 0 && !this.controller.signal.aborted)
@@ -85,12 +85,12 @@ export class QuorumRound {
     await releaseParts(this.parts, clock)
   }
 
-  /** The members that others hold. */
+  /** The members that other owners hold. */
   get taken(): Member[] {
     return this.members.filter((member) => this.answers.get(member)?.kind === 'taken')
   }
 
-  /** For an error: what each member answered. */
+  /** The state of each member, for an error. */
   states() {
     return this.members.map((member) => {
       const answer = this.answers.get(member)
@@ -117,7 +117,7 @@ export class QuorumRound {
     if (!this.isDecided) this.look()
   }
 
-  /** It may have forgotten a holder whose quorum it belongs to: it is not counted until that one's lease is over. */
+  /** A restarted server may have forgotten a holder. Its member does not count until the lease of that holder is over. */
   private refuseRestarted(part: Part) {
     const { member } = part
     this.restarted.add(member)
@@ -152,5 +152,5 @@ function unanswered(bound: number): RedisUnavailableError {
 }
 
 function restarted(): RedisUnavailableError {
-  return new RedisUnavailableError('the server started anew less than a lease ago')
+  return new RedisUnavailableError('the server restarted less than a lease ago')
 }

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../util/clock'
 import type { Part } from './ask'
 import { failureOf, stateOf } from './member-states'
 
-/** So long a caller waits for releases that are not needed to tell what became of the lock. */
+/** How long a caller waits for releases that cannot change the result, in ms. */
 const PATIENCE = 1_000
 
 interface Outcome {
@@ -21,8 +21,8 @@ interface Released {
 }
 
 /**
- * Releases all parts at once, also where some of them fail, and then reports. Where a minority is tolerated, it may
- * still be under way when this resolves: each member releases by itself, and in the background where its server is away.
+ * Releases all parts at once, even if some of them fail, and then reports. A RedLock does not need the releases of a
+ * minority: they may still be in flight when this resolves, and go on in the background.
  */
 export function releaseAll(
   { clock, needed, of }: Released,
@@ -41,7 +41,7 @@ export function releaseAll(
       const isSettled = outcomes.every(({ state }) => state !== 'pending')
       const released = count(({ state }) => state === 'released')
       const isLost = !wasHeld || count(wasLost) > parts.length - needed
-      // What may stay held for a while keeps no caller from acquiring a quorum of the others.
+      // The members that may stay held are so few that the others still make a quorum.
       const isFree = parts.length - released <= of - needed
       if (!isLost && released >= needed && !isSettled)
         moment ??= clock.after(clock.elapsedSince(started), enough)
@@ -77,7 +77,7 @@ export function releaseAll(
   })
 }
 
-/** Its hold was gone, or it was released beside the multi lock. */
+/** Its hold was lost, or code released the member on its own. */
 function wasLost({ error }: Outcome): boolean {
   return error instanceof IllegalMonitorStateError
 }

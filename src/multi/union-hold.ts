@@ -20,9 +20,9 @@ import { releaseAll } from './release-all'
 
 /** An acquisition of a multi lock or a RedLock, as an object. */
 export interface MultiLockHold extends LockHold {
-  /** What the lock is called in messages. */
+  /** The name of the lock in messages. */
   readonly lockName: string
-  /** The owners of the members as their servers have them, separated by spaces. */
+  /** The owners of the members, as their servers have them, separated by spaces. */
   readonly owner: string
   /** An id of this acquisition in this process. No server knows it: each member has a `threadId` of its own. */
   readonly threadId: number
@@ -30,9 +30,11 @@ export interface MultiLockHold extends LockHold {
   readonly holds: readonly LockHold[]
 }
 
-/** What holds for all acquisitions of one multi lock. */
+/** The data that all acquisitions of one multi lock share. */
 export interface Union {
   readonly name: string
+  /** The client that made the lock; the members may belong to others. */
+  readonly clientId: string
   readonly clock: Clock
   /** How many members must be held. */
   readonly needed: number
@@ -40,16 +42,16 @@ export interface Union {
   readonly of: number
 }
 
-/** Until when an acquisition with a lease counts, beside what its members say of themselves. */
+/** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
 export interface Validity {
   readonly since: Moment
   readonly ms: number
 }
 
-/** Several holds as one: it is lost as soon as fewer than needed are left. */
+/** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class UnionHold implements MultiLockHold {
   readonly threadId = newThreadId()
-  /** The logical thread that acquired it, though it may have ended. */
+  /** The logical thread that acquired it, which may have ended. */
   thread: LogicalThread | undefined
   private readonly parts: Part[]
   private readonly gone = new Set<Part>()
@@ -64,7 +66,7 @@ export class UnionHold implements MultiLockHold {
     private readonly union: Union,
     parts: readonly Part[],
     private readonly validity?: Validity,
-    /** It is being released: no further member is to join it. */
+    /** Called before the release: no further member may join. */
     private readonly onUnlock?: () => void,
   ) {
     this.parts = [...parts]
@@ -98,7 +100,7 @@ export class UnionHold implements MultiLockHold {
     return this.controller.signal
   }
 
-  /** A further member was acquired. Answers false where it is of no use any more. */
+  /** Adds a member that was acquired later. Answers false if the hold has ended. */
   join(part: Part): boolean {
     if (!this.isHeld) return false
     this.parts.push(part)
@@ -128,13 +130,13 @@ export class UnionHold implements MultiLockHold {
     if (!this.unlocked) await this.unlock()
   }
 
-  /** The thread finds the members' holds as its own. */
+  /** From now on the thread finds the holds of the members as its own. */
   adoptBy(thread: LogicalThread): void {
     for (const { hold } of this.parts)
       if (hold instanceof AcquiredLockHold || hold instanceof UnionHold) hold.adoptBy(thread)
   }
 
-  /** Whether enough members are held, by all that can be known without asking the servers. */
+  /** Whether enough members are held, as far as the client knows without asking the servers. */
   look(): boolean {
     if (this.loss) return false
     const { validity, union, parts } = this
@@ -145,7 +147,7 @@ export class UnionHold implements MultiLockHold {
     return false
   }
 
-  // Logged, it must not show the clients inside.
+  // A log must not show the clients inside.
   [inspect.custom](): string {
     return `MultiLockHold(${quote(this.lockName)})`
   }
@@ -192,10 +194,10 @@ export class UnionHold implements MultiLockHold {
   }
 
   private lossError(members: readonly LockMember[]): LockLostError {
-    const { name, needed } = this.union
+    const { name, clientId, needed } = this.union
     const error = new LockLostError(
-      `The lock ${quote(name)} was lost: ${describeStates(members)}; ${needed} must be held. Others may hold what is ` +
-        'lost: stop working under it, and acquire it anew where needed.',
+      `The lock ${quote(name)} was lost (client ${clientId}): ${describeStates(members)}; ${needed} must be held. Other ` +
+        'clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
       name,
       this.threadId,
     )
@@ -204,7 +206,10 @@ export class UnionHold implements MultiLockHold {
   }
 
   private unlockedAlready(): IllegalMonitorStateError {
-    return new IllegalMonitorStateError(`This hold on the lock ${quote(this.lockName)} was released already.`)
+    const { name, clientId } = this.union
+    return new IllegalMonitorStateError(
+      `This hold on the lock ${quote(name)} was released already (client ${clientId}). Release a hold once.`,
+    )
   }
 }
 

@@ -17,7 +17,7 @@ import { LockLostError, LockTimeoutError } from '../api/errors'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { MUST_YIELD } from '../client/member-identity'
-import { ambientThread, LogicalThread } from '../ownership/logical-thread'
+import { newChildThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
@@ -29,7 +29,7 @@ import type { Union, UnionHold } from './union-hold'
 let foreign = 0
 const foreignIds = new WeakMap<object, number>()
 
-/** The surface that a multi lock and a RedLock share; see the interfaces for what each method promises. */
+/** The methods that a multi lock and a RedLock share; the interfaces document them. */
 export abstract class UnionLock {
   protected readonly union: Union
   /** In the global order. */
@@ -43,7 +43,7 @@ export abstract class UnionLock {
     needed: number,
   ) {
     const name = `${kind}(${members.map((member) => cut(member.name)).join(', ')})`
-    this.union = { name, clock: context.clock, needed, of: members.length }
+    this.union = { name, clientId: context.clientId, clock: context.clock, needed, of: members.length }
     this.members = inGlobalOrder(members)
     this.callers = new CallerHolds(context, `${kind} ${this.members.map(idOf).join('\n')}`, name)
   }
@@ -79,11 +79,10 @@ export abstract class UnionLock {
   async withLock<T>(fn: (hold: UnionHold) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
-    const ambient = ambientThread()
-    const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
+    const thread = newChildThread()
     let hold: UnionHold | undefined
     try {
-      // As this thread, so that within `fn` the members are re-entered.
+      // Acquired as this thread, so that `fn` re-enters the members.
       hold = await processState.threads.run(thread, () => this.collectOpen(given))
     } finally {
       if (!hold) thread.end()
@@ -138,16 +137,17 @@ export abstract class UnionLock {
   }
 
   private timedOut(waitTime = 0) {
-    const { name } = this.union
+    const { name, clientId } = this.union
     return new LockTimeoutError(
-      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms: others held too many of its ` +
-        'members. Nothing was run. Wait longer, or use tryAcquire() where that is an answer like any other.',
+      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms (client ${clientId}): other ` +
+        'owners held too many of its members. Nothing was run. Wait longer, or use tryAcquire() where this is an ' +
+        'ordinary result.',
       name,
     )
   }
 }
 
-/** Equal for the same lock through two objects. */
+/** The same for two objects of one lock. */
 function idOf({ lock, name, identity }: Member): string {
   if (identity) return `${identity.context.server.id} ${identity.lockId}`
   let id = foreignIds.get(lock)

@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common'
 import type { RedissonClient } from '../index'
 
-/** A client in an application, from its start to its end. */
+/** Starts and ends the client of an application. */
 export class ClientLifecycle implements OnApplicationShutdown {
   private constructor(
     readonly redisson: RedissonClient,
@@ -17,9 +17,7 @@ export class ClientLifecycle implements OnApplicationShutdown {
     return new ClientLifecycle(redisson, shutdownTimeout)
   }
 
-  /**
-   * Not `onModuleDestroy`: then requests and jobs are still under way, and their releases would fail.
-   */
+  /** Not in `onModuleDestroy`: at that time requests and jobs still run, and their releases would fail. */
   async onApplicationShutdown(): Promise<void> {
     if (this.shutdownTimeout !== undefined) await this.redisson.shutdown({ timeout: this.shutdownTimeout })
   }

@@ -9,8 +9,8 @@ type Method = (...args: never[]) => Promise<unknown>
 type Around = (redisson: RedissonClient, args: unknown[], proceed: () => unknown) => Promise<unknown>
 
 /**
- * Puts `around` around a method, with the client of this name. Nest injects the client into a property of the object,
- * so that it is there wherever the method is called from: requests, jobs, `onModuleInit`.
+ * Replaces a method by one that calls `around` with the client of this name. Nest injects the client into a property of the
+ * object, so that every caller of the method finds it: requests, jobs, `onModuleInit`.
  */
 export function decorate(
   decorator: string,
@@ -42,8 +42,8 @@ export function decorate(
 }
 
 /**
- * What other decorators have written on the method: routes, cron expressions, what Swagger shows. Decorators above this
- * one write on what replaces it, so that the order does not matter.
+ * Copies the metadata of other decorators to the new method: routes, cron expressions, descriptions for Swagger. Decorators
+ * above this one add theirs to the new method, so the order of the decorators does not matter.
  */
 function copyMarks(from: Method, to: object) {
   for (const key of Reflect.ownKeys(from))

@@ -2,7 +2,7 @@ import { Inject, type InjectionToken } from '@nestjs/common'
 import { Redisson } from '../index'
 
 /**
- * The token of the client of this name, for `app.get()` and for tests that put another in its place. That of the client
+ * The token of the client of this name, for `app.get()` and for tests that replace the client. The token of the client
  * without a name is the class `Redisson`.
  */
 export function getRedissonToken(name?: string): InjectionToken<Redisson> {

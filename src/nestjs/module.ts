@@ -3,11 +3,11 @@ import { Redisson, type RedissonClient, type RedissonOptions } from '../index'
 import { ClientLifecycle } from './client-lifecycle'
 import { getRedissonToken } from './inject'
 
-/** Where the module has its client from. */
+/** The client of the module: options for a new one, or a client of yours. */
 export type ClientSource =
   | (RedissonOptions & {
       /**
-       * How long the application's end waits for locks that are held, in ms; `unlock()` works meanwhile.
+       * How long the end of the application waits for locks that are held, in ms. Until then `unlock()` works.
        * @default 10000
        */
       shutdownTimeout?: number | undefined
@@ -18,11 +18,11 @@ export type ClientSource =
       logEvents?: boolean | undefined
     })
   | {
-      /** A client of yours. The module neither shuts it down nor listens to it. */
+      /** A client of yours. The module neither shuts it down nor listens to its events. */
       redisson: RedissonClient
     }
 
-/** Where the module stands among the others. */
+/** How other modules find the client. */
 export interface Placement {
   /** The client's name, for `@InjectRedisson(name)`. Absent: the client without a name. */
   name?: string | undefined
@@ -38,29 +38,29 @@ export type RedissonModuleOptions = ClientSource & Placement
 
 /** Options of `RedissonModule.forRootAsync()`. */
 export interface RedissonModuleAsyncOptions extends Placement, Pick<ModuleMetadata, 'imports'> {
-  /** What `useFactory` gets. */
+  /** The providers that Nest passes to `useFactory`. */
   inject?: FactoryProvider['inject']
-  /** Gives the options of `forRoot()` but `name` and `isGlobal`, which must be known before. */
-  // biome-ignore lint/suspicious/noExplicitAny: what is injected is Nest's to know, as in its own FactoryProvider
+  /** Returns the options of `forRoot()` without `name` and `isGlobal`, which Nest needs earlier. */
+  // biome-ignore lint/suspicious/noExplicitAny: Nest decides what it injects, as in its own FactoryProvider
   useFactory: (...args: any[]) => ClientSource | Promise<ClientSource>
 }
 
 /**
- * Connects when the application starts, which fails where Redis cannot be reached, and shuts the client down after the
- * application has stopped to take requests (`onApplicationShutdown`): waiting acquisitions are rejected, and what is
- * held may be released for `shutdownTimeout` ms. For SIGTERM to come to that, call `app.enableShutdownHooks()`.
+ * Connects when the application starts; the start fails if Redis cannot be reached. Shuts the client down after the
+ * application has stopped to accept requests (`onApplicationShutdown`): waiting acquisitions reject, and locks that are held
+ * may be released for `shutdownTimeout` ms. Call `app.enableShutdownHooks()`, so that SIGTERM causes this, too.
  *
  * One `forRoot` for each client: a second one has a `name`.
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RedissonModule {
-  /** A client with these options, or one of yours. */
+  /** A module with a new client, or with a client of yours. */
   static forRoot(options: RedissonModuleOptions): DynamicModule {
     const { name, isGlobal, ...source } = options
     return RedissonModule.forRootAsync({ name, isGlobal, useFactory: () => source as ClientSource })
   }
 
-  /** The same with options that a factory gives. */
+  /** The same with options from a factory. */
   static forRootAsync(options: RedissonModuleAsyncOptions): DynamicModule {
     const { name, isGlobal = true, imports = [], inject = [], useFactory } = options
     const token = getRedissonToken(name)

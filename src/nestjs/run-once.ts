@@ -8,8 +8,8 @@ export interface RunOnceDecoratorOptions extends RunOnceOptions {
 }
 
 /**
- * For a cron job that every instance starts and one is to run: calls the method as `redisson.runOnce(name, …)` does,
- * and resolves without it where another instance runs it, or ran it less than `atLeast` ms ago.
+ * For a cron job that every instance starts and that one instance should run. Calls the method as `redisson.runOnce(name, …)`
+ * does. Resolves without a call if another instance runs it, or started it less than `atLeast` ms ago.
  */
 export function RunOnce(name: string, options: RunOnceDecoratorOptions) {
   const { client, ...rest } = options

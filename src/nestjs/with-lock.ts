@@ -8,12 +8,12 @@ export interface WithLockDecoratorOptions extends Pick<WithLockOptions, 'waitTim
 }
 
 /**
- * Runs the method under the lock whose name `key` makes of the method's arguments, as `redisson.getLock(name).withLock`
- * does: the call waits for the lock, at most `waitTime`, and rejects with its errors. Nothing is added to the name, so
- * that methods and services that give the same one exclude each other.
+ * Runs the method under a lock, as `redisson.getLock(name).withLock` does: the call waits for the lock, at most `waitTime`,
+ * and rejects with its errors. `key` makes the name of the lock from the arguments of the method. Nothing is added to the
+ * name, so methods and services with the same name exclude each other.
  *
- * Rejects with TypeError, and does not call the method, where `key` gives no string, an empty one, or one in which
- * `undefined` or `[object …]` stands for a part: all calls would share that lock.
+ * Rejects with TypeError, and does not call the method, if `key` returns no string or an empty one. The same if the string
+ * contains `undefined` or `[object …]`, because then all calls would share one lock.
  */
 export function WithLock<A extends unknown[]>(
   key: (...args: A) => string,
@@ -34,7 +34,7 @@ export function WithLock<A extends unknown[]>(
     )
 }
 
-/** A template makes the word `undefined` of an argument that is missing. */
+/** In a template string, a missing argument becomes the word `undefined`. */
 const MISSING = /(?<![\p{L}\p{N}_])undefined(?![\p{L}\p{N}_])|\[object \w+\]/u
 
 function checked(name: unknown, target: object, method: string | symbol): string {

@@ -1,17 +1,17 @@
 import { type Branch, SiblingBranches } from './sibling-branches'
 
-/** A logical thread, as far as its places are concerned. */
+/** A logical thread, as branch places see it. */
 interface BranchThread {
   /** Its places below holds of its ancestors. */
   places: Set<BranchPlace> | undefined
 }
 
 /**
- * One acquisition of a descendant below a hold: inside as soon as each thread on its path down from the holder is
- * inside among its siblings. It ends when its level is released, its thread ends, or the hold does.
+ * One acquisition of a descendant below a hold. It is inside as soon as each thread on its path down from the holder is
+ * inside among its siblings. It ends with its level, with its thread or with the hold, whichever ends first.
  */
 export class BranchPlace {
-  /** The branches of its path that it belongs to so far. */
+  /** The branches of its path that it has joined so far. */
   private readonly steps: Branch[] = []
   private state: 'waiting' | 'inside' | 'refused' | 'left' = 'waiting'
   private whenDecided: (() => void) | undefined
@@ -28,7 +28,7 @@ export class BranchPlace {
     return this.state === 'inside'
   }
 
-  /** It reads beside siblings and wants to write. */
+  /** It asked to write while it reads beside siblings. */
   get isRefused(): boolean {
     return this.state === 'refused'
   }
@@ -45,7 +45,7 @@ export class BranchPlace {
     })
   }
 
-  /** Goes as far in as it may. */
+  /** Joins the branches of its path, down to the first one that is not inside yet. */
   advance(): void {
     if (this.state !== 'waiting') return
     while (this.steps.length < this.path.length) {
@@ -97,7 +97,7 @@ export class HoldBranches {
     return place
   }
 
-  /** The hold has ended: no branch is inside any more, and none waits. */
+  /** The hold has ended: every place leaves. */
   close(): void {
     for (const place of this.places) place.leave()
   }

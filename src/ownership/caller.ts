@@ -3,28 +3,28 @@ import type { LogicalThread } from './logical-thread'
 import type { OwnedHold } from './owned-hold'
 
 /**
- * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope.
- * Its count is kept a client and lock, not a lock object. `H` is what the engine above stores as a hold; one client
- * stores one kind of hold.
+ * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope. A caller has one
+ * count for each client and lock, whatever lock object it uses. `H` is the type of hold that the engine above stores; one
+ * client stores one type.
  */
 export interface Caller<H extends OwnedHold = OwnedHold> {
   /** For messages. */
   readonly description: string
-  /** The logical thread that it is; undefined for an explicit caller and for code without a scope. */
+  /** The caller's logical thread; undefined for an explicit caller and for code without a scope. */
   readonly thread: LogicalThread | undefined
-  /** Where this caller acquires; undefined where each acquisition is an owner of its own. */
+  /** The entry for an acquisition of this caller; undefined where each acquisition is an owner of its own. */
   entryToAcquire(lockId: string): HoldRef<H> | undefined
-  /** Where the hold is that an operation of this caller is about: its own or, for a thread, an ancestor's. */
+  /** The entry with the hold of this caller or, for a thread, of its nearest ancestor that has one. */
   entryOfHold(lockId: string): HoldRef<H> | undefined
-  /** Where a hold of this caller ran out and has not been settled. */
+  /** The entry with a hold of this caller whose lease has ended, and which `unlock()` has not settled. */
   entryOfExpired(lockId: string): HoldRef<H> | undefined
-  /** The threads below the one whose place this is, down to this caller; none where the place is its own. */
+  /** The threads below the owner of this entry, down to this caller; none for an entry of its own. */
   pathBelow(place: HoldRef<H>): readonly LogicalThread[]
 }
 
 const NO_PATH: readonly LogicalThread[] = []
 
-/** A client's explicit callers: those named by the `threadId` option. */
+/** The callers of one client that the `threadId` option names. */
 export class ExplicitCallers {
   private readonly table: HoldTable = new HoldTable()
 
@@ -85,15 +85,15 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     return path
   }
 
-  /** The thread finds this hold as its own; it belongs to an explicit caller. */
+  /** From now on the thread finds this hold of an explicit caller as its own. */
   adopt(hold: H): void {
     const { table, key } = this.entryToAcquire(hold.lockId)
     table.getOrCreate(key).hold = hold
   }
 
   private find(holdIn: (table: HoldTable<H>) => H | undefined, key: string): HoldRef<H> | undefined {
-    // What a thread left behind may still release what it holds itself, but no longer reaches the living;
-    // nor do the living re-enter what an ancestor that has ended never released. Each reaches its own levels.
+    // Code of an ended thread finds only holds of ended threads: its own and those of its ancestors. A thread that is alive
+    // does not find the holds of ended ancestors. Both find a hold in which they have a level themselves.
     const { isAlive } = this.thread
     let reaches = true
     for (let thread: LogicalThread | undefined = this.thread; thread; thread = thread.parent) {
@@ -105,7 +105,7 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     return undefined
   }
 
-  /** Whether this thread, or an ancestor that it reaches, has a level of this hold. */
+  /** Whether this thread has a level of this hold, or an ancestor that is alive or ended as this thread is. */
   private isInside({ levels }: H): boolean {
     const { isAlive } = this.thread
     let thread: LogicalThread | undefined = this.thread

@@ -1,4 +1,4 @@
-/** Warns once a client of a lock taken in a logical thread that has ended: it belongs to no thread. */
+/** Warns, once for each client, when code takes a lock in a logical thread that has ended: no thread owns that hold. */
 export class EndedThreadWarning {
   private warned = false
 

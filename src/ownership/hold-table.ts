@@ -1,17 +1,17 @@
 import type { Mutex } from 'async-mutex'
 import type { OwnedHold } from './owned-hold'
 
-/** What one caller has to do with one lock. Gone as soon as it neither holds nor acquires it. */
+/** The state of one caller and one lock. The table drops it as soon as the caller neither holds nor acquires the lock. */
 export interface HoldEntry<H extends OwnedHold> {
   hold?: H
-  /** Locked while an acquisition of its caller is in flight: one caller does one thing at a time. */
+  /** Locked while an acquisition of its caller is in flight: a caller has one acquisition of a lock at a time. */
   acquiring?: Mutex
 }
 
-/** How many holds that ran out unreleased are remembered, so that their late `unlock()` learns of it. */
+/** How many expired holds a table keeps, so that their late `unlock()` reports the loss. */
 const MAX_EXPIRED_REMEMBERED = 1_000
 
-/** The entries of one caller, or of many under keys that distinguish them. */
+/** The entries of one caller, or of several callers under different keys. */
 export class HoldTable<H extends OwnedHold = OwnedHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
   private readonly expired = new Map<string, H>()
@@ -37,13 +37,13 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
     return entry
   }
 
-  /** Drops the entry if there is nothing in it any more. */
+  /** Drops the entry if it is empty. */
   tidy(key: string): void {
     const entry = this.entries.get(key)
     if (entry && !entry.hold && !entry.acquiring) this.entries.delete(key)
   }
 
-  /** Takes an expired hold out of its entry: its caller starts afresh, only its unlock() is still awaited. */
+  /** Moves an expired hold out of its entry: its caller can acquire again, and its late `unlock()` still finds it. */
   retire(key: string, hold: H): void {
     const entry = this.entries.get(key)
     if (entry?.hold !== hold) return
@@ -63,7 +63,7 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
   }
 }
 
-/** Where a hold is kept for its caller. */
+/** The place of an entry: its table, and its key there. */
 export interface HoldRef<H extends OwnedHold = OwnedHold> {
   readonly table: HoldTable<H>
   readonly key: string

@@ -4,10 +4,10 @@ import type { OwnedHold } from './owned-hold'
 import { processState } from './process-state'
 
 /**
- * What a thread is to Java: the identity under which nested calls re-enter their own locks.
+ * The counterpart of a Java thread: nested calls of one logical thread re-enter its locks.
  *
- * `redisson.run(fn)` starts one, `withLock(fn)` opens a child of the current one. It ends when its `fn`
- * settles; a timer or socket left behind belongs to no thread from then on.
+ * `redisson.run(fn)` starts a thread, and `withLock(fn)` starts a child of the current one. A thread ends when its `fn`
+ * settles. From then on its timers and sockets belong to no thread.
  */
 export class LogicalThread {
   private ended = false
@@ -20,7 +20,7 @@ export class LogicalThread {
     if (parent) parent.children++
   }
 
-  /** What this thread holds or is acquiring through each client. `H` is what the engine above stores as a hold. */
+  /** The hold table of this thread for each client. `H` is the type of hold that the engine above stores. */
   tables<H extends OwnedHold>(): Map<object, HoldTable<H>> {
     return this.holdTables as Map<object, HoldTable<H>>
   }
@@ -29,12 +29,12 @@ export class LogicalThread {
     return !this.ended
   }
 
-  /** Whether a thread opened within it has not ended. */
+  /** Whether a child of it is alive. */
   get hasChildren(): boolean {
     return this.children > 0
   }
 
-  /** Whether this is a descendant through threads that have not ended. */
+  /** Whether this is a descendant of `ancestor`, and both and all threads between them are alive. */
   isBelow(ancestor: LogicalThread): boolean {
     for (let thread: LogicalThread = this; thread.isAlive && thread.parent; thread = thread.parent)
       if (thread.parent === ancestor) return ancestor.isAlive
@@ -50,7 +50,7 @@ export class LogicalThread {
     }
   }
 
-  /** Its places end with it, whatever it holds. */
+  /** Ends the thread and its places below holds of ancestors. Its holds stay. */
   end(): void {
     if (this.ended) return
     this.ended = true
@@ -64,7 +64,13 @@ export function ambientThread(): LogicalThread | undefined {
   return processState.threads.getStore() as LogicalThread | undefined
 }
 
-/** Runs `fn` outside any logical thread, as everything of ours that outlives a call must run. */
+/** A new child of the thread whose code is running; without a parent where no thread is running. */
+export function newChildThread(): LogicalThread {
+  const thread = ambientThread()
+  return new LogicalThread(thread?.isAlive ? thread : undefined)
+}
+
+/** Runs `fn` outside any logical thread. Everything of this package that outlives a call must run like this. */
 export function outsideThreads<T>(fn: () => T): T {
   return processState.threads.getStore() === undefined ? fn() : processState.threads.run(undefined, fn)
 }

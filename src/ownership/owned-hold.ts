@@ -1,7 +1,7 @@
-/** What ownership asks of a hold that it stores for its caller. The engine above knows the rest. */
+/** The part of a hold that this folder needs. The engine above defines the rest. */
 export interface OwnedHold {
   readonly lockId: string
-  /** The logical thread that acquired it; none for an explicit caller. */
+  /** The logical thread that acquired it; undefined for an explicit caller. */
   readonly thread: object | undefined
   readonly levels: readonly { readonly thread: object | undefined }[]
 }

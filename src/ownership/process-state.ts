@@ -6,15 +6,15 @@ interface ProcessState {
   readonly threads: AsyncLocalStorage<unknown>
 }
 
-// One state for every copy of the package in the process (two versions in node_modules, a bundled copy
-// beside an installed one): thread ids must never repeat, and a logical thread is one through all of them.
+// All copies of the package in the process share one state. (There may be two versions in node_modules, or a bundled copy
+// and an installed one.) So thread ids never repeat, and a logical thread is the same in every copy.
 const KEY = Symbol.for('rlock.process-state.v1')
 const registry = globalThis as { [KEY]?: ProcessState }
 
 registry[KEY] ??= { nextThreadId: 1, threads: new AsyncLocalStorage() }
 export const processState: ProcessState = registry[KEY]
 
-/** A thread id for the wire that this process has never used and never will again. */
+/** A thread id for the wire. This process uses each id once. */
 export function newThreadId(): number {
   return processState.nextThreadId++
 }

@@ -1,25 +1,25 @@
 import { Mutex } from 'async-mutex'
 
-/** How many tickets of groups that gave up may stand in a queue beyond those that wait. */
+/** How many tickets of groups that gave up a queue may keep, beyond the number of groups that wait. */
 const TICKETS_WASTED = 100
 
-/** An acquisition on its way in, as the siblings see it. */
+/** An acquisition below a hold, as the sibling branches see it. */
 interface Entering {
   readonly reads: boolean
   /** The threads below the holder, down to the one that acquires. */
   readonly path: readonly object[]
   /**
-   * Whether a thread of its path, from this depth on, has another place in this branch at this depth: it may not wait
-   * for that one to leave.
+   * Whether a thread of its path, from this depth on, has another place in this branch. Then this acquisition must not wait
+   * for the branch to leave: it would wait for itself.
    */
   isNested(depth: number, branch: Branch): boolean
-  /** The group it waited for is inside now. */
+  /** The group for which it waited is inside now. */
   advance(): void
 }
 
-/** A child of the thread above, with what it and its descendants have of the hold. */
+/** A child of the thread above, with the places that it and its descendants have below the hold. */
 export class Branch {
-  /** How many places it and its descendants have. */
+  /** The number of places of the child and its descendants. */
   places = 0
   private children: SiblingBranches | undefined
 
@@ -41,7 +41,7 @@ export class Branch {
   }
 }
 
-/** Branches that are inside together: one that may write, or any number that read. */
+/** Branches that are inside together: one branch that may write, or any number of branches that read. */
 export class Group {
   isInside = false
   branches = 0
@@ -66,11 +66,11 @@ export class Group {
   }
 }
 
-/** The groups that wait to be inside, first come, first served. There is one as long as there is a group in it. */
+/** The groups that wait to be inside, first come, first served. It exists as long as a group waits. */
 class GroupQueue {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting = new Set<Group>()
-  /** Belongs to the group inside. */
+  /** The group that is inside holds it; each waiting group has a ticket in its queue. */
   private mutex: Mutex
   private wasted = 0
 
@@ -86,7 +86,7 @@ class GroupQueue {
     this.takeTicket(group)
   }
 
-  /** Its ticket stays in the queue, and does not disturb the order; too many of that kind go. */
+  /** Leaves the ticket of the group in the queue, so that the order stays. Too many such tickets are dropped together. */
   giveUp(group: Group): void {
     this.waiting.delete(group)
     if (++this.wasted <= this.waiting.size + TICKETS_WASTED) return
@@ -120,23 +120,23 @@ class GroupQueue {
 }
 
 /**
- * The branches of one thread below one hold: one is inside at a time, or several that read. The others wait
+ * The child branches of one thread below one hold. One branch is inside at a time, or several that read. The others wait
  * here, first come, first served.
  */
 export class SiblingBranches {
   private readonly branches = new Map<object, Branch>()
-  /** Of threads that have a branch that reads, and want to write once that has left. */
+  /** A second branch of a thread that reads: it asks to write after the first one has left. */
   private behind: Map<object, Branch> | undefined
   private inside: Group | undefined
-  /** The youngest group: readers that come now join it. */
+  /** The newest group. Readers that come now join it, if it reads. */
   private last: Group | undefined
-  /** Made when the first has to wait, so that a single branch costs next to nothing. */
+  /** Created for the first group that has to wait, so that a single branch costs almost nothing. */
   private queue: GroupQueue | undefined
 
   /**
-   * The branch at this depth of its path, with one place more; its group may have to wait. Undefined for a branch that
-   * reads together with others and asks to write: it would wait for them, and one of them that asks too would wait for
-   * it.
+   * Adds a place to the branch at this depth of the path, and returns the branch. Its group may have to wait. Undefined for
+   * a branch that reads together with others and asks to write. It would wait for them, and if one of them asked as well,
+   * the two would wait for each other.
    */
   join(entering: Entering, depth: number): Branch | undefined {
     const thread = entering.path[depth]!
@@ -146,7 +146,7 @@ export class SiblingBranches {
     return branch
   }
 
-  /** Takes one place back; with its last place the branch leaves, and with its last branch the group. */
+  /** Removes one place. With its last place the branch leaves, and with its last branch the group. */
   leave(branch: Branch): void {
     const { group, thread } = branch
     if (--branch.places > 0) return
@@ -162,7 +162,7 @@ export class SiblingBranches {
   private rejoin(older: Branch, entering: Entering, depth: number): Branch | undefined {
     const { group, thread } = older
     if (!entering.isNested(depth, older)) {
-      // Ahead of a descendant that waits behind, an ancestor that awaits it would wait for ever.
+      // An ancestor must not enter before a descendant that waits to write: if it awaited it, both would wait for ever.
       const behind = this.behind?.get(thread)
       if (behind) return behind
       return entering.reads || !group.reads ? older : this.addBehind(thread)

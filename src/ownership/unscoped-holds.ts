@@ -4,14 +4,14 @@ interface Owned {
   readonly thread: LogicalThread | undefined
 }
 
-/** Enough to name them in messages; a lock object used to fire and forget must not grow for ever. */
+/** How many ended holds a lock object keeps. The list is bounded, because some callers never call `unlock()`. */
 const REMEMBERED = 100
 
 /**
  * The holds that callers without a scope took through one lock object by `lock()` or `tryLock()`.
  *
- * `unlock()` settles lost ones before live ones: the late finisher of a lost hold must not free the lock
- * that its successor, who shares the object, holds by now.
+ * `unlock()` settles lost holds before live holds. A caller that lost its hold may call `unlock()` late: it must not free
+ * the lock that another caller took through the same object since.
  */
 export class UnscopedHolds<H extends Owned> {
   private readonly live: H[] = []
@@ -23,8 +23,8 @@ export class UnscopedHolds<H extends Owned> {
   }
 
   /**
-   * Takes out the hold that an `unlock()` is about. `isLive` looks at the clock. Code that a thread left behind
-   * releases no hold but those which that thread took.
+   * Removes the hold that an `unlock()` settles, and returns it. `isLive` reads the clock. Code of an ended thread settles
+   * only the holds which that thread took.
    */
   take(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | 'forgotten' | undefined {
     this.sort(isLive)
@@ -37,7 +37,7 @@ export class UnscopedHolds<H extends Owned> {
     return removeFirst(this.live, endedThread)
   }
 
-  /** The live hold that the next `unlock()` would release, if it would release one. */
+  /** The live hold that the next `unlock()` would release; undefined if it would release none. */
   peek(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | undefined {
     this.sort(isLive)
     if (endedThread) {
@@ -61,7 +61,7 @@ export class UnscopedHolds<H extends Owned> {
   }
 }
 
-/** Removes the first hold, of this owner if one is given. */
+/** Removes the first hold, or the first hold of this owner. */
 function removeFirst<H extends Owned>(holds: H[], owner: LogicalThread | undefined): H | undefined {
   if (!owner) return holds.shift()
   const index = holds.findIndex((hold) => hold.thread === owner)

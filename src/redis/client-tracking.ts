@@ -4,7 +4,7 @@ import { FalseAlarms } from './false-alarms'
 
 const CHANNEL = '__redis__:invalidate'
 const KEYS_A_COMMAND = 100
-/** So many keys wait for tracking to begin, at most. If there were more, all holds are revalidated when it begins. */
+/** The most keys that wait until tracking begins. If there were more, the client revalidates all holds when it begins. */
 const MOST_WAITING = 10_000
 
 const ignore = () => {}
@@ -25,7 +25,7 @@ export class ClientTracking {
   private listenerId: Promise<unknown> | undefined
   private readonly waiting: string[] = []
   private readonly falseAlarms: FalseAlarms
-  /** Something may have changed unnoticed. */
+  /** A key may have changed without a report. */
   private missedNews = false
 
   constructor(
@@ -36,7 +36,7 @@ export class ClientTracking {
     clock: Clock,
   ) {
     this.falseAlarms = new FalseAlarms(clock)
-    // Asked before anything is subscribed to: RESP2 allows it at no later time.
+    // Before the first subscription: with RESP2 a subscribed connection cannot send it any more.
     listener.on('ready', () => {
       this.listenerId = listener.client('ID')
       this.listenerId.catch(ignore)
@@ -45,7 +45,7 @@ export class ClientTracking {
       this.missedNews ||= this.wanted
     })
     commands.on('close', () => {
-      // Those that are still there are renewed as soon as it is back.
+      // Holds of these keys that are still live are renewed as soon as the connection is back.
       this.waiting.length = 0
     })
     for (const redis of [commands, listener]) {
@@ -57,7 +57,7 @@ export class ClientTracking {
     })
   }
 
-  /** Watches these keys until one of them changes in any way, as far as that is possible. */
+  /** Watches each of these keys until its next change, if the server can. */
   watch(keys: readonly string[]): void {
     if (this.falseAlarms.isPausing) return
     this.wanted = true
@@ -71,7 +71,7 @@ export class ClientTracking {
     if (this.state === 'idle') this.arm()
   }
 
-  /** So many holds whose keys it reported were there all the same. */
+  /** The server reported the keys of this many holds, and the holds were still there. */
   falselyNotified(holds: number): void {
     this.falseAlarms.add(holds)
   }

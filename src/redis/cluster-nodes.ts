@@ -1,9 +1,9 @@
-import type { Cluster } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import type { AskedNode } from './fast-path/raw-command'
 
 /**
- * Where a node is reached that the servers call by this address: by the cluster's natMap, which ioredis applies to its
- * map of slots when it reads that, but not to what MOVED has it write there.
+ * The address by which the client reaches a node, given the address that the servers use. Applies the natMap of the cluster.
+ * ioredis applies it when it reads the map of slots, but not to entries that it writes after MOVED.
  */
 export function reachedAt(cluster: Cluster, node: string): string {
   const { natMapper } = cluster as unknown as { natMapper(node: string): { host: string; port: number } }
@@ -11,11 +11,22 @@ export function reachedAt(cluster: Cluster, node: string): string {
   return `${host}:${port}`
 }
 
-/** A primary that can be asked at once, and a slot of it; none before the cluster is ready. */
+/** The name of a node in ioredis. */
+export function addressOf({ options: { host, port } }: Redis): string {
+  return `${host}:${port}`
+}
+
+/** The addresses by which the client reaches the primaries that serve slots. */
+export function servingNodes(cluster: Cluster): Set<string> {
+  const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
+  return new Set([...announced].map((node) => reachedAt(cluster, node)))
+}
+
+/** A primary that is ready, and a slot of it; undefined before the cluster is ready. */
 export function readyNode(cluster: Cluster): AskedNode | undefined {
   if (cluster.status !== 'ready') return undefined
   const primaries = cluster.nodes('master').filter(({ status }) => status === 'ready')
-  const at = new Map(primaries.map((node) => [`${node.options.host}:${node.options.port}`, node]))
+  const at = new Map(primaries.map((node) => [addressOf(node), node]))
   const seen = new Set<string>()
   for (const [slot, owners] of cluster.slots.entries()) {
     const owner = owners?.[0]

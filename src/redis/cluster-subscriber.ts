@@ -2,18 +2,18 @@ import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
-import { reachedAt } from './cluster-nodes'
+import { addressOf, reachedAt } from './cluster-nodes'
 import { pingOrDisconnect } from './health-check'
 import { openNode } from './node-connection'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
 
-/** How soon the map of slots is read again while a node that carries channels is away. */
+/** How often the client reads the map of slots while a node with channels is away, in ms. */
 const REFRESH_EVERY = 500
 
 /**
- * Channels in a cluster. Sharded ones live on the node of their slot and move with it; plain ones reach
- * every node, so one connection to any of them carries all.
+ * The channels in a cluster. A sharded channel is on the node of its slot and moves with the slot. A plain channel reaches
+ * every node, so one connection to any node carries all of them.
  */
 export class ClusterSubscriber implements ChannelSource {
   private readonly nodes = new Map<string, SubscriberConnection>()
@@ -76,7 +76,7 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private reroute() {
-    // ioredis tells of a refresh before it has dropped the nodes that left.
+    // ioredis emits the event before it has removed the nodes that left.
     queueMicrotask(() => {
       if (this.closed) return
       for (const channel of this.routes.keys()) this.route(channel)
@@ -102,7 +102,7 @@ export class ClusterSubscriber implements ChannelSource {
       const node = this.cluster.slots[calculateSlot(channel)]?.[0]
       return node && reachedAt(this.cluster, node)
     }
-    const known = this.cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`)
+    const known = this.cluster.nodes('all').map(addressOf)
     const current = this.nodes.keys().next().value
     if (current !== undefined && known.includes(current)) return current
     return known[0]

@@ -11,18 +11,18 @@ import { ConnectionFence } from './fencing/connection-fence'
 import { ServerIdentity } from './fencing/server-identity'
 import { checkNodes, openChecked, SelectRefusedError, wasChecked } from './handshake'
 import { pingOrDisconnect } from './health-check'
+import { openOutsideRequests } from './open-outside-requests'
 import { connectionOptions } from './options/connection-options'
 import type { OutageReporter } from './outage-reporter'
-import { openOutsideRequests } from './own-context'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
 
-/** The connection on which scripts run: one to a standalone server or a Sentinel primary, one a node in a cluster. */
+/** The connection on which scripts run: one to a single server or a Sentinel primary, or one to each node of a cluster. */
 export class CommandConnection {
   readonly redis: Redis | Cluster
-  /** Why the server refused to let the connection in when last it was opened; undefined once it is ready. */
+  /** Why the server refused the last connection; undefined once a connection is ready. */
   refusal: Error | undefined
-  /** The connections that broke, these and others to the same servers. */
+  /** The broken connections to these servers, also those of other parts of the client. */
   readonly broken: BrokenConnections
   readonly server: ServerIdentity
   private readonly fences: ClusterFences | ConnectionFence
@@ -35,9 +35,9 @@ export class CommandConnection {
     readonly target: RedisTarget,
     private readonly clock: Clock,
     private readonly outages: OutageReporter,
-    /** Another server may answer from now on, and it may not know what the last one knew. */
+    /** Another server may answer from now on, and it may not have the data of the last one. */
     private readonly onNewServer: () => void,
-    /** Whether scripts may take the fast path, where the installed ioredis carries it. */
+    /** Whether scripts may take the fast path, if the installed ioredis supports it. */
     private readonly mayUseFastPath = true,
   ) {
     if (target.kind === 'cluster') {
@@ -87,12 +87,12 @@ export class CommandConnection {
       ignoreUnheardAsking(node)
       openOutsideRequests(node)
     })
-    // Another node connects only once it is asked something.
+    // ioredis connects to another node only when it sends a command there.
     cluster.on('-node', () => this.onNewServer())
     return cluster
   }
 
-  /** Reports a connection beside this one that the server did not let into its database. */
+  /** Reports that the server refused the database to another connection of the client. */
   companionFailed(error: unknown): void {
     if (error instanceof SelectRefusedError) this.failed(error)
   }
@@ -115,13 +115,13 @@ export class CommandConnection {
     )
   }
 
-  /** The server let the connection in, or one beside it that it had refused. */
+  /** The server accepted a connection of the client. */
   admitted(): void {
     this.refusal = undefined
   }
 
   private ownClusterNodeOptions() {
-    // Reconnecting to a node is the cluster's business: it may have a successor.
+    // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
     const {
       retryStrategy: _,
       lazyConnect: __,
@@ -138,8 +138,8 @@ export class CommandConnection {
   }
 
   /**
-   * Resolves once the server answers; rejects with RedisUnavailableError within the target's connect timeout,
-   * and with TypeError where the address is of another kind of server than the target says.
+   * Resolves once the server answers. Rejects with RedisUnavailableError within the target's connect timeout, and with
+   * TypeError if the address belongs to another kind of server than the target says.
    */
   async connect(): Promise<void> {
     await connectOrFail(this.redis, this.target, this.clock)
@@ -160,8 +160,8 @@ export class CommandConnection {
     }
   }
 
-  // No call waits for this: the node that is asked may hang. Until a node has answered, scripts take the ordinary way
-  // through ioredis.
+  // Runs in the background, because the node that it asks may hang. Until a node has answered, scripts take the ordinary
+  // path through ioredis.
   private async findOutInCluster(cluster: Cluster): Promise<void> {
     if (this.usesFastPath || this.findingOut || !this.mayUseFastPath) return
     const asked = readyNode(cluster)
@@ -172,8 +172,8 @@ export class CommandConnection {
   }
 
   /**
-   * From now on ioredis resends nothing, and rejects what is unanswered as soon as its connection breaks: it may still
-   * arrive, and is sent again only when that is ruled out (see ConnectionFence).
+   * From now on ioredis resends nothing, and rejects unanswered commands as soon as their connection breaks. Such a command
+   * may still arrive at the server. The executor sends it again only after a fence has ruled that out (ConnectionFence).
    */
   stopResending(): void {
     const { redis } = this
@@ -181,14 +181,14 @@ export class CommandConnection {
     else Object.assign(redis.options, { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
   }
 
-  /** Where commands for this key go: a node of a cluster, or '' where there is but one server. */
+  /** The server of this key: the address of a cluster node, or '' for a single server. */
   serverOf(key: string): string {
     if (!(this.redis instanceof Cluster)) return ''
     const node = this.redis.slots[calculateSlot(key)]?.[0]
     return node === undefined ? '' : reachedAt(this.redis, node)
   }
 
-  /** Sends EVAL or EVALSHA; calls back with what it answers, perhaps in the turn in which that comes. */
+  /** Sends EVAL or EVALSHA. Calls back with the answer, perhaps in the tick in which it arrives. */
   send(
     how: 'eval' | 'evalsha',
     script: string,
@@ -202,7 +202,7 @@ export class CommandConnection {
     else redis[how](script, keys.length, ...keys, ...args).then(answered, failed)
   }
 
-  /** Finds the connections that went silent without a FIN and cuts them, so that they reconnect. */
+  /** Closes connections that went silent without a FIN, so that they reconnect. */
   probe(): void {
     const nodes = this.redis instanceof Cluster ? this.redis.nodes('all') : [this.redis]
     for (const node of nodes) pingOrDisconnect(node, this.clock)
@@ -216,8 +216,7 @@ export class CommandConnection {
 }
 
 /**
- * Redirected by ASK, ioredis sends ASKING and drops the promise: that node being gone would be a rejection without a
- * listener.
+ * After ASK, ioredis sends ASKING and drops its promise. If that node is gone, the promise would cause an unhandled rejection.
  */
 function ignoreUnheardAsking(node: Redis): void {
   const { asking } = node

@@ -7,8 +7,8 @@ import { classify, withoutSecrets } from './errors'
 import type { RedisTarget } from './target'
 
 /**
- * Connects; rejects with RedisUnavailableError, which says why, within the target's connect timeout, and
- * leaves nothing open then.
+ * Connects. Rejects within the target's connect timeout with RedisUnavailableError, which says why, or RedisRefusedError. Then
+ * it leaves no connection open.
  */
 export async function connectOrFail(
   redis: Redis | Cluster,
@@ -16,7 +16,7 @@ export async function connectOrFail(
   clock: Clock,
 ): Promise<void> {
   const emitter: EventEmitter = redis
-  // ioredis ends with "Connection is closed" or "all are unreachable"; the reason came before, as an event.
+  // ioredis rejects with "Connection is closed" or "all are unreachable". Its events had the reason before.
   let reason: unknown
   const note = (error: unknown) => {
     if (!isVague(error)) reason = error
@@ -30,7 +30,7 @@ export async function connectOrFail(
   emitter.on('node error', note)
   emitter.on('sentinelError', note)
   let onReady: () => void = () => {}
-  // A Cluster whose first ready check went to a node that is gone connects anew, and forgets that promise.
+  // If the first ready check of a Cluster goes to a node that is gone, ioredis connects again and never settles its promise.
   const ready = new Promise<void>((resolve) => {
     onReady = resolve
   })
@@ -52,15 +52,15 @@ export async function connectOrFail(
 }
 
 /**
- * Refuses, with TypeError, a plain address behind which a cluster node or a sentinel answers: most locks
- * would meet MOVED or an unknown command there, and only later.
+ * Throws TypeError if a cluster node or a sentinel answers at a plain address. Otherwise most locks would fail there later,
+ * with MOVED or an unknown command.
  */
 export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
   let info: unknown
   try {
     info = await inTime(redis.info('server'), target, clock)
   } catch (error) {
-    // A user who may not ask may lock all the same.
+    // A user without the right to INFO can still use locks.
     if (isReplyError(error)) return
     throw unavailable(error, target)
   }
@@ -76,14 +76,14 @@ export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: 
     )
 }
 
-/** Settles with the work, or rejects when the target's connect timeout is over. */
+/** Settles as the work does, or rejects after the target's connect timeout. */
 export function inTime<T>(work: Promise<T>, target: RedisTarget, clock: Clock): Promise<T> {
   return withTimeout(work, target.connectTimeout, clock, () => {
     throw new Error(`no answer within ${target.connectTimeout} ms`)
   })
 }
 
-/** RedisRefusedError where the server said no for good, else RedisUnavailableError. */
+/** A RedisRefusedError if the server would refuse again, else a RedisUnavailableError. */
 export function unavailable(reason: unknown, target: RedisTarget): RedisRefusedError | RedisUnavailableError {
   const cause = withoutSecrets(reason, target.secrets)
   const refused = classify(reason) === 'refused'

@@ -1,6 +1,6 @@
-/** What a failed command means for its sender. */
+/** The kind of an error, for the sender of the command. */
 export type FailureKind =
-  /** The connection broke or was never there: the command may or may not have been applied. */
+  /** The connection broke or never existed: the command may or may not have been applied. */
   | 'connection'
   /** The server declined for now (LOADING, READONLY, CLUSTERDOWN …): the same command may pass soon. */
   | 'transient'
@@ -10,19 +10,19 @@ export type FailureKind =
   | 'wrongtype'
   /** The server refused and would refuse again: a missing right, wrong credentials, a command it does not know. */
   | 'refused'
-  /** No reply of the server, and sending it again would not help. */
+  /** Not a reply of the server, and a retry would not help. */
   | 'final'
 
 const TRANSIENT =
   /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients/
-/** Transient errors that as a rule end only when an operator acts. */
+/** Transient errors that usually end only when an operator acts. */
 const SHORTAGE = /\b(OOM|MISCONF|NOREPLICAS)\b/
 const REFUSED =
   /\b(NOPERM|NOAUTH|WRONGPASS|DENIED)\b|\b[Uu]nknown (\w+ )?(sub)?command\b|user executing the script can't/
-/** The server quotes what came with a command that it does not know. */
+/** The arguments that the server quotes when it does not know a command. */
 const QUOTED = /,? with args beginning with:.*$/s
 const REDIRECTED = /^(MOVED|ASK) /
-/** What ioredis says when it has tried again often enough by itself. */
+/** The error of ioredis after its own retries. */
 const REDIRECTED_TOO_OFTEN = /^Too many Cluster redirections\. Last error: (?:\w*Error: )?(.+)$/s
 const MOVING = /\b(MOVED|ASK|TRYAGAIN)\b|access a non local key/
 const RETRIES_ARE_OURS = /^Reached the max retries per request limit/
@@ -54,22 +54,22 @@ export function classify(error: unknown): FailureKind {
   return (error as Error).name === 'ReplyError' ? 'refused' : 'final'
 }
 
-/** Whether a script broke off at a key that a slot migration had moved away. What it did before that stays done. */
+/** Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken effect. */
 export function scriptBrokeOff(error: unknown): boolean {
   return (error as Error).message.includes('access a non local key')
 }
 
-/** The error came from within a script, so that what the script did before may have been applied. */
+/** Whether the error came from within a script, so that its earlier commands may have taken effect. */
 export function cameFromScript(error: unknown): boolean {
   return (error as Error).message.includes('user_script')
 }
 
-/** The server refused the credentials. */
+/** Whether the server refused the credentials. */
 export function isLogin(error: unknown): boolean {
   return /\b(NOAUTH|WRONGPASS)\b/.test((error as Error).message)
 }
 
-/** Out of memory, disk or replicas: waited for as long as for a connection, and no longer. */
+/** Whether the server lacks memory, disk or replicas. The client waits for these as long as for a connection. */
 export function isShortage(error: unknown): boolean {
   return classify(error) === 'transient' && SHORTAGE.test((error as Error).message)
 }
@@ -80,14 +80,14 @@ export function isDeclined(error: unknown): boolean {
 }
 
 /**
- * A copy of an error of ioredis that is safe to show. Theirs carries the command with its arguments, and
- * with HELLO or AUTH those are the password.
+ * A copy of an error of ioredis that is safe to show. The original contains the command with its arguments, and the
+ * arguments of HELLO or AUTH contain the password.
  */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const { message = String(error), code } = error as { message?: string; code?: string }
-  // In its own words ioredis would speak of an option that is not the caller's.
+  // The text of ioredis names an option that the caller did not set.
   const plain = RETRIES_ARE_OURS.test(message) ? 'Connection is closed.' : message
-  // A server that does not know HELLO or AUTH quotes what came with it, cut to some length.
+  // A server that does not know HELLO or AUTH quotes the arguments, cut to some length.
   let text = plain.replace(QUOTED, '')
   for (const secret of secrets) text = text.replaceAll(secret, '***')
   const copy = new Error(text)

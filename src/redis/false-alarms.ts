@@ -1,17 +1,17 @@
 import type { Clock, Moment } from '../util/clock'
 
-/** More than so many within so many ms are no changes by hand. */
+/** More reports than this within WITHIN ms do not come from changes by hand. */
 const MOST = 20
 const WITHIN = 10_000
 const FIRST_PAUSE = 60_000
 const LONGEST_PAUSE = 3_600_000
 
 /**
- * Counts how often the server reported a key whose hold was there all the same, and pauses what asks for such reports
- * when that is too often.
+ * Counts false reports: the server reported a key as changed, and its hold was still there. After too many of them, client
+ * tracking pauses.
  *
- * A server that tracks more keys than `tracking-table-max-keys` allows drops some, and tells of each as if it had
- * changed. To ask about those holds makes it track their keys once more and drop others, and so on without end.
+ * A server that tracks more keys than `tracking-table-max-keys` allows drops some, and reports each of them as changed. The
+ * renewals of those holds make it track their keys again and drop others, and so on without end.
  */
 export class FalseAlarms {
   private count = 0
@@ -35,7 +35,7 @@ export class FalseAlarms {
     if (this.count > MOST) this.begin()
   }
 
-  /** Twice as long as the last time, unless it went well for as long as that in between. */
+  /** Pauses twice as long as the last time, unless there was no need to pause for as long as the last pause. */
   private begin() {
     const { pause } = this
     const isRepeated = pause !== undefined && this.clock.elapsedSince(pause.since) < 2 * pause.lasts

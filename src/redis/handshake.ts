@@ -1,7 +1,7 @@
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import { systemClock } from '../util/clock'
 import { isReplyError } from './connect'
-import { openOutsideRequests } from './own-context'
+import { openOutsideRequests } from './open-outside-requests'
 
 /** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
 export class SelectRefusedError extends Error {
@@ -13,7 +13,7 @@ export class SelectRefusedError extends Error {
   }
 }
 
-/** What of ioredis is replaced here. None of it is in its types. */
+/** The members of ioredis that this file replaces. Its types do not have them. */
 interface Internals {
   readonly connectionEpoch: number
   readonly connector: { connectToSentinel?: (...args: unknown[]) => Redis }
@@ -32,8 +32,7 @@ const checked = new WeakSet<Redis>()
 const runIds = new WeakMap<Redis, string | undefined>()
 
 /**
- * Opens a connection that is ready only when it is in its database. `enableReadyCheck: false` spares the question for
- * INFO.
+ * Opens a connection that becomes ready only when it is in its database. With `enableReadyCheck: false` it sends no INFO.
  */
 export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }): Redis {
   const redis = new Redis({ ...options, enableReadyCheck: true })
@@ -43,15 +42,15 @@ export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }):
 }
 
 /**
- * Replaces what ioredis does between its handshake and `ready`. Its own handshake reports a SELECT that failed and goes
- * on in database 0, where it would resend what the last connection left unanswered; and it prints warnings. Until the
- * check has passed, ioredis sends nothing but its handshake, and where the check fails, it connects anew after a
+ * Replaces the check of ioredis between its handshake and `ready`. When SELECT fails, ioredis itself reports that and goes on
+ * in database 0, and would resend there the unanswered commands of the last connection. It also prints warnings. With this
+ * check, ioredis sends only its handshake until the check has passed. If the check fails, ioredis reconnects after a
  * back-off.
  */
 export function checkHandshake(redis: Redis, asksForInfo: boolean): void {
   const internals = redis as unknown as Internals
   const select = redis.select.bind(redis)
-  // The check decides, and reports; ioredis would report as well.
+  // The check reports a failed SELECT; ioredis would report it a second time.
   const selectInHandshake: Method = (...args) => {
     const answer = (select as Method)(...args)
     return redis.status === 'connect' ? answer.catch(ignore) : answer
@@ -73,16 +72,16 @@ export function wasChecked(redis: Redis): boolean {
   return checked.has(redis)
 }
 
-/** Which start of which server the connection reaches; undefined before it is ready, and where INFO was not asked or is refused. */
+/** The run id of the server of this connection; undefined before it is ready, and if INFO was not sent or was refused. */
 export function runIdOf(redis: Redis): string | undefined {
   return runIds.get(redis)
 }
 
-/** Does the same for the nodes of a cluster, which have one database. */
+/** Does the same for the nodes of a cluster. They have one database only. */
 export function checkNodes(cluster: Cluster, asksForInfo: boolean): void {
   cluster.on('+node', (node: Redis) => {
     checkHandshake(node, asksForInfo)
-    // The map of slots is read through duplicates.
+    // ioredis reads the map of slots through duplicates of the nodes.
     const internals = node as unknown as Internals
     const duplicate = internals.duplicate.bind(node)
     internals.duplicate = (...args) => logInQuietly(duplicate(...args))
@@ -95,7 +94,7 @@ export function checkNodes(cluster: Cluster, asksForInfo: boolean): void {
     readyCheck((error, fail) => (error && isInfoRefused(error) ? done() : done(error, fail)))
 }
 
-/** Resolves with what INFO says, as far as it may be asked for. In one write, so that it costs one round trip. */
+/** Resolves with the fields of INFO, if the user may call it. SELECT and INFO cost one round trip together. */
 async function check(
   redis: Redis,
   select: Redis['select'],
@@ -113,7 +112,7 @@ async function check(
   return (await asking) ?? {}
 }
 
-/** Settles never where the connection breaks: its successor asks for itself. */
+/** Never settles if the connection breaks: the next connection sends its own INFO. */
 async function infoOnceLoaded(redis: Redis): Promise<Record<string, string>> {
   const internals = redis as unknown as Internals
   const { connectionEpoch } = internals
@@ -135,12 +134,12 @@ async function infoOf(redis: Redis): Promise<Record<string, string>> {
   }
 }
 
-/** The server has no INFO, or refuses it to this user, who may lock all the same. */
+/** Whether the server has no INFO, or refuses it to this user. The user can still use locks. */
 function isInfoRefused(error: unknown): boolean {
   return isReplyError(error) && INFO_REFUSED.test((error as Error).message)
 }
 
-/** ioredis prints a warning where the server needs no password, or knows no user names. */
+/** Prevents the warning that ioredis prints if the server needs no password, or knows no user names. */
 function logInQuietly(redis: Redis): Redis {
   const methods = redis as unknown as Record<'auth' | 'hello', Method>
   for (const name of ['auth', 'hello'] as const) {
@@ -150,7 +149,7 @@ function logInQuietly(redis: Redis): Redis {
   return redis
 }
 
-/** Exported for tests: servers that answer the second are from before 2020. */
+/** Judges the server's refusal of a login. Exported for tests: only servers from before 2020 answer the second case. */
 export function judgeLogin(error: unknown): void {
   const { message } = error as Error
   if (NEEDS_NO_PASSWORD.test(message)) return
@@ -159,7 +158,7 @@ export function judgeLogin(error: unknown): void {
   throw Object.assign(new Error(reply), { name: 'ReplyError' })
 }
 
-/** ioredis logs in there as well, and prints the errors of those connections by which it hears of failovers. */
+/** Does the same for connections to sentinels. ioredis also prints errors of those that report failovers. */
 function connectToSentinelsQuietly({ connector }: Internals): void {
   const connect = connector.connectToSentinel?.bind(connector)
   if (!connect) return

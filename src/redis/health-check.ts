@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 
-/** A connection that does not answer a PING for this long has gone silent and is cut. */
+/** A connection without an answer to a PING for this long, in ms, counts as silent and is closed. */
 const PING_TIMEOUT = 3_000
 
 /**
- * Sends a PING and cuts the connection when nothing comes back in time. One that has not got through its
- * handshake by then is cut as well: ioredis's connect timeout ends with the TCP connect.
+ * Sends a PING and closes the connection if no answer comes in time. Also closes a connection that has not finished its
+ * handshake by then: the connect timeout of ioredis covers only the TCP connect.
  */
 export function pingOrDisconnect(redis: Redis, clock: Clock): void {
   if (redis.status === 'connect') {

@@ -3,7 +3,7 @@ import type { RedisInstance } from '../api/redis-source'
 
 const METHODS = ['connect', 'disconnect', 'duplicate', 'sendCommand', 'on']
 
-/** By what versions 5 and 6 have in common and no other client has. There may be several copies, so not by class. */
+/** Recognises ioredis 5 and 6 by members that no other client has. The class may differ: there may be several copies of it. */
 export function isRedis(source: object): source is Redis {
   return isInstance(source, METHODS) && 'connector' in source && 'offlineQueue' in source
 }
@@ -22,20 +22,20 @@ function hasMethods(source: object, methods: readonly string[]): boolean {
   return methods.every((name) => typeof (source as Record<string, unknown>)[name] === 'function')
 }
 
-/** Looks like a client, of whichever kind, rather than like options. */
+/** Whether the object looks like a client of any library, and not like options. */
 export function isSomeClient(source: object): boolean {
   return ['connect', 'duplicate', 'sendCommand'].some((name) => hasMethods(source, [name]))
 }
 
 /**
- * The options of an instance, with the database it works in now, where the caller selected another since it connected.
+ * The options of an instance. The database is the current one, which the caller may have changed by SELECT.
  */
 export function optionsOf(redis: Redis): RedisOptions {
   const selected = (redis as unknown as { condition?: { select?: number } }).condition?.select
   return selected === undefined ? redis.options : { ...redis.options, db: selected }
 }
 
-/** The nodes a cluster knows now; those it starts from, where it knows none yet. */
+/** The nodes that a cluster knows now, or its start nodes while it knows none. */
 export function nodesOf(cluster: Cluster): readonly ClusterNode[] {
   const current = cluster.nodes('all').map(({ options }) => options as ClusterNode)
   return current.length > 0 ? current : (cluster as unknown as { startupNodes: ClusterNode[] }).startupNodes

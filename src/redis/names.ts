@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot'
 
-/** `prefix:{name}`, so that key and companion share a cluster slot; a name with braces brings its own. */
+/** `prefix:{name}`, so that the result shares a cluster slot with the key; a name with braces gets no more braces. */
 export function prefixed(prefix: string, name: string): string {
   return name.includes('{') ? `${prefix}:${name}` : `${prefix}:{${name}}`
 }
@@ -20,11 +20,16 @@ export function readWriteLockChannel(name: string): string {
   return prefixed('redisson_rwlock', name)
 }
 
+/** The channel on which both kinds of semaphores publish. */
+export function semaphoreChannel(name: string): string {
+  return prefixed('redisson_sc', name)
+}
+
 export function isReadWriteLockChannel(channel: string): boolean {
   return channel.startsWith('redisson_rwlock:')
 }
 
-/** What stands before and behind an owner field in the names of a read hold's timeout keys; the level comes last. */
+/** The parts before and after an owner field in the names of read timeout keys. The number of the level comes last. */
 export function readTimeoutParts(name: string): { readonly before: string; readonly behind: string } {
   return { before: suffixed(name, ''), behind: ':rwlock_timeout:' }
 }
@@ -35,8 +40,8 @@ export function ownerField(clientId: string, threadId: number): string {
 }
 
 /**
- * Whether a lock's key, channel and read timeout keys fall into one cluster slot. They do for ordinary names; for names
- * such as `a}b`, `a{b` or `{}x` they do not, and Java fails there with CROSSSLOT.
+ * Whether a lock's key, channel and read timeout keys are in one cluster slot. For ordinary names they are. For names such as
+ * `a}b`, `a{b` or `{}x` they are not, and Java fails with CROSSSLOT.
  */
 export function sharesSlotWithCompanions(name: string): boolean {
   const slot = calculateSlot(name)

@@ -1,9 +1,10 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import { addressOf } from './cluster-nodes'
 import { openChecked } from './handshake'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
 
-/** What a connection needs that resends nothing itself, because what it carries belongs to one connection. */
+/** Options of a connection whose commands must not be sent again on another connection. */
 export const NO_RESENDING = {
   autoResubscribe: false,
   maxRetriesPerRequest: 0,
@@ -11,7 +12,7 @@ export const NO_RESENDING = {
 
 /** Opens a connection of our own to one node of the cluster, named as in ioredis's map of slots. */
 export function openNode(cluster: Cluster, target: RedisTarget, key: string): Redis {
-  const known = cluster.nodes('all').find(({ options }) => `${options.host}:${options.port}` === key)
+  const known = cluster.nodes('all').find((node) => addressOf(node) === key)
   const at = key.lastIndexOf(':')
   const redis = openChecked(
     connectionOptions(target, {
@@ -21,7 +22,7 @@ export function openNode(cluster: Cluster, target: RedisTarget, key: string): Re
       db: 0,
     }),
   )
-  // That a node is away is reported by the cluster's own connections.
+  // The connections of the Cluster report that a node is away.
   redis.on('error', () => {})
   redis.connect().catch(() => {})
   return redis

@@ -1,17 +1,17 @@
 import type { Clock, Moment } from '../util/clock'
 import { classify } from './errors'
 
-/** Trouble met again this soon is still the same, whatever succeeded in between: other nodes may be well. */
+/** An error within this time of the last one belongs to the same outage, in ms: commands to other nodes may succeed. */
 const QUIET = 5_000
 
 /**
- * Tells of trouble once an outage, however many commands and connections meet it. An outage is over when
- * something has succeeded since, and no trouble was met for a while.
+ * Reports an outage once, however many commands and connections fail. An outage is over when a command has succeeded since,
+ * and there was no error for QUIET ms.
  */
 export class OutageReporter {
   private lastMet: Moment | undefined
   private declining = false
-  /** A connection has been refused for good in this outage. */
+  /** The server has refused a connection in this outage. */
   private refusing = false
   private over = true
 
@@ -20,14 +20,14 @@ export class OutageReporter {
     private readonly tell: (error: Error) => void,
   ) {}
 
-  /** Met trouble; an error without credentials. `refused`: the server did not let a connection in. */
+  /** Takes an error, which must contain no credentials. `refused`: the server refused a connection. */
   met(error: Error, refused = false): void {
     const isNew = this.over && (this.lastMet === undefined || this.clock.elapsedSince(this.lastMet) >= QUIET)
     this.lastMet = this.clock.now()
     this.declining = classify(error) === 'transient'
     this.over = false
     if (isNew) this.refusing = false
-    // A server that was away and refuses us when it is back: no longer the same trouble, and the one that stays.
+    // The server was away and is back, but refuses the client. This is another error, and a retry does not cure it.
     const isWorse = refused && !this.refusing
     this.refusing ||= refused
     if (isNew || isWorse) this.tell(error)
@@ -38,7 +38,7 @@ export class OutageReporter {
     this.over = true
   }
 
-  /** A connection works again, which says nothing where the server itself declined. */
+  /** A connection works again. That does not end an outage in which the server declines commands. */
   connected(): void {
     if (!this.declining) this.over = true
   }

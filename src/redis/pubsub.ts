@@ -17,7 +17,7 @@ import type { RedisTarget } from './target'
 /** How waiters are notified. */
 export type PublishCommand = 'publish' | 'spublish'
 
-/** Chooses as Redisson does: PUBLISH outside a cluster, in a cluster what the mode says. AUTO asks the server. */
+/** Chooses as Redisson does: PUBLISH outside a cluster, and in a cluster by the mode. AUTO asks the server. */
 export async function choosePublish(
   redis: Redis | Cluster,
   target: RedisTarget,
@@ -30,7 +30,7 @@ export async function choosePublish(
     await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)
     return 'spublish'
   } catch (error) {
-    // Only an unknown command means no; after any other answer a guess could miss the messages of all peers.
+    // Only an unknown command means that there is no sharded pub/sub. After another error, a guess could miss all messages.
     const cause = withoutSecrets(error, target.secrets)
     const { message } = cause
     if (/\bunknown (\w+ )?(sub)?command\b/i.test(message)) return 'publish'
@@ -60,9 +60,9 @@ export function openSource(
     return { source, tracking: undefined, ready: Promise.resolve() }
   }
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
-  // The command connection reports that the server is away; twice would be once too often.
+  // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
-  // Not with Sentinel: there renewals use another connection, and each would be reported as a change by another client.
+  // Not with Sentinel: there renewals use another connection, so the server would report each renewal as a change.
   const tracking =
     target.kind === 'standalone' ? new ClientTracking(redis, subscriber, keysChanged, clock) : undefined
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>

@@ -1,4 +1,4 @@
-/** A replica that the primary calls online. */
+/** A replica whose state is "online" at the primary. */
 export interface OnlineReplica {
   /** Seconds since the primary last heard from it. */
   readonly lag: number
@@ -7,14 +7,14 @@ export interface OnlineReplica {
 }
 
 /**
- * The replicas that have their first copy of the data, as INFO replication tells them.
+ * The online replicas by INFO replication.
  *
- * While the primary prepares or sends that copy the state says so. While the replica loads the copy its state is
- * "online" already, and nothing but its offset tells: 0, for it has not acknowledged anything.
+ * While the primary prepares or sends the first copy of the data, the state of a replica is not "online". While the replica
+ * loads that copy, its state is "online" already. Only its offset shows this: it is 0, because it has acknowledged nothing.
  */
 export function onlineReplicas(info: string): OnlineReplica[] {
   const lines = [...info.matchAll(/^(?:slave|replica)\d+:(.*)/gm)]
-  // A server that tells no more than how many there are.
+  // Some servers tell only the number of replicas.
   if (lines.length === 0)
     return Array(connectedReplicas(info)).fill({ lag: Number.POSITIVE_INFINITY, hasAcknowledged: true })
   const replicas: OnlineReplica[] = []

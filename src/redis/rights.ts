@@ -1,42 +1,42 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
-import { lockChannel, prefixed, readWriteLockChannel } from './names'
+import { lockChannel, prefixed, readWriteLockChannel, semaphoreChannel } from './names'
 import type { PublishCommand } from './pubsub'
 import type { RedisTarget } from './target'
 
-/** Redisson puts no colon behind this one. */
+/** The only channel to which Redisson adds no colon. */
 const LATCH_CHANNEL = 'redisson_countdownlatch__channel__'
 
-/** `redisson_lock__channel:*`, of any channel of that kind. */
+/** The pattern of all channels of one kind, such as `redisson_lock__channel:*`. */
 export function channelPattern(channel: string): string {
   if (channel.startsWith(LATCH_CHANNEL)) return `${LATCH_CHANNEL}*`
   return `${channel.slice(0, channel.indexOf(':'))}:*`
 }
 
 const PROBE = 'rlock'
-/** Of locks, read-write locks, semaphores, latches and token locks. */
+/** The channels of locks, read-write locks, semaphores, latches and token locks. */
 const CHANNELS = [
   lockChannel(PROBE),
   readWriteLockChannel(PROBE),
-  prefixed('redisson_sc', PROBE),
+  semaphoreChannel(PROBE),
   LATCH_CHANNEL,
   prefixed('rlock_token', PROBE),
 ].map(channelPattern)
 
-/** What waiters meet while releases are not published. */
+/** The effect on waiters while the server does not publish releases. */
 export const UNNOTIFIED =
   'clients that wait for it are not notified, and sleep until the lease that they saw has ended, or until they look again'
 
-/** How to let a user publish on these channels. */
+/** The advice how to let a user publish on these channels. */
 export function publishGrant(publish: PublishCommand, patterns: readonly string[]): string {
   const channels = patterns.map((pattern) => `&${pattern}`).join(' ')
   return `Grant the user +${publish} ${channels}, and do not rename ${publish.toUpperCase()}`
 }
 
 /**
- * Warns, by `process.emitWarning`, of rights that locks will miss, where the server has ACL DRYRUN and lets this user
- * ask. Never rejects: without an answer the first lock, or the first release, finds out.
+ * Emits a process warning for each missing right that locks need. For that the server must have ACL DRYRUN, and the user must
+ * be allowed to call it. Never rejects: without an answer, the first lock or the first release reports the missing right.
  */
 export async function warnOfMissingRights(
   redis: Redis | Cluster,
@@ -75,7 +75,7 @@ function usernameOf(target: RedisTarget): string {
   return given?.username ?? 'default'
 }
 
-/** Why the server would refuse the command; undefined: it would not, or does not say. */
+/** Why the server would refuse the command; undefined if it would not, or does not say. */
 async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Promise<string | undefined> {
   try {
     const answer = String(await acl('DRYRUN', user, ...command))
@@ -86,7 +86,7 @@ async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Pr
   }
 }
 
-/** The name of our channel was made up: a user may have the right to those of its own objects alone. */
+/** The probe used an invented name. The user may have the right to the channels of its own objects only. */
 async function mayPublishOnSomeChannel(acl: AskAcl, user: string, refusal: string): Promise<boolean> {
   if (!refusal.endsWith('channel')) return false
   try {

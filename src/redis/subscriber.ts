@@ -4,12 +4,12 @@ import { queueMicrotask } from '../util/timers'
 import { classify } from './errors'
 import { reconnectUnless } from './reconnect'
 
-/** What a source of messages tells about its channels. */
+/** The events of a source of messages. */
 export interface ChannelEvents {
   message(channel: string, text: string): void
   /** The server confirmed the subscription, for the first time or again after a break. */
   confirmed(channel: string): void
-  /** The subscription ended without our doing: messages may be lost until it is confirmed again. */
+  /** The subscription broke: messages may be lost until it is confirmed again. */
   broken(channel: string): void
   error(error: unknown): void
 }
@@ -22,9 +22,9 @@ export interface ChannelSource {
   isConfirmed(channel: string): boolean
   /** @internal How many channels it keeps, wanted or not. */
   readonly size: number
-  /** Resolves once the messages of this channel that were published before now have come. Rejects where they may be lost. */
+  /** Resolves once every message that was published on this channel before now has arrived. Rejects if one may be lost. */
   pass(channel: string): Promise<void>
-  /** Finds connections that went silent and cuts them. */
+  /** Closes connections that went silent. */
   probe(): void
   close(): void
 }
@@ -38,15 +38,15 @@ const CHANNELS_A_COMMAND = 500
 const RETRY_REFUSED_AFTER = 1_000
 
 /**
- * Channels on one connection. What is wanted and what the server has confirmed are kept apart and brought
- * together step by step, so that a subscribe and an unsubscribe of one channel never overtake each other.
+ * The channels of one connection. For each channel it keeps the wanted state and the state that the server has confirmed, and
+ * sends one command at a time until the two agree. So a subscribe and an unsubscribe of one channel never overtake each other.
  */
 export class SubscriberConnection implements ChannelSource {
   private readonly channels = new Map<string, ChannelState>()
   private readonly dirty = new Set<string>()
   private flushing = false
   private closed = false
-  /** Answers that belong to an earlier connection are distinguished by this. */
+  /** The number of the connection, so that answers of an earlier connection are ignored. */
   private epoch = 0
   private retry: Timer | undefined
 
@@ -62,9 +62,9 @@ export class SubscriberConnection implements ChannelSource {
     )
     redis.on('ready', () => this.reconcileAll())
     redis.on('close', () => this.forget())
-    // The server ended a shard subscription itself, because the slot moved: which one, it does not say.
+    // The server ended a shard subscription, because the slot moved. It does not say which one.
     redis.on('moved', () => this.resubscribe())
-    // A client that never got through is not kept.
+    // Only from the first `ready` on: a client that could not connect is closed.
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
     if (redis.status === 'ready') this.reconcileAll()
   }
@@ -108,7 +108,7 @@ export class SubscriberConnection implements ChannelSource {
     this.redis.disconnect()
   }
 
-  /** Subscribes to everything anew; until the server has confirmed, messages may be missing. */
+  /** Subscribes to every channel again. Until the server has confirmed that, messages may be lost. */
   resubscribe(): void {
     this.forget()
     this.reconcileAll()
@@ -132,7 +132,7 @@ export class SubscriberConnection implements ChannelSource {
     this.dirty.add(channel)
     if (this.flushing) return
     this.flushing = true
-    // Everything asked for in one turn goes out in one command.
+    // All channels of one tick go out in one command.
     queueMicrotask(() => {
       this.flushing = false
       this.flush()
@@ -164,7 +164,7 @@ export class SubscriberConnection implements ChannelSource {
   }
 
   private send(channels: string[], command: (batch: string[]) => Promise<unknown>) {
-    // Shard channels of one command must share a slot, so those go one by one.
+    // Sharded channels of one command must share a slot, so each gets its own command.
     const size = this.sharded ? 1 : CHANNELS_A_COMMAND
     for (let start = 0; start < channels.length; start += size) {
       const batch = channels.slice(start, start + size)
@@ -192,7 +192,7 @@ export class SubscriberConnection implements ChannelSource {
       const state = this.channels.get(channel)
       if (state) state.phase = state.phase === 'unsubscribing' ? 'subscribed' : 'idle'
     }
-    // MOVED goes up as well: the cluster subscriber can find the channel's new node.
+    // MOVED is reported as well: the cluster subscriber finds the new node of the channel.
     const kind = classify(error)
     if (kind === 'refused' || kind === 'final' || /^MOVED /.test((error as Error).message))
       this.events.error(error)

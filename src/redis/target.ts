@@ -21,11 +21,11 @@ import {
 import { parseRedisUrl } from './options/redis-url'
 import { refuseUnknown } from './options/unknown-option'
 
-/** Where the server is and how to get in, whatever form the caller gave it in. */
+/** The address of the server and how to log in, read from any form of the `redis` option. */
 export type RedisTarget = {
   /** For messages: addresses only, never a credential. */
   readonly description: string
-  /** What must appear in no message. */
+  /** Texts that must appear in no message. */
   readonly secrets: readonly string[]
   readonly connectTimeout: number
 } & (
@@ -36,9 +36,8 @@ export type RedisTarget = {
 const DEFAULT_CONNECT_TIMEOUT = 10_000
 
 /**
- * Reads the caller's `redis` option; throws TypeError or RangeError, without a credential in it, for whatever is not
- * understood in full. What is not understood would be a lock on another server than the caller's, or in another
- * database.
+ * Reads the caller's `redis` option. Throws TypeError or RangeError, without a credential in it, if it does not understand the
+ * whole option. A guess could lock on another server or in another database than the caller means.
  */
 export function resolveTarget(source: RedisSource): RedisTarget {
   if (typeof source === 'string') return single(parseRedisUrl(source, 'redis'))
@@ -63,7 +62,7 @@ export function resolveTarget(source: RedisSource): RedisTarget {
   return single(source as RedisOptions, areGiven ? checkSentinels(sentinels) : undefined)
 }
 
-/** Also one of another realm, as tests in jsdom have. */
+/** Recognises a URL of another realm, too, as in tests with jsdom. */
 function isUrl(source: unknown): source is URL {
   return Object.prototype.toString.call(source) === '[object URL]'
 }
@@ -130,15 +129,15 @@ function checkedOptions(
   return options
 }
 
-/** `strict`: what a caller wrote down, and not what an instance knows, is checked for words that mean nothing. */
+/** `strict`: the caller wrote the nodes itself, so unknown options are errors. The nodes of an instance are not checked. */
 function cluster(given: readonly unknown[], options: ClusterOptions, strict: boolean): RedisTarget {
   refuseKeyPrefix(options)
   refuseKeyPrefix(options.redisOptions ?? {})
   const shared = take(options.redisOptions ?? {}, TAKEN_FOR_NODES, 'redis.options.redisOptions')
   refuseDatabase(shared, 'redis.options.redisOptions')
-  // Not by map, which leaves out what is missing.
+  // Array.from, because `map` skips the holes of an array.
   const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, strict))
-  // ioredis asks nodes it discovers with these alone, though the caller may have put them into a node's URL.
+  // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
   const redisOptions = { ...take(entrance, ['username', 'password', 'tls'], 'redis.nodes'), ...shared }
   return {

@@ -2,9 +2,9 @@ import { NOT_CARRIED, NOT_KNOWN } from './settings'
 
 /** A setting of the file that is not in the options. */
 export interface NotCarriedOver {
-  /** Where it stands in the file, for instance `singleServerConfig.sslTruststore`. */
+  /** Its path in the file, for instance `singleServerConfig.sslTruststore`. */
   readonly name: string
-  /** What to do, or why nothing is to be done. */
+  /** What to do instead, or why nothing needs to be done. */
   readonly why: string
   /** Whether locks or connections may behave differently without it. */
   readonly matters: boolean
@@ -14,13 +14,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The settings of the file, or of one mode in it. What is read is marked as such, and the rest is explained. */
+/** The settings at the top of the file, or of one mode. Remembers which settings were read, and explains the others. */
 export class Section {
   private readonly read = new Set<string>()
 
   constructor(
     private readonly settings: Record<string, unknown>,
-    /** With a dot at its end; empty at the top. */
+    /** The prefix of the names, with a dot at its end; empty at the top of the file. */
     private readonly path: string,
   ) {}
 
@@ -53,7 +53,7 @@ export class Section {
     throw this.refusal(name, `must be one of ${values.join(', ')}`)
   }
 
-  /** One text or several. */
+  /** One text, or a list of texts. */
   texts(name: string): string[] {
     const value = this.take(name)
     const all = Array.isArray(value) ? value : value === undefined ? [] : [value]
@@ -62,7 +62,7 @@ export class Section {
     return all
   }
 
-  /** The value of a setting that is looked at before it is taken. */
+  /** The value of a setting, which does not count as read by this. */
   peek(name: string): unknown {
     return this.settings[name] ?? undefined
   }
@@ -72,7 +72,7 @@ export class Section {
     return this.peek(name)
   }
 
-  /** Never with the value: it may be a password. */
+  /** The message never contains the value, because it may be a password. */
   refusal(name: string, problem: string): TypeError {
     return new TypeError(`${this.path}${name} of the Redisson configuration ${problem}`)
   }

@@ -2,7 +2,7 @@ import type { RedisOptions } from 'ioredis'
 import type { RedisSource } from '../api/redis-source'
 import { isObject, type Section } from './section'
 
-/** Where a server is, by Redisson's kind of URL. */
+/** The address of a server, from a URL of Redisson. */
 interface Address {
   readonly host?: string
   readonly port?: number
@@ -29,7 +29,7 @@ function parseAddress(text: string, section: Section, name: string): Address {
   }
 }
 
-/** One for all, as in Java, where all addresses must agree on it. */
+/** Whether all addresses use TLS. As in Java, they must agree on it. */
 function sharedTls(addresses: readonly Address[], section: Section, name: string): boolean {
   const [first] = addresses
   if (!addresses.every(({ tls }) => tls === first!.tls))
@@ -37,7 +37,7 @@ function sharedTls(addresses: readonly Address[], section: Section, name: string
   return first!.tls
 }
 
-/** The setting of that name in the section of the mode, or at the top, where 4.x has it. */
+/** The setting in the section of the mode, or at the top of the file, where Redisson 4 has it. */
 function credential(name: 'username' | 'password', section: Section, root: Section): string | undefined {
   const [own, top] = [section.text(name), root.text(name)]
   if (own !== undefined && top !== undefined && own !== top)
@@ -59,7 +59,7 @@ function tlsOptions(section: Section, root: Section): RedisOptions['tls'] & obje
   return {}
 }
 
-/** What all modes have in common. */
+/** The options that all modes have in common. */
 function common(section: Section, root: Section): RedisOptions {
   const [ownDelay, topDelay] = [section, root].map((each) => each.flag('tcpNoDelay'))
   const given: { [K in keyof RedisOptions]: RedisOptions[K] | undefined } = {
@@ -114,7 +114,7 @@ export function sentinel(section: Section, root: Section): RedisSource {
   return {
     sentinels: addresses.map(({ host, port }) => ({ host: host!, port: port! })),
     name: masterName,
-    // The scheme of the sentinels is that of the servers, too, in Redisson.
+    // In Redisson the scheme of the sentinels also applies to the servers.
     ...(tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
     ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),

@@ -1,4 +1,4 @@
-/** What becomes of a setting that is not carried over: why, and whether it can change which locks exclude each other. */
+/** Why a setting is not in the options, and whether locks or connections may differ without it. */
 export interface Explained {
   readonly why: string
   readonly matters: boolean

@@ -12,21 +12,23 @@ import { warnOfOtherClients } from './self-wait-across-clients'
 /** One owner's attempt at one lock. */
 export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   readonly owner: string
+  private readonly threadId: number
   readonly lease: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
   readonly thread: LogicalThread | undefined
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Grant>>
   private readonly companion: string | undefined
-  /** The hold of another client that this may be waiting for, as far as the server was asked about it. */
+  /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */
   private selfWait: Hold | undefined
 
   constructor(
     protected readonly context: Context,
     private readonly scripts: LockScripts<Grant>,
-    { owner, companion, lease, waitTime, signal, thread }: AttemptOptions,
+    { owner, threadId, companion, lease, waitTime, signal, thread }: AttemptOptions,
   ) {
     this.owner = owner
+    this.threadId = threadId
     this.companion = companion
     this.lease = lease
     this.waitTime = waitTime
@@ -35,7 +37,10 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     if (scripts.handOff) this.takeOver = this.handOff
   }
 
-  /** What it waits for. A caller that its companion hold lets in must not queue behind waiters for that hold's end. */
+  /**
+   * The queue that it joins. A writer that reads may enter at once. It must not queue behind readers, because those wait
+   * for the end of its own write hold.
+   */
   get target(): WaitTarget {
     const { companion, scripts } = this
     if (companion === undefined) return scripts
@@ -44,7 +49,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   }
 
   get subject(): string {
-    return `the lock ${quote(this.scripts.name)}`
+    return `the lock ${quote(this.scripts.name)} (thread id ${this.threadId})`
   }
 
   send(): ScriptCall<Outcome<Grant>> {

@@ -1,8 +1,8 @@
-/** How a lock is to be acquired. */
+/** The options of one acquisition. */
 export interface AcquireOptions {
-  /** ms, or undefined: the watchdog renews while the level lasts. */
+  /** In ms; undefined: the watchdog renews the lease while the level lasts. */
   readonly leaseTime: number | undefined
-  /** ms; 0 or less: one try; undefined: without limit. */
+  /** In ms; 0 or less: one try; undefined: without limit. */
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
 }

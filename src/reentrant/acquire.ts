@@ -17,7 +17,7 @@ import { reenterInTime } from './reenter'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
-/** Acquires the lock for a caller, anew or as a further level of what it holds; undefined when the wait was over. */
+/** Acquires the lock for a caller: a new hold, or another level of its hold. Undefined when the wait was over. */
 export function acquire<Grant>(
   context: Context,
   scripts: LockScripts<Grant>,
@@ -32,7 +32,7 @@ export function acquire<Grant>(
     : acquireAnew(context, scripts, caller, undefined, options, origin)
 }
 
-/** One caller does one thing at a time. */
+/** Rejects if another acquisition of this caller is in flight: a caller acquires a lock once at a time. */
 async function acquireAlone<Grant>(
   context: Context,
   scripts: LockScripts<Grant>,
@@ -46,18 +46,18 @@ async function acquireAlone<Grant>(
   if (place.table.get(place.key)?.acquiring?.isLocked())
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
-        'One caller does one thing at a time: give each concurrent branch its own redisson.run() or threadId.',
+        'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = caller.thread?.parent
     ? throughBranches(context, scripts, caller, options, origin, (rest, inside) =>
         acquireScoped(context, scripts, caller, place, rest, inside),
       )
     : acquireScoped(context, scripts, caller, place, options, origin)
-  // The entry only now: the call above may retire an expired hold, and that deletes its entry.
+  // After the call above, because it may retire an expired hold, and that deletes the entry.
   const entry = place.table.getOrCreate(place.key)
   const guard = new Mutex()
   entry.acquiring = guard
-  // It is free, so it is locked at once.
+  // The mutex is new, so this locks it at once.
   void guard.acquire()
   try {
     return await acquiring
@@ -101,15 +101,15 @@ async function acquireAnew<Grant>(
     const waitTime = started && wait! - context.clock.elapsedSince(started)
     const threadId = newThreadId()
     const owner = scripts.ownerField(threadId)
-    const asked = { owner, companion, lease, waitTime, signal, thread: caller.thread }
+    const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
     const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
     const { target } = attempt
-    // Local waiters came first, and asking Redis past them would be barging.
+    // Local waiters came first, so a single try must not go ahead of them.
     if (waitTime !== undefined && wait! <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
     const reply = await context.queues.acquire(target, attempt)
     if (!reply) return undefined
     try {
-      // Granted in the very tick in which the client began to shut down.
+      // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
       releaseOrphan(context, scripts, owner, lease, reply.sent)
@@ -122,7 +122,7 @@ async function acquireAnew<Grant>(
     const level: Level = { leaseTime, granted: reply.sent, ...origin }
     if (hold.isPastDeadline && !(await confirm(context, scripts, hold, signal))) {
       hold.releaseLateCopyOnce()
-      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(context, scripts, hold)
       context.assertOpen()
       signal?.throwIfAborted()
       continue
@@ -133,12 +133,13 @@ async function acquireAnew<Grant>(
   }
 }
 
-function tooShort(scripts: AnyLockScripts, hold: Hold): LockLostError {
+function tooShort({ clientId }: Context, { name }: AnyLockScripts, { lease, threadId }: Hold): LockLostError {
   return new LockLostError(
-    `The lock ${quote(scripts.name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row and each time its lease of ` +
-      `${hold.lease} ms was over before the answer arrived: the leaseTime is shorter than a round trip takes.`,
-    scripts.name,
-    hold.threadId,
+    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${lease} ms ` +
+      `was over before the answer arrived (client ${clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
+      'than a round trip.',
+    name,
+    threadId,
   )
 }
 
@@ -158,7 +159,7 @@ function take(
   if (thread?.hasChildren && !scripts.shared) context.queues.letBranchesIn(scripts, thread)
 }
 
-/** The answer came so late that the lease may have run out on the way: asks before handing the lock out. */
+/** The answer came so late that the lease may have ended since. Asks the server whether the hold is still there. */
 async function confirm(
   context: Context,
   scripts: AnyLockScripts,

@@ -11,7 +11,7 @@ import type { Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { leaveToLease, release } from './release'
 
-/** A LockHold: the right to release one level, once. `Grant` is what the grants of this kind of lock bring along. */
+/** A LockHold: the right to release one level, once. `Grant` is the payload of a grant, a fencing token for instance. */
 export class AcquiredLockHold<Grant = unknown> implements LockHold {
   private unlocked = false
 
@@ -34,9 +34,10 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     return this.hold.owner
   }
 
-  /** What the newest grant of its owner brought along. */
+  /** The payload of its owner's newest grant. */
   get grant(): Grant {
-    // Hold tables keep holds of all kinds of locks; a kind finds those that it has granted.
+    // A hold table keeps holds of all kinds of locks, so their type does not say which payload they have. Each acquisition of
+    // a kind with a payload sets it.
     return this.hold.grant as Grant
   }
 
@@ -66,13 +67,13 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     )
   }
 
-  /** Ends here, and leaves the lock to its lease on the server. */
+  /** Ends the hold in this client. The server keeps the lock until the lease ends. */
   leaveToLease(): Promise<void> {
     this.unlocked = true
     return leaveToLease(this.context, this.hold, this.level)
   }
 
-  /** The thread finds this hold as its own. */
+  /** From now on the thread finds this hold as its own. */
   adoptBy(thread: LogicalThread): void {
     new ThreadCaller(this.context, thread).adopt(this.hold)
   }
@@ -80,7 +81,7 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
   private unlockedAlready(): IllegalMonitorStateError {
     return new IllegalMonitorStateError(
       `This hold on the lock ${quote(this.lockName)} was released already ` +
-        `(client ${this.context.clientId}, thread id ${this.threadId}).`,
+        `(client ${this.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
     )
   }
 
@@ -88,7 +89,7 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     if (!this.unlocked) await this.unlock()
   }
 
-  // Logged, it must not show the client inside with its credentials.
+  // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `LockHold(${quote(this.lockName)}, thread id ${this.threadId})`
   }

@@ -10,15 +10,15 @@ import type { Caller, Hold, LevelOrigin } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { lossError } from './loss'
 
-/** A caller on its way into a hold of an ancestor. */
+/** A caller that enters below a hold of an ancestor. */
 interface BranchEntry {
   readonly hold: Hold
   readonly place: BranchPlace
 }
 
 /**
- * Acquires as soon as the siblings of the caller let it in below a hold of an ancestor. As a rule there is no such
- * hold, and it acquires at once. Undefined when its wait was over before.
+ * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires. Usually there
+ * is no such hold, and it acquires at once. Undefined when the wait was over.
  */
 export async function throughBranches<Result>(
   context: Context,
@@ -47,8 +47,8 @@ export async function throughBranches<Result>(
 }
 
 /**
- * Enters, or queues, below the hold of an ancestor; undefined, as a rule, where there is none. The lock is held by
- * one path of the tree of threads: siblings exclude each other below a hold as strangers do outside it.
+ * Enters, or queues, below the hold of an ancestor; undefined if there is no such hold. One path of the tree of threads holds
+ * the lock: siblings exclude each other below a hold, like other callers outside it.
  */
 function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
@@ -62,8 +62,8 @@ function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | und
 }
 
 /**
- * Waits until the caller is inside, or its wait for it is pointless because the hold or its thread has ended;
- * resolves with what is left of its options, or undefined when its wait was over.
+ * Waits until the caller is inside, or until the hold or the thread has ended. Resolves with the options and the rest of the
+ * wait, or with undefined when the wait was over.
  */
 async function untilInside(
   context: Context,
@@ -87,7 +87,7 @@ async function untilInside(
   return remainingOptions(options, context.clock.elapsedSince(started))
 }
 
-/** The options after so many ms. */
+/** The options with a wait that is this many ms shorter. */
 function remainingOptions(options: AcquireOptions, elapsed: number): AcquireOptions {
   const { waitTime } = options
   return waitTime === undefined ? options : { ...options, waitTime: waitTime - elapsed }

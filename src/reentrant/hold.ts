@@ -6,15 +6,15 @@ import type { HoldRef as HoldRefOf } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
 
-/** A caller whose holds are those of this engine. */
+/** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
 
-/** Where a hold of this engine is kept for its caller. */
+/** The place of an entry with a hold of this engine. */
 export type HoldRef = HoldRefOf<Hold>
 
-/** One acquisition within a hold; the first makes the hold, each re-entry adds one. */
+/** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
 export interface Level extends LevelOrigin {
-  /** Its lease in ms, or none: then the watchdog renews the hold while this level lasts. */
+  /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
   readonly leaseTime: number | undefined
   /** When the command that acquired it was sent. */
   readonly granted: Moment
@@ -22,36 +22,36 @@ export interface Level extends LevelOrigin {
 
 /** The caller that acquired a level, and how it did. */
 export interface LevelOrigin {
-  /** It belongs to a LockHold or a `withLock`, and only those may release it. */
+  /** It belongs to a LockHold or a `withLock`; only these may release it. */
   readonly byToken: boolean
-  /** The logical thread that acquired it; none for a caller without one. */
+  /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
-  /** Its place beside its siblings, where the thread acquired below a hold of an ancestor. */
+  /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
   readonly branchPlace: BranchPlace | undefined
 }
 
 /** Ends a hold that was not released. */
 export type LoseHold = (context: Context, hold: Hold, reason: LossReason) => void
 
-/** What one owner has of one lock: a thread id of its own on the wire, and its levels. */
+/** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
   readonly levels: Level[] = []
-  /** What the newest grant brought along, where grants of this kind of lock do. */
+  /** The payload of the newest grant, if grants of this kind of lock have one. */
   grant: unknown
-  /** Where its caller finds it again; a caller without a scope keeps it itself. */
+  /** Its entry in the hold table of its caller. A caller without a scope has no entry. */
   ref: HoldRef | undefined
-  /** The logical thread that acquired it, though it may have ended; none for an explicit caller. */
+  /** The logical thread that acquired it, which may have ended; undefined for an explicit caller. */
   thread: LogicalThread | undefined
-  /** The descendants of its owner that are inside it or wait to be; made for the first of them. */
+  /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
   branches: HoldBranches | undefined
   /**
    * A late copy of its acquisition may acquire the lock after its end; this releases what the copy acquired. Set only
    * where a connection broke and could not be fenced.
    */
   releaseLateCopy: (() => void) | undefined
-  /** Releases what the server may keep of it beyond the end that is known here. */
+  /** Releases what the server may still keep of it after this client considers it ended. */
   releaseOrphan: (() => void) | undefined
-  /** The end that the last partial release saw: by it a late copy is known from one in time. */
+  /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */
   releasedEnd = 0
   private readonly ownerIsSecret: boolean
   private lastOperation: Promise<unknown> | undefined
@@ -90,14 +90,14 @@ export class Hold extends Lease {
     this.context.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
   }
 
-  /** The lease that the key needs for the levels there are. */
+  /** The longest full lease among its levels. */
   leaseForLevels(watchdogTimeout: number): number {
     return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
   }
 
   /**
-   * What the levels there are still need of leases that run on. A level without a lease needs the watchdog's in full:
-   * what is left of a longer lease that was just released says nothing about it.
+   * The longest remaining lease among its levels. A level without a lease counts with the watchdog's full lease, because the
+   * rest of a longer lease that was just released says nothing about it.
    */
   needOfLevels(watchdogTimeout: number): number {
     return Math.max(
@@ -111,14 +111,14 @@ export class Hold extends Lease {
     this.branches?.close()
   }
 
-  /** It has ended: sees to the copy of its acquisition that may still arrive, if there is one. */
+  /** Called when it has ended: releases what a late copy of its acquisition may acquire, if a copy is possible. */
   releaseLateCopyOnce(): void {
     const { releaseLateCopy } = this
     this.releaseLateCopy = undefined
     releaseLateCopy?.()
   }
 
-  /** Runs operations on this hold one after the other, in the order in which they are asked for. */
+  /** Runs the operations on this hold one after the other, in the order of their calls. */
   runSerially<T>(operation: () => Promise<T>): Promise<T> {
     const result = this.lastOperation ? this.lastOperation.then(operation, operation) : startNow(operation)
     this.lastOperation = result
@@ -126,7 +126,7 @@ export class Hold extends Lease {
   }
 }
 
-/** Synchronously, so that calls take effect in the order in which they are made. */
+/** Starts synchronously, so that calls take effect in their order. */
 function startNow<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return operation()

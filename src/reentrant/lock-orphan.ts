@@ -3,7 +3,7 @@ import type { Orphan } from '../leases/orphan-releaser'
 import type { Moment } from '../util/clock'
 import type { AnyLockScripts } from './lock-scripts'
 
-/** What an owner may still hold of a lock though no caller waits for it. */
+/** The lock that an owner may still hold although no caller waits for it. */
 export class LockOrphan implements Orphan {
   constructor(
     private readonly context: Context,
@@ -19,7 +19,7 @@ export class LockOrphan implements Orphan {
   }
 }
 
-/** Releases, in the background, what an owner may still hold of a lock since its lease was last set. */
+/** Releases, in the background, a lock that an owner may still hold. `since`: when its lease was last set. */
 export function releaseOrphan(
   context: Context,
   scripts: AnyLockScripts,

@@ -6,18 +6,18 @@ import type { WaitPolicy } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import type { Caller, Hold } from './hold'
 
-/** What a release was answered. */
+/** The answer to a release. */
 export type ReleaseReply =
   /** This hold was not on the server: nothing was changed. */
   | { readonly result: 'not-held' }
   /** The count was reduced; `leaseEnd` is when the lease ends now, by the server's clock in ms. */
   | { readonly result: 'reduced'; readonly leaseEnd: number | undefined }
-  /** The lease is another one than the client knew; nothing was changed. */
+  /** The lease ends at another time than the client knew; nothing was changed. */
   | { readonly result: 'other-lease'; readonly leaseEnd: number }
-  /** The lock is free; so many clients were notified, or undefined where the server refused PUBLISH. */
+  /** The lock is free. `notified` is how many clients were notified; undefined: the server refused PUBLISH. */
   | { readonly result: 'freed'; readonly notified: number | undefined }
 
-/** A reply to a holder whose key is gone or holds something else. */
+/** The answer where the key is gone or holds something else. */
 export const NOT_HELD: ReleaseReply = { result: 'not-held' }
 const STILL_HELD: ReleaseReply = { result: 'reduced', leaseEnd: undefined }
 const FREED: ReleaseReply = { result: 'freed', notified: 0 }
@@ -33,7 +33,7 @@ export function decodeHandoff(raw: unknown): Outcome<undefined> {
   return raw === null ? GRANTED : blocked(0)
 }
 
-/** What a re-entry was answered. */
+/** The answer to a re-entry. */
 export interface ReenterReply<Grant> {
   /** When the lease ends now, by the server's clock in ms; 0: the hold is gone. */
   readonly leaseEnd: number
@@ -61,11 +61,11 @@ export function decodeRelease(raw: unknown): ReleaseReply {
   return { result: 'freed', notified: value }
 }
 
-/** What `inspect` answers. */
+/** The answer to `inspect`. */
 export interface LockState {
-  /** ms; -1 without expiry, -2 without key. */
+  /** In ms; -1 without expiry, -2 without key. */
   readonly timeToLive: number
-  /** The hold count of the owner in question. */
+  /** The hold count of the given owner. */
   readonly count: number
   /** The owner fields of the holders. */
   readonly holders: readonly string[]
@@ -76,10 +76,12 @@ export function decodeInspect(raw: unknown): LockState {
   return { timeToLive, count, holders }
 }
 
-/** The owner of an attempt, and for how long it asks. */
+/** The owner of an attempt, its lease and its wait. */
 export interface AttemptOptions {
   readonly owner: string
-  /** The owner field of the caller's hold on the other side, where that admits it. */
+  /** The thread id on the wire. */
+  readonly threadId: number
+  /** The owner field of the caller's hold on the other side, if that hold admits the caller. */
   readonly companion: string | undefined
   readonly lease: number
   readonly waitTime: number | undefined
@@ -87,15 +89,15 @@ export interface AttemptOptions {
   readonly thread: LogicalThread | undefined
 }
 
-/** An attempt at a lock, and what it waits for. */
+/** An attempt at a lock, and the queue that it joins. */
 export interface LockAttempt<Grant> extends Attempt<Grant> {
   readonly target: WaitTarget
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: release and loss do not care what a grant brought along.
+// biome-ignore lint/suspicious/noExplicitAny: release and loss do not depend on the payload of a grant.
 export type AnyLockScripts = LockScripts<any>
 
-/** The names and scripts of one kind of lock that counts. `Grant` is what a grant brings along, a fencing token say. */
+/** The names and scripts of one kind of re-entrant lock. `Grant` is the payload of a grant, a fencing token for instance. */
 export interface LockScripts<Grant = undefined> {
   /** Which kind of lock it is, for events and lists: `lock`, `read`, `write` and so on. */
   readonly kind: string
@@ -105,12 +107,12 @@ export interface LockScripts<Grant = undefined> {
   readonly key: string
   /** Identifies this lock (and side) within the client. */
   readonly lockId: string
-  /** The lock that keeps others out while it is held: itself, or the write side of a read lock. */
+  /** The lock whose hold excludes all other owners: itself or, for a read lock, the write side. */
   readonly exclusiveLockId: string
   readonly channel: string
   /** Several owners may hold it together. */
   readonly shared: boolean
-  /** How it is waited for. */
+  /** How its waiters wait. */
   readonly policy: WaitPolicy
   /** The locks whose waiters may enter when this one is freed: itself, and the other side of a read-write lock. */
   readonly lockIds: readonly string[]
@@ -124,18 +126,18 @@ export interface LockScripts<Grant = undefined> {
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
   readonly addsLeases?: boolean
   readonly renewal: Renewal
-  /** The owner field of the caller's hold on the other side, if that admits it. Throws if waiting would deadlock. */
+  /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
-  /** What a caller that holds the lock is refused with when it asks again. Absent where locks re-enter. */
+  /** The error for a caller that holds the lock and asks for it again. Absent where the lock is re-entrant. */
   refuseReentry?(hold: Hold, caller: Caller): Error
-  /** Its own way of trying; absent: AcquireAttempt's. */
+  /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
   newAttempt?(options: AttemptOptions): LockAttempt<Grant>
-  /** What stands for an owner in Redis. */
+  /** The hash field, or the token, that marks an owner in Redis. */
   ownerField(threadId: number): string
   /** The owner field gives the right to release the lock. So it appears in no event, list or message. */
   readonly ownerIsSecret?: boolean
   acquire(owner: string, lease: number, companion: string | undefined): ScriptCall<Outcome<Grant>>
-  /** Passes the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
+  /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
   handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Grant>>
   /**
    * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial release of this

@@ -5,7 +5,7 @@ import { quote } from '../util/quote'
 import type { Hold } from './hold'
 
 /**
- * Ends a hold that was not released: aborts its signal and, unless its explicit lease just ran out, emits `lockLost`.
+ * Ends a hold that was not released. Aborts its signal, and emits `lockLost` unless its explicit lease just ended.
  */
 export function loseHold(context: Context, hold: Hold, reason: LossReason): void {
   if (hold.state !== 'held' && hold.state !== 'released') return
@@ -28,18 +28,18 @@ export function loseHold(context: Context, hold: Hold, reason: LossReason): void
 }
 
 const EXPLANATIONS: Record<LossReason, string> = {
-  lease: 'its lease ran out (of {lease} ms, less a margin)',
+  lease: 'its lease of {lease} ms, less a margin, ran out',
   gone: 'the server no longer knows it',
   forced: 'it was released by force',
 }
 
-/** For a caller whose hold has ended though it did not release it. */
+/** For a caller whose hold has ended without a release. */
 export function lossError(context: Context, hold: Hold): LockLostError {
   const explanation = EXPLANATIONS[hold.lossReason ?? 'lease'].replace('{lease}', String(hold.lease))
   return new LockLostError(
     `The lock ${quote(hold.lockName)} was lost: ${explanation} ` +
       `(client ${context.clientId}, thread id ${hold.threadId}). Another client may hold it now: ` +
-      'stop working under it, and acquire it anew where needed.',
+      'stop working under it, and acquire it again where needed.',
     hold.lockName,
     hold.threadId,
   )

@@ -1,19 +1,19 @@
-import { WrongTypeError } from '../api/errors'
 import type { Context } from '../client/context'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
-import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT, unanswered } from '../waiting/wait-errors'
+import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step'
+import { notReplicated, unanswered } from '../waiting/wait-errors'
 import type { AcquireOptions } from './acquire-options'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold, Level, LevelOrigin } from './hold'
 import { releaseOrphan } from './lock-orphan'
-import type { LockScripts, ReenterReply } from './lock-scripts'
+import type { AnyLockScripts, LockScripts, ReenterReply } from './lock-scripts'
 import { loseHold, lossError } from './loss'
-import { release, updateLevels } from './release'
+import { release, updateLevels, wrongTypeAs } from './release'
 
-/** Re-enters in turn; a caller that gave up meanwhile, by its signal or its wait, gets no level after all. */
+/** Re-enters after earlier operations on the hold. If the signal aborts or the wait ends first, the late level is released. */
 export async function reenterInTime<Grant>(
   context: Context,
   scripts: LockScripts<Grant>,
@@ -28,7 +28,7 @@ export async function reenterInTime<Grant>(
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of the lock ${quote(scripts.name)}`)
+          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, context.clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
@@ -38,7 +38,7 @@ export async function reenterInTime<Grant>(
   }
 }
 
-/** Adds a level; undefined where the hold was released or ran out before: its caller starts afresh. */
+/** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
 async function reenter<Grant>(
   context: Context,
   scripts: LockScripts<Grant>,
@@ -56,14 +56,14 @@ async function reenter<Grant>(
   const reply = await askForLevel(context, scripts, hold, lease, options)
   const { value, sent } = reply
   hold.leaseEnd = value.leaseEnd
-  // Levels of a kind of lock without such a payload leave the owner's newest as it is.
+  // A kind of lock without a payload keeps the payload of the owner's newest grant.
   if (value.grant !== undefined) hold.grant = value.grant
   if (hold.state === 'held') {
     hold.extend(sent, lease)
     hold.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
-    // The hold was lost locally while the request was in flight: release whatever the server has just granted.
+    // The hold was lost in this client while the call was in flight: releases what the server has just granted.
     releaseOrphan(context, scripts, hold.ownerField, lease, sent)
     throw lossError(context, hold)
   }
@@ -73,7 +73,7 @@ async function reenter<Grant>(
   return new AcquiredLockHold(context, scripts, hold, level)
 }
 
-/** Retries until a replica has the level. Rejects, with count and lease restored, where none acknowledges it. */
+/** Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. */
 async function askForLevel<Grant>(
   context: Context,
   scripts: LockScripts<Grant>,
@@ -93,7 +93,7 @@ async function askForLevel<Grant>(
     const waitIsOver = waitTime !== undefined && context.clock.elapsedSince(started) >= waitTime
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
     await updateLevels(context, scripts, hold)
-    throw notReplicated(`the lock ${quote(scripts.name)}`, tries)
+    throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
   }
 }
 
@@ -105,13 +105,13 @@ async function askOnce<Grant>(
   signal: AbortSignal | undefined,
 ): Promise<Reply<ReenterReply<Grant>>> {
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
-  // With or without an answer, the server may have this lease from now on; that of a writer adds to what is left.
+  // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
   hold.longestLease = scripts.addsLeases ? hold.longestLease + lease : Math.max(hold.longestLease, lease)
   try {
-    return await unlessAborted(wrongTypeAsGone(call), signal)
+    return await unlessAborted(wrongTypeAs(call, { leaseEnd: 0, grant: undefined as Grant }), signal)
   } catch (error) {
-    // Given up, it may still be applied. The count is absolute, so the next operation of the hold sets it right;
-    // a hold that ends without one releases what the key was granted beyond what is known here.
+    // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
+    // ends without another operation releases the longer lease that the key may have.
     hold.releaseOrphan = () =>
       releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, context.clock.now())
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
@@ -119,20 +119,7 @@ async function askOnce<Grant>(
   }
 }
 
-/** A key that holds something else by now no longer holds the lock. */
-async function wrongTypeAsGone<Grant>(
-  call: ScriptCall<ReenterReply<Grant>>,
-): Promise<Reply<ReenterReply<Grant>>> {
-  try {
-    return await call.answer
-  } catch (error) {
-    if (!(error instanceof WrongTypeError)) throw error
-    return {
-      value: { leaseEnd: 0, grant: undefined as Grant },
-      sent: call.started,
-      connectionBroke: false,
-      lateCopyPossible: false,
-      acknowledged: true,
-    }
-  }
+/** The lock and the hold, for messages of the wait. */
+function subjectOf({ name }: AnyLockScripts, { threadId }: Hold): string {
+  return `the lock ${quote(name)} (thread id ${threadId})`
 }

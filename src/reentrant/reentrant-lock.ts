@@ -20,7 +20,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
 import { ThreadCaller, unscopedCaller } from '../ownership/caller'
-import { ambientThread, LogicalThread } from '../ownership/logical-thread'
+import { ambientThread, newChildThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
@@ -34,8 +34,8 @@ import { notHeldError } from './not-held'
 import { bareLevel, release } from './release'
 
 /**
- * The RLock surface over any kind of lock; see the interface for what each method promises. `Grant` is what a grant of
- * the kind brings along, and `Handle` the LockHold that its callers get.
+ * The methods of RLock over any kind of lock; the interface documents them. `Grant` is the payload of a grant, and `Handle`
+ * the type of LockHold that callers get.
  */
 export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold> implements RLock {
   private readonly unscoped = new UnscopedHolds<Hold>()
@@ -50,7 +50,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return this.scripts.name
   }
 
-  /** What a multi lock of which it is a member knows of it. */
+  /** The identity of this lock for a multi lock of which it is a member. */
   get [MEMBER](): MemberIdentity {
     const { name, key, lockId } = this.scripts
     return { name, key, lockId, context: this.context }
@@ -60,7 +60,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return this.context.queues.mustYield(this.scripts)
   }
 
-  // Logged, it must not show the client inside with its credentials.
+  // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `RLock(${quote(this.getName())})`
   }
@@ -92,8 +92,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
-    const ambient = ambientThread()
-    const thread = new LogicalThread(ambient?.isAlive ? ambient : undefined)
+    const thread = newChildThread()
     const own = new ThreadCaller<Hold>(this.context, thread)
     const caller = given.threadId === undefined ? own : this.caller(given.threadId)
     let hold: AcquiredLockHold<Grant> | undefined
@@ -116,19 +115,19 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   private async releaseFor(explicit: number | undefined): Promise<void> {
     const thread = explicit === undefined ? ambientThread() : undefined
     const caller = thread ? new ThreadCaller<Hold>(this.context, thread) : this.caller(explicit)
-    // Begun at once where nothing is in flight, so that calls take effect in the order in which they are made.
+    // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
     const acquiring = this.acquisitionUnderWay(caller)
     if (acquiring) await acquiring
     const hold = this.scopedHold(caller)
     if (hold) return await this.releaseBare(hold, caller)
-    // A thread that has ended acquires without a scope, and must not release what another caller acquired.
+    // Code of an ended thread acquires without a scope. It must not release a hold of another caller.
     if (caller !== unscopedCaller && thread?.isAlive !== false) throw this.notHeld(caller)
     const taken = this.unscoped.take(this.isLive, thread)
     if (taken === undefined) throw this.notHeld(caller)
     if (taken === 'forgotten')
       throw new LockLostError(
-        `A hold of the lock ${quote(this.getName())} that was taken through this lock object ran out long ago ` +
-          `(client ${this.context.clientId}). Acquire it anew where needed.`,
+        `A hold of the lock ${quote(this.getName())} that this lock object took was lost long ago ` +
+          `(client ${this.context.clientId}). Acquire the lock again where needed.`,
         this.getName(),
       )
     await this.releaseBare(taken, unscopedCaller)
@@ -143,11 +142,11 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
         this.scripts.lockIds.includes(lockId),
       )
       const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
-      // Another owner holds it meanwhile: its hold is forced out as well.
+      // Another owner has acquired it since: the next round releases that hold as well.
       if (value.result === 'not-held' && !connectionBroke) continue
       const forced = before.filter(({ ownerField }) => holders.includes(ownerField))
-      // A writer forced out takes along what it was reading: no other owner read meanwhile. "Not held", after a
-      // break, is the echo of that as well, unless the writer itself has stepped down to reading meanwhile.
+      // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
+      // connection means the same, unless the writer has released the write side and only reads since.
       const all =
         !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
       for (const hold of all ? before : forced) hold.lose('forced')
@@ -181,7 +180,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return (await this.inspect('')).timeToLive
   }
 
-  /** For `lock()` and `tryLock()`: the hold belongs to the caller rather than to an object. */
+  /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
   protected async acquireBare(options: AcquireArguments): Promise<AcquiredLockHold<Grant> | undefined> {
     const caller = this.caller(options.threadId)
     const acquired = await acquire(this.context, this.scripts, caller, options, false)
@@ -207,7 +206,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     }
   }
 
-  /** What callers get for an acquisition. A kind whose `Handle` is more than a LockHold overrides it. */
+  /** The LockHold that callers get. A kind whose `Handle` is more than a LockHold overrides this method. */
   protected handleOf(acquired: AcquiredLockHold<Grant>): Handle {
     return acquired as LockHold as Handle
   }
@@ -230,7 +229,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return place?.table.get(place.key)?.acquiring?.waitForUnlock()
   }
 
-  /** The hold that an operation of this caller is about, expired ones included. */
+  /** The hold that an `unlock()` of this caller concerns, also an expired one. */
   private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.scripts
     const place = caller.entryOfHold(lockId)
@@ -274,7 +273,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const name = this.getName()
     return new LockTimeoutError(
       `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms (client ${clientId}): another ` +
-        'owner held it. Nothing was run. Wait longer, or use tryAcquire() where that is an answer like any other.',
+        'owner held it. Nothing was run. Wait longer, or use tryAcquire() where this is an ordinary result.',
       name,
     )
   }

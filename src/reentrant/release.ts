@@ -11,8 +11,8 @@ import { loseHold, lossError } from './loss'
 const TRIES_TO_SEE_LEASE = 5
 
 /**
- * Releases one level of a hold, the one that `chooseLevel` names (it throws where there is none); with the
- * last one the lock. Rejects with LockLostError, and settles the level, where the hold is gone.
+ * Releases the level of a hold that `chooseLevel` returns; with the last level the lock. `chooseLevel` throws if there is no
+ * such level. If the hold is gone, settles the level and rejects with LockLostError.
  */
 export function release(
   context: Context,
@@ -21,7 +21,7 @@ export function release(
   chooseLevel: () => Level,
 ): Promise<void> {
   return hold.runSerially(() => {
-    // Chosen here: of two calls made at once, each releases a level of its own.
+    // Chosen here, so that of two concurrent calls each releases a level of its own.
     const level = chooseLevel()
     const live = hold.checkLive()
     hold.levels.splice(hold.levels.indexOf(level), 1)
@@ -39,8 +39,9 @@ export function release(
 }
 
 /**
- * The level that a bare `unlock()` releases: the thread's own, else of the nearest ancestor that has one, else of a
- * thread that has ended. Branches that live release what they acquired themselves, for it keeps their siblings out.
+ * The level that an `unlock()` without a LockHold releases: a level of the thread, or else of its nearest ancestor that has
+ * one, or else of a thread that has ended. A level of another branch that is alive is never released: it keeps the siblings
+ * of that branch out.
  */
 export function bareLevel(hold: Hold, thread: LogicalThread | undefined): Level | undefined {
   let reachesOwner = hold.thread === undefined || thread === undefined
@@ -55,12 +56,12 @@ export function bareLevel(hold: Hold, thread: LogicalThread | undefined): Level 
   return reachesOwner ? hold.levels.findLast((level) => !level.byToken && !level.thread?.isAlive) : undefined
 }
 
-/** Sets count and lease on the server to those of the levels the hold has. */
+/** Sets count and lease on the server to those that the levels of the hold need. */
 export async function updateLevels(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
   try {
     await releaseLevel(context, scripts, hold)
   } finally {
-    // Also where the server could not be reached: the levels that remain decide whether the watchdog goes on.
+    // Also if the server could not be reached: the remaining levels decide whether the watchdog goes on.
     if (hold.state === 'held') context.leases.update(hold)
   }
 }
@@ -75,25 +76,25 @@ async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hol
     hold.releasedEnd = leaseEnd
     const { granted, lease: before } = hold
     const call = scripts.release(ownerField, levels.length, lease, leaseEnd)
-    // Without its answer nothing says that the longer lease is still there.
+    // From now on, until the answer, the longer lease may be gone.
     hold.mayShorten(call.started, lease)
     context.leases.update(hold)
-    const { value, sent, connectionBroke } = await wrongTypeAsNotHeld(call)
+    const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
       loseHold(context, hold, 'gone')
       throw lossError(context, hold)
     }
     if (value.result === 'other-lease') {
-      // A renewal changed the lease before its answer arrived here. Nothing was changed, by this copy at least.
+      // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed nothing.
       hold.leaseEnd = value.leaseEnd
       if (hold.state === 'held' && hold.granted === call.started && !connectionBroke)
         hold.reset(granted, before)
-      // The count is absolute: the next operation sets it.
+      // Not an error: the count is absolute, so the next operation sets it.
       if (tries === TRIES_TO_SEE_LEASE) return
       continue
     }
     if (hold.state !== 'held') return
-    // Freed: all that the levels left needed has run out, and the next look ends the hold.
+    // After "freed", the leases of the remaining levels have ended, and the next check ends the hold.
     if (value.result === 'reduced') hold.leaseEnd = value.leaseEnd ?? leaseEnd
     return hold.reset(sent, lease)
   }
@@ -101,7 +102,7 @@ async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hol
 
 async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
   hold.state = 'released'
-  // The command first: everything else can be done while the server works on it.
+  // The command is sent first: the client does the rest while the server works on it.
   const handoff = context.queues.handOff(scripts.lockId, hold.ownerField, hold.leaseLeft())
   if (!handoff) context.queues.releasing(scripts)
   const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
@@ -116,7 +117,7 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
       releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, call.started)
       throw error
     }
-    reply = notHeld(call)
+    reply = clientReply(call, NOT_HELD)
   } finally {
     hold.releaseLateCopyOnce()
   }
@@ -126,7 +127,7 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
     context.queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
     context.unpublishedReleases.released(scripts, value)
   }
-  // Gone, but the connection broke in between: an earlier copy of this release was applied.
+  // After a broken connection "not held" means success: an earlier copy of this release was applied.
   if (!wasHeld && !connectionBroke) {
     loseHold(context, hold, 'gone')
     throw lossError(context, hold)
@@ -134,9 +135,9 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
 }
 
 /**
- * Ends a level here and sends nothing: where it was the last one, the lock stays taken until its lease has run out on
- * the server. Rejects with LockLostError where the hold is gone otherwise. A late copy of its acquisition is left alone:
- * what releases it would release the lock as well.
+ * Ends a level in this client and sends nothing. After the last level, the server keeps the lock until its lease ends.
+ * Rejects with LockLostError if the hold was lost for another reason than its lease. It does not release what a late copy
+ * of the acquisition may acquire, because that would release the lock as well.
  */
 export function leaveToLease(context: Context, hold: Hold, level: Level): Promise<void> {
   return hold.runSerially(async () => {
@@ -148,49 +149,44 @@ export function leaveToLease(context: Context, hold: Hold, level: Level): Promis
     if (!live) return
     hold.state = 'released'
     context.leases.end(hold)
-    // Local waiters know from the server how long its lease lasts.
+    // Local waiters need no wake-up: the server answered them how long the lease lasts.
   })
 }
 
-/** A key that holds something else by now no longer holds the lock. */
-async function wrongTypeAsNotHeld(call: ScriptCall<ReleaseReply>): Promise<Reply<ReleaseReply>> {
+/** The answer, or `gone` where the key holds something else by now: such a key no longer holds the lock. */
+export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): Promise<Reply<Value>> {
   try {
     return await call.answer
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error
-    return notHeld(call)
+    return clientReply(call, gone)
   }
 }
 
-function notHeld(call: AnyScriptCall): Reply<ReleaseReply> {
-  return {
-    value: NOT_HELD,
-    sent: call.started,
-    connectionBroke: false,
-    lateCopyPossible: false,
-    acknowledged: true,
-  }
+/** A reply that the client gives itself, in place of the server's. */
+function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
+  return { value, sent: started, connectionBroke: false, lateCopyPossible: false, acknowledged: true }
 }
 
 /**
- * A hold whose deadline has passed by our clocks may still be there: the wall clock was set forward, or a renewal
- * was applied whose answer was lost. Its field is its own, so that this releases it or nothing.
+ * Releases a hold on the server whose deadline has passed here. It may still be there: the wall clock was set forward, or the
+ * answer to a renewal was lost. Its field belongs to this hold alone, so the release cannot affect another hold.
  */
 function releaseExpired(context: Context, scripts: AnyLockScripts, hold: Hold) {
   if (hold.lossReason !== 'lease') return
-  // A successor in this client says that it is gone.
+  // Another hold of this client on the same lock proves that it is gone.
   if (!scripts.shared && context.leases.live.first({ key: scripts.key, lockIds: [scripts.lockId] })) return
   const { ownerField, longestLease: lease, state, ended, granted, shortenedBy } = hold
-  // A partial release whose answer is missing may have set the lease anew.
+  // A partial release without an answer may have set the lease later.
   const lastSet = shortenedBy && shortenedBy.monotonic > granted.monotonic ? shortenedBy : granted
   if (scripts.keyOutlivesLease) {
-    // Its lease says nothing about the field, and may be negative where an inner level needed more than this one.
+    // The lease of the hold says nothing about its field. It may be negative if an inner level needed more than this one.
     const triesFor = Math.max(lease, context.lockWatchdogTimeout)
     releaseOrphan(context, scripts, ownerField, triesFor, context.clock.now())
   } else releaseOrphan(context, scripts, ownerField, lease, state === 'lost' && ended ? ended : lastSet)
 }
 
-/** The caller has released every level: nothing of this hold is kept for it. */
+/** The caller has released every level: removes the hold from its hold table. */
 function forget(hold: Hold) {
   const { ref } = hold
   if (!ref) return

@@ -5,9 +5,10 @@ import type { Hold } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 
 /**
- * Warns once a hold when the thread that has waited for long, or an ancestor, holds the lock through another client:
- * each client is an owner of its own, so it waits for itself. Asks the server, for the other client may use another
- * one; not again about the hold `asked` about before. Returns the hold that was asked about last.
+ * Warns, once for each hold, when a thread has waited for a long time and it, or an ancestor, holds the lock through another
+ * client. Each client is an owner of its own, so the thread waits for itself. Asks the server whether it has that hold,
+ * because the other client may use another server. Does not ask again about `asked`. Returns the hold that it asked about
+ * last.
  */
 export function warnOfOtherClients(
   context: Context,
@@ -22,7 +23,7 @@ export function warnOfOtherClients(
     .answer.then(({ value }) => {
       if (value.count > 0 && !hold.warnedOfSelfWait) warn(context, hold)
     })
-    // A server that does not answer is reported elsewhere.
+    // The attempt reports a server that does not answer.
     .catch(() => {})
   return hold
 }
@@ -43,13 +44,13 @@ function heldThroughAnother(
 
 function warn(context: Context, hold: Hold) {
   hold.warnedOfSelfWait = true
-  // The owner field of a token lock is a secret, and names no client.
+  // The owner field of a token lock is secret, and does not contain the client id.
   const end = hold.ownerField.lastIndexOf(`:${hold.threadId}`)
   const holder = end < 0 ? 'another client' : `the client ${hold.ownerField.slice(0, end)}`
   process.emitWarning(
-    `The lock ${quote(hold.lockName)} is held through ${holder} (thread id ${hold.threadId}) by the very ` +
-      `logical thread that waits for it through the client ${context.clientId}. Locks re-enter within one client ` +
-      'only, so that thread waits for itself: use one client for each server in a process.',
+    `The lock ${quote(hold.lockName)} is held through ${holder} (thread id ${hold.threadId}) by the same ` +
+      `logical thread that waits for it through the client ${context.clientId}. Locks re-enter only within one ` +
+      'client, so that thread waits for itself: use one client for each server in a process.',
     { code: 'RLOCK_SELF_WAIT' },
   )
 }

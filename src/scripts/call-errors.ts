@@ -2,10 +2,10 @@ import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api
 import { suffixed } from '../redis/names'
 import type { Script } from './script'
 
-/** At the end of the names of keys that each client has of its own. */
+/** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What an error says of the call that it ended. */
+/** The part of a call that its error names. */
 interface EndedCall {
   readonly script: Script
   readonly keys: readonly string[]
@@ -13,7 +13,10 @@ interface EndedCall {
 
 export function wrongType({ script, keys }: EndedCall, cause: Error): WrongTypeError {
   const what = /^[^/]*lock\//.test(script.name) ? 'lock' : 'object'
-  return new WrongTypeError(`The key ${quoted(keys[0])} holds no ${what} of this kind`, { cause })
+  return new WrongTypeError(
+    `The key ${quoted(keys[0])} holds no ${what} of this kind: use another name, or the getter of the kind that it holds`,
+    { cause },
+  )
 }
 
 export function unavailable({ script, keys }: EndedCall, ms: number, cause?: Error): RedisUnavailableError {
@@ -32,7 +35,7 @@ export function refused({ script, keys }: EndedCall, cause: Error): RedisRefused
   )
 }
 
-/** The keys that the user needs, where the server says that it was about a key. */
+/** Names the keys to which the user needs access, if the server's reply is about a key. */
 function missingKeyRights([key = '', ...companions]: readonly string[], { message }: Error): string {
   if (!/NOPERM|user executing/.test(message) || !/\bkeys?\b/.test(message)) return ''
   const beside = suffixed(key, '')

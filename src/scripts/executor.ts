@@ -18,17 +18,17 @@ import type { ScriptTransport } from './transport'
 export interface ScriptExecutorOptions {
   readonly transport: ScriptTransport
   readonly clock: Clock
-  /** There may be replicas to wait for. */
+  /** The server may have replicas. */
   readonly hasReplicas: boolean
-  /** Is notified of the trouble that calls meet. */
+  /** Receives the errors that calls meet. */
   readonly outages: OutageReporter
-  /** Is notified of calls that the server refused. */
+  /** Receives the refusals of the server. */
   readonly refusals: OutageReporter
   /** Credentials that may appear in no error. */
   readonly secrets: readonly string[]
-  /** A call that met nothing but connection errors for this long is rejected. */
+  /** A call that met only connection errors for this long, in ms, is rejected. */
   readonly unavailableAfter: number
-  /** When a call has had no answer for this long, in ms, the connections are checked by PING. */
+  /** When a call has had no answer for this long, in ms, a PING checks the connections. */
   readonly silentAfter: number
 }
 
@@ -44,8 +44,8 @@ const NOT_READY = {
 }
 
 /**
- * Sends scripts. A call goes out by hash, with the source where the server does not know the hash. After a connection
- * error or a transient error it is retried, until it is answered or `unavailableAfter` is over.
+ * Sends scripts. A call sends the hash of its script, or the source if the server does not know the hash. After a connection
+ * error or a transient error the executor retries the call, until it is answered or `unavailableAfter` is over.
  */
 export class ScriptExecutor {
   private readonly pending = new LinkedList<AnyScriptCall>()
@@ -90,7 +90,7 @@ export class ScriptExecutor {
     await Promise.allSettled([...this.pending].map((call) => call.answer))
   }
 
-  /** Rejects what is still unanswered, and everything asked for from now on. */
+  /** Rejects every call that is still unanswered, and every call from now on. */
   close(error: unknown): void {
     this.closed = error
     this.supervisor?.cancel()
@@ -99,7 +99,7 @@ export class ScriptExecutor {
 
   private attempt(call: AnyScriptCall, sent: Moment, bySource: boolean, backoff: number): void {
     const { transport } = this.options
-    // Sent in this state it would sit in a queue and be applied long after its caller has left.
+    // If it were sent now, ioredis would queue it, and it could be applied long after its caller has left.
     if (transport.state !== 'ready')
       return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
@@ -142,7 +142,7 @@ export class ScriptExecutor {
     )
       outages.met(withoutSecrets(error, this.options.secrets))
     if (mayPass && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
-      // The reason is what the server said, not that the connection was away between two answers (READONLY reconnects).
+      // A server error counts more than the closed connection that follows it: READONLY makes ioredis reconnect.
       if (error !== NOT_READY.away || !call.lastError)
         call.lastError = withoutSecrets(error, this.options.secrets)
       clock.after(backoff, () => {
@@ -160,9 +160,7 @@ export class ScriptExecutor {
     call.whenFenced(() => call.finish(undefined))
   }
 
-  /**
-   * A server that refuses new connections for good can be asked for no fence either: the call need not wait for that.
-   */
+  /** A server that refuses every new connection also allows no fence, so the call is rejected and does not wait for one. */
   private refuseWithConnection(call: AnyScriptCall) {
     const { clock, transport } = this.options
     if (call.settled || !call.isFencePending) return
@@ -199,7 +197,7 @@ export class ScriptExecutor {
     const { outages, refusals, transport } = this.options
     if (cameFromScript(error)) call.mayHaveBeenApplied = true
     if (this.closed !== undefined) return
-    // Credentials are refused to a connection, which reports it as the same outage.
+    // A connection reports refused credentials as well; the same reporter makes one outage of both.
     const isOfConnection = error === transport.refusal || isLogin(error)
     ;(isOfConnection ? outages : refusals).met(explained)
   }

@@ -4,23 +4,23 @@ import type { Script } from './script'
 import type { ScriptTransport } from './transport'
 import { UnansweredAttempts } from './unanswered-attempts'
 
-/** The answer to a script, and what the caller must know to judge it. */
+/** The answer to a script, and what its caller must know about the connection. */
 export interface Reply<Value> {
   readonly value: Value
-  /** When the copy that was answered was first handed to the connection. */
+  /** When the client sent the copy of the command that was answered. */
   readonly sent: Moment
-  /** A connection broke in between, so an earlier copy may have been applied already. */
+  /** A connection broke before the answer, so an earlier copy may have been applied as well. */
   readonly connectionBroke: boolean
-  /** That connection could not be fenced, so an earlier copy may still be applied. */
+  /** That connection could not be fenced, so an earlier copy may still be applied later. */
   readonly lateCopyPossible: boolean
-  /** A replica has the writes, or no replica needs to. */
+  /** A replica has the writes, or none needs to have them. */
   readonly acknowledged: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of calls in flight does not care what each answers.
 export type AnyScriptCall = ScriptCall<any>
 
-/** One script in flight, through as many attempts as it takes. */
+/** One call of a script, through all its attempts. */
 export class ScriptCall<Value> extends UnansweredAttempts implements Linked<AnyScriptCall> {
   before: AnyScriptCall | undefined
   behind: AnyScriptCall | undefined
@@ -36,9 +36,9 @@ export class ScriptCall<Value> extends UnansweredAttempts implements Linked<AnyS
   private finished = false
   private whenFinished: ((reply: Reply<Value> | undefined) => void) | undefined
   private late: Reply<Value> | undefined
-  /** Why the command was sent again, without credentials. */
+  /** The last error after which the command was sent again, without credentials. */
   lastError: Error | undefined
-  /** A copy was handed to the connection and has not been answered. */
+  /** A copy was sent and has not been answered. */
   isInFlight = false
 
   constructor(
@@ -59,7 +59,7 @@ export class ScriptCall<Value> extends UnansweredAttempts implements Linked<AnyS
     return this.promise
   }
 
-  /** Calls back at once where the answer is there already, and before any callback that registers later. */
+  /** Calls back with the answer; at once if it has arrived. Callbacks run in the order of their registration. */
   whenAnswered(onReply: (reply: Reply<Value>) => void, onError: (error: unknown) => void): void {
     if (this.reply) onReply(this.reply)
     else if (this.settled) onError(this.error)
@@ -83,7 +83,7 @@ export class ScriptCall<Value> extends UnansweredAttempts implements Linked<AnyS
     this.onError?.(error)
   }
 
-  /** Calls back once no copy of this command is in flight: with the reply, or without when none came. */
+  /** Calls back once no copy of this command is in flight: with the reply, or with undefined if there was none. */
   onFinished(callback: (reply: Reply<Value> | undefined) => void): void {
     if (this.finished) callback(this.late)
     else this.whenFinished = after(this.whenFinished, callback)

@@ -3,14 +3,14 @@ import { luaSources } from './lua.generated'
 
 export type ScriptName = keyof typeof luaSources
 
-/** A Lua script, the hash under which the server caches it, and how to read its answer. */
+/** A Lua script, the hash under which the server caches it, and the decoder of its answer. */
 export interface Script<Value = unknown> {
   readonly name: ScriptName
   readonly source: string
   readonly sha: string
-  /** The server is to notify this client when one of the script's keys changes afterwards. */
+  /** Whether the server notifies this client when a key of the script changes afterwards. */
   readonly watchesKeys: boolean
-  /** Turns the server's answer into a value with a type. Nothing else sees the raw answer. */
+  /** Turns the server's answer into a typed value. No other code reads the raw answer. */
   decode(raw: unknown): Value
 }
 

@@ -8,20 +8,20 @@ import type { Script } from './script'
 export interface ScriptTransport {
   /** The last connection that broke. */
   readonly lastBroken: BrokenConnection
-  /** Where scripts for this key go: a node of a cluster, or '' where there is but one server. */
+  /** The server that runs scripts for this key: the address of a cluster node, or '' for a single server. */
   serverOf(key: string): string
-  /** Whether a script can be sent now: `loading` is a server that is there but not ready yet. */
+  /** Whether a script can be sent now. `loading`: the server is connected but not ready yet. */
   readonly state: 'ready' | 'loading' | 'away'
-  /** Why the server refuses the connection itself (its credentials), while it does. */
+  /** Why the server refuses the connection, its credentials for instance; undefined while it does not. */
   readonly refusal?: Error | undefined
-  /** Sends by hash, or with the source where the server does not know it. */
+  /** Sends the hash of the script or, with `bySource`, its source. */
   send(
     script: Script,
     bySource: boolean,
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown>
-  /** The same without a promise: calls back, perhaps in the turn in which the answer comes. Need not be there. */
+  /** The same without a promise; may call back in the tick in which the answer arrives. Optional. */
   post?(
     script: Script,
     bySource: boolean,
@@ -30,14 +30,14 @@ export interface ScriptTransport {
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void
-  /** The same, and waits until a replica has it where there are replicas. */
+  /** The same, and waits until a replica has the writes, if there are replicas. */
   sendAcknowledged(
     script: Script,
     bySource: boolean,
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<ReplicaAckReply>
-  /** Finds connections that went silent and cuts them. */
+  /** Closes connections that went silent. */
   probe(): void
 }
 
@@ -85,7 +85,7 @@ export class RedisScriptTransport implements ScriptTransport {
   ): void {
     if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)
     else this.connection.send('evalsha', script.sha, keys, args, answered, failed)
-    // In the same write, so that little can happen in between.
+    // In the same socket write as the script, so that hardly a change can come between them.
     if (script.watchesKeys) this.tracking?.watch(keys)
   }
 

@@ -1,15 +1,15 @@
 import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { ScriptTransport } from './transport'
 
-/** What a call knows of its attempts that ended with their connections. */
+/** The attempts of a call whose connections broke before an answer. */
 export class UnansweredAttempts {
-  /** An attempt ended before its answer came: whether it was applied is unknown. */
+  /** An attempt ended without an answer, so the command may or may not have been applied. */
   mayHaveBeenApplied = false
   /** The connections on which attempts ended. */
   private broken: BrokenConnection[] | undefined
-  /** An attempt ended, and not with a connection that is known to have broken. */
+  /** An attempt ended, and the client does not know on which connection it was. */
   private isUntraced = false
-  /** Where the last attempt was sent. */
+  /** The server of the last attempt. */
   private sentTo = ''
 
   constructor(
@@ -23,8 +23,8 @@ export class UnansweredAttempts {
   }
 
   /**
-   * The attempt for this key ended just now, with its connection. Where the slot of the key has moved since it was sent,
-   * either server may have got it. The old one need not come back, so only the new one is waited for.
+   * The connection of the attempt for this key broke just now. If the slot of the key has moved since the attempt was sent,
+   * either server may have received it. The old server may never come back, so the call waits for a fence of the new one only.
    */
   brokeOff(transport: ScriptTransport, key: string): void {
     this.mayHaveBeenApplied = true
@@ -37,24 +37,24 @@ export class UnansweredAttempts {
     if (this.broken.length === known || server !== this.sentTo) this.isUntraced = true
   }
 
-  /** An attempt ended with its connection, so that the server may have applied it. */
+  /** Whether an attempt ended with its connection. The server may have applied it. */
   get connectionBroke(): boolean {
     return this.broken !== undefined
   }
 
-  /** A copy may still arrive: it was sent on a connection that is not fenced. */
+  /** Whether a copy may still arrive: its connection is not fenced. */
   get lateCopyPossible(): boolean {
     return this.isUntraced || (this.broken?.some(({ state }) => state !== 'fenced') ?? false)
   }
 
-  /** A connection that broke is still to be fenced. */
+  /** Whether the fence of a broken connection is still pending. */
   get isFencePending(): boolean {
     return this.broken?.some(({ state }) => state === 'pending') ?? false
   }
 
   /**
-   * Calls back once no copy can arrive any more, or once it is known that this cannot be ensured. Before that nothing
-   * is resent or undone.
+   * Calls back once no copy can arrive any more, or once no fence can ensure that. Before that the client neither resends
+   * nor undoes the command.
    */
   whenFenced(callback: () => void): void {
     const pending = this.broken?.find(({ state }) => state === 'pending')

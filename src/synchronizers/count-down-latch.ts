@@ -12,28 +12,28 @@ import type { WaitTarget } from '../waiting/wait-target'
 import { RequestRecord } from './request-record'
 
 /**
- * Redisson's RCountDownLatch: callers wait until a count has reached zero, in any process, in Java too.
+ * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
  *
- * A latch has no owner and no lease. Where a process dies before its `countDown()`, the others wait for ever: give
- * `await` a wait or a signal. A latch that was never set, or was deleted, is open. Each call takes effect exactly
- * once, also when its connection breaks: a record of the requests under way is kept beside the latch for a minute.
+ * A latch has no owner and no lease. If a process dies before its `countDown()`, the waiters wait for ever: give `await` a
+ * wait or a signal. A latch that was never set, or was deleted, is open. Each call takes effect exactly once, also when its
+ * connection breaks. For that the server keeps a record of the open requests beside the latch, for a minute.
  *
- * **Different from Java.** `delete()` lets the waiters go, Java's too (Java's own leaves them asleep); `await` takes a
- * signal; a count below 1 is a RangeError (Java's latch could never be counted down).
+ * **Different from Java.** `delete()` wakes all waiters, also those of Java (Java's own `delete()` does not). `await` takes a
+ * signal. A count below 1 is a RangeError (in Java nothing could count such a latch down).
  *
- * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError where the key
- * holds no count, TypeError and RangeError for bad arguments.
+ * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError if the key holds no
+ * count, TypeError and RangeError for bad arguments.
  */
 export interface RCountDownLatch {
   /** The name given to `getCountDownLatch`. */
   getName(): string
-  /** Sets the count, 1 or more, where there is none; resolves with whether it was set. */
+  /** Sets the count, 1 or more, if the latch has none; resolves with whether it did. */
   trySetCount(count: number): Promise<boolean>
-  /** The count; 0 where the latch is open. Asks the primary. */
+  /** The count; 0 if the latch is open. Asks the primary. */
   getCount(): Promise<number>
   /**
-   * Counts down by one; at zero every waiter goes on. Does nothing where the latch is open. Where it rejects with
-   * RedisUnavailableError it goes on being tried in the background: do not repeat it.
+   * Counts down by one; at zero every waiter goes on. Does nothing if the latch is open. If it rejects with
+   * RedisUnavailableError, the client goes on to retry it in the background: do not repeat it.
    */
   countDown(): Promise<void>
   /** Waits until the count is zero. */
@@ -50,11 +50,11 @@ export interface RCountDownLatch {
   await(waitTime: number, unit?: TimeUnit): Promise<boolean>
   /** The same with options. Rejects with the signal's reason when it aborts. */
   await(options: WaitOptions): Promise<boolean>
-  /** Deletes the latch and lets its waiters go; resolves with whether there was one. */
+  /** Deletes the latch and wakes its waiters; resolves with whether the latch existed. */
   delete(): Promise<boolean>
 }
 
-/** What a latch answers to a change. */
+/** The answer to a change of a latch. */
 interface Change {
   readonly done: boolean
   readonly isRefused: boolean
@@ -77,7 +77,7 @@ function decodeLook(raw: unknown): Outcome<undefined> {
   return Number(raw) > 0 ? blocked(untilRecheck()) : GRANTED
 }
 
-/** A `0` that was published while a caller waits is its answer, though the count may have been set anew by then. */
+/** A message `0` that is published while a caller waits grants its wait, even if the count was set again since. */
 const OPENED_BY_ZERO: WaitPolicy = { ...OPEN_TO_ALL, grantedBy: '0' }
 
 /** See the interface. */
@@ -91,7 +91,7 @@ export class CountDownLatch implements RCountDownLatch {
     private readonly name: string,
     key: string,
   ) {
-    // Always with braces of its own, as Redisson names it.
+    // Redisson always adds braces to this name.
     const channel = `redisson_countdownlatch__channel__{${key}}`
     if (context.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
@@ -99,8 +99,8 @@ export class CountDownLatch implements RCountDownLatch {
           'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
       )
     const lockId = `latch ${key}`
-    // Between the nodes of a cluster an unsharded message may be late by any time: it only says that it is time to
-    // look.
+    // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
+    // not grant their wait.
     const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
     const policy = isOrdered ? OPENED_BY_ZERO : OPEN_TO_ALL
     this.target = { lockId, key, lockIds: [lockId], channel, policy }
@@ -159,12 +159,12 @@ export class CountDownLatch implements RCountDownLatch {
       { result: 'freed', notified: isRefused ? undefined : 0 },
       'latch',
     )
-    // Waiters of this client hear the message like all others, unless there was none.
+    // The message also wakes the waiters of this client. Without a message this call does.
     if (isRefused) context.queues.mayBeFree(target)
     return done
   }
 
-  // Logged, it must not show the client inside with its credentials.
+  // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `RCountDownLatch(${quote(this.name)})`
   }

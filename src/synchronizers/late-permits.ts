@@ -1,14 +1,14 @@
 import type { Context } from '../client/context'
 import type { PermitScripts } from './permit-scripts'
 
-/** For so long a copy of an acquisition is reckoned with, in ms. */
+/** How long a late copy of an acquisition may still arrive, in ms. */
 const KEPT_FOR = 60_000
 
 const known = new WeakMap<Context, LatePermits>()
 
 /**
- * Permits that a copy of their acquisition may take again after they were released: its connection broke and could
- * not be fenced. Their callers have no more than the ids.
+ * Permits that a late copy of their acquisition may take again after their release, because its connection broke and could
+ * not be fenced. The callers have only their ids, so this list remembers that a copy is possible.
  */
 export class LatePermits {
   private readonly ids = new Set<string>()

@@ -37,10 +37,11 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', Number)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
-/** What a change answers that the server has applied without publishing it (ACL), and one that Java could not read. */
+/** The answer to a change that the server applied without publishing it (ACL). */
 const UNPUBLISHED = 2
+/** The answer to a change that was refused because Java could not read the number. */
 const TOO_LARGE = -1
-/** What `get-lease-time` answers for a permit that is not out. */
+/** The answer of `get-lease-time` for a permit that is not out. */
 const NOT_OUT = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
@@ -85,7 +86,8 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const permit = await this.permit(wanted)
     if (!permit)
       throw new LockTimeoutError(
-        `The semaphore ${quote(this.name)} had no permit free within the waitTime of ${wanted.waitTime} ms`,
+        `The semaphore ${quote(this.name)} had no permit free within the waitTime of ${wanted.waitTime} ms (client ` +
+          `${this.context.clientId}). Nothing was run. Wait longer, or use tryAcquirePermit().`,
         this.name,
       )
     return await disposeAfter(permit, () => fn(permit), PermitNotHeldError)
@@ -111,8 +113,9 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const lost = ids.filter((_, index) => states[index] !== 'released')
     if (lost.length > 0)
       throw new PermitNotHeldError(
-        `${lost.length} of ${ids.length} permits of the semaphore ${quote(this.name)} are not out: they were released ` +
-          `already, or their leases ran out (${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ', …' : ''})`,
+        `${lost.length} of ${ids.length} permits of the semaphore ${quote(this.name)} are not out (client ` +
+          `${this.context.clientId}): they were released already, or their leases ran out ` +
+          `(${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ', …' : ''}). Release a permit once.`,
         this.name,
         lost,
       )
@@ -185,7 +188,8 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const { value } = await this.context.scripts.run(GET_LEASE_TIME, this.scripts.keys, [id]).answer
     if (value === NOT_OUT)
       throw new PermitNotHeldError(
-        `The permit ${id} of the semaphore ${quote(this.name)} is not out: it was released already, or its lease ran out`,
+        `The permit ${id} of the semaphore ${quote(this.name)} is not out (client ${this.context.clientId}): it was released ` +
+          'already, or its lease ran out. Acquire another one where needed.',
         this.name,
         [id],
       )
@@ -209,8 +213,8 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
       context.orphans.hold(scripts.orphan(ids, lease), sent)
       if (tries === TRIES_TO_OUTRUN_LEASE)
         throw permit.notHeld(
-          `${tries} times in a row its lease of ${lease} ms was over before the answer arrived: it is shorter than a ` +
-            'round trip takes',
+          `${tries} times in a row its lease of ${lease} ms was over before the answer arrived; use a leaseTime that is ` +
+            'longer than a round trip',
         )
     }
   }
@@ -231,7 +235,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     if (!reply) return undefined
     const { sent, lateCopyPossible } = reply
     try {
-      // Granted in the very tick in which the client began to shut down.
+      // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
       context.orphans.hold(scripts.orphan(ids, lease), sent)
@@ -244,7 +248,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     this.context.assertNotClosed()
     try {
       const { value, connectionBroke } = await this.scripts.release(ids, all)
-      // Where its connection broke it may be this very call that has been applied already.
+      // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
       const areGone = value.states.every((state) => state === 'absent')
       if (!connectionBroke || (all && !areGone)) return value.states
       return value.states.map((state) => (state === 'absent' ? 'released' : state))
@@ -266,13 +270,14 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   private changed(answer: number): boolean {
     if (answer === TOO_LARGE)
       throw new RangeError(
-        `The semaphore ${quote(this.name)} would have more permits than Java can count: 2147483647`,
+        `The semaphore ${quote(this.name)} would have more permits than Java can count, 2147483647 (client ` +
+          `${this.context.clientId}). Nothing was changed.`,
       )
     if (answer > 0) this.scripts.published(answer !== UNPUBLISHED)
     return answer > 0
   }
 
-  // Logged, it must not show the client inside with its credentials.
+  // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `RPermitExpirableSemaphore(${quote(this.name)})`
   }

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { LeasedPermitsWanted } from '../api/leased-permit-arguments'
 import type { Context } from '../client/context'
 import type { Orphan } from '../leases/orphan-releaser'
-import { suffixed } from '../redis/names'
+import { semaphoreChannel, suffixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
 import { IN_PARTS, untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
-import { semaphoreChannel, warnOfNoSemaphore } from './semaphores'
+import { warnOfNoSemaphore } from './no-semaphore-warning'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
@@ -18,17 +18,17 @@ const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
 function decodeAcquire(raw: unknown): Outcome<undefined> {
   const [answer, left = NO_SEMAPHORE, wait = -1] = raw as number[]
   if (answer === 1) return GRANTED
-  // When the next lease ends is known; Java does not publish that it was shortened.
+  // The wait ends with the next lease, or earlier: Java publishes no message when it shortens a lease.
   const recheck = untilRecheck()
   return { ...blocked(wait < 0 ? recheck : Math.min(wait, recheck)), left }
 }
 
 const NO_SEMAPHORE = -1
 
-/** What giving permits back was answered. */
+/** The answer to a release of permits. */
 export interface ReleaseReply {
   readonly isPublished: boolean
-  /** For each: it was out; its lease had ended; it was not out. */
+  /** For each permit: it was out, its lease had ended, or it was not out. */
   readonly states: readonly ('released' | 'expired' | 'absent')[]
 }
 
@@ -45,7 +45,7 @@ export function timeoutsKey(key: string): string {
   return suffixed(key, 'timeout')
 }
 
-/** The names of one semaphore whose permits expire, and how they are taken and released. */
+/** The names of one semaphore whose permits expire, and its scripts that acquire and release permits. */
 export class PermitScripts {
   readonly target: WaitTarget
   readonly keys: readonly string[]
@@ -68,7 +68,7 @@ export class PermitScripts {
     return this.context.scripts.run(ACQUIRE, this.keys, [lease, ...this.messages, ids.length, ...ids], true)
   }
 
-  /** Releases those that are out; with `all` none of them where one is not, or its lease had ended. */
+  /** Releases the permits that are out. With `all`, releases none if one of them is not out or its lease has ended. */
   async release(ids: readonly string[], all: boolean): Promise<Reply<ReleaseReply>> {
     const reply = await this.context.scripts.run(
       RELEASE,
@@ -80,7 +80,7 @@ export class PermitScripts {
     return reply
   }
 
-  /** The server published a change, or refused to: then local waiters look by themselves. */
+  /** The server published a change, or refused to. If it refused, wakes the local waiters. */
   published(isPublished: boolean): void {
     const { context, name, target } = this
     context.unpublishedReleases.released(
@@ -90,7 +90,7 @@ export class PermitScripts {
     if (!isPublished) context.queues.mayBeFree(target)
   }
 
-  /** What may be out though no caller has it. `lease`: in ms; undefined: without end. */
+  /** Permits that may be out although no caller has them. `lease`: in ms; undefined: without end. */
   orphan(ids: readonly string[], lease: number | undefined): Orphan {
     return {
       lease: lease ?? Number.POSITIVE_INFINITY,
@@ -114,12 +114,12 @@ function newId(): string {
 }
 
 /**
- * One caller's attempt to take permits. Its ids are new, and the same for all its tries: what is out once is not taken
+ * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
  * twice.
  */
 export class LeasedPermitsAttempt implements Attempt<undefined> {
   readonly ids: readonly string[]
-  /** When a waiter behind this one looks again at the latest. */
+  /** How long a waiter behind this one sleeps at most, in ms. */
   readonly lease = untilRecheck()
   readonly needs: number
   readonly waitTime: number | undefined

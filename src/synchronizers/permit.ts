@@ -31,7 +31,7 @@ export class PermitLease extends Lease {
     private readonly lateCopyPossible: boolean,
   ) {
     const { context, name, key, target } = scripts
-    // Waiting behind a permit is no waiting for oneself: no waiter is kept out by this one.
+    // No lock ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = {
       kind: 'permit',
       lockId: `permit of ${key}`,
@@ -48,8 +48,8 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * A command is sent that sets its lease; undefined: without end. From now on no more is counted on than that leaves,
-   * and only a permit without an end is renewed.
+   * A command that sets its lease is about to be sent; undefined: without end. From now on the client assumes no more than
+   * this lease, and renews the permit only without one.
    */
   setting(leaseTime: number | undefined): void {
     const { context } = this.scripts
@@ -58,7 +58,7 @@ export class PermitLease extends Lease {
     context.leases.update(this)
   }
 
-  /** The server set it, or does not know the permit. */
+  /** The command was answered: the server set the lease, or the permit is not out. */
   wasSet(sent: Moment, isOut: boolean): void {
     if (this.state !== 'held') return
     if (!isOut) return this.lose('gone')
@@ -114,7 +114,7 @@ export class PermitLease extends Lease {
     try {
       const { value, connectionBroke } = await this.scripts.release([this.id], false)
       const [state] = value.states
-      // Where its connection broke it may be this very release that has been applied already.
+      // After a broken connection "absent" may mean success: an earlier copy of this release was applied.
       if (state !== 'released' && !(state === 'absent' && connectionBroke))
         throw this.notHeld('the server no longer knows it')
     } catch (error) {
@@ -134,7 +134,7 @@ export class PermitLease extends Lease {
     )
   }
 
-  /** A copy of its acquisition may arrive after its end. */
+  /** Releases the permit again if a late copy of its acquisition takes it after its end. */
   private releaseLateCopy() {
     const { scripts, lateCopyPossible } = this
     if (lateCopyPossible) scripts.context.orphans.lateCopy(scripts.orphan([this.id], this.lease))
@@ -174,7 +174,7 @@ export class AcquiredPermit implements Permit {
     if (!this.released) await this.release()
   }
 
-  // Logged, it must not show the client inside with its credentials.
+  // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `Permit(${quote(this.semaphoreName)}, ${this.id})`
   }

@@ -6,21 +6,21 @@ import { quote } from '../util/quote'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
+import { warnOfNoSemaphore } from './no-semaphore-warning'
 import type { OpenRequest, RequestRecord } from './request-record'
-import { warnOfNoSemaphore } from './semaphores'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
 
-/** What `cancel` answers where the server has applied it without publishing it (ACL). */
+/** The answer of `cancel` if the server applied it without publishing it (ACL). */
 const UNPUBLISHED = 2
-/** For how long an acquisition that was given up goes on being taken back, in ms: as long as the server knows of it. */
+/** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
 const CANCELLED_FOR = 60_000
 
-/** What is `left` where there is no such semaphore. */
+/** The value of `left` if the semaphore does not exist. */
 const NO_SEMAPHORE = -1
 
-/** 0 or more: granted, so many are left; -1: no such semaphore; less: too few, and -2 minus how many there are. */
+/** 0 or more: granted, and the number that is left. -1: no such semaphore. Less: not granted; -2 minus the number that is free. */
 function decodeAcquire(raw: unknown): Outcome<undefined> {
   const answer = Number(raw)
   if (answer >= 0) return { granted: true, grant: undefined, left: answer }
@@ -28,7 +28,8 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
 }
 
 /**
- * One caller's attempt to take permits. Until a try is answered with a plain no, each further one repeats its request.
+ * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers without a grant. The
+ * next try is a new request.
  */
 export class PermitsAttempt implements Attempt<undefined> {
   readonly lease = untilRecheck()

@@ -4,30 +4,30 @@ import { prefixed } from '../redis/names'
 import type { Script } from '../scripts/script'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 
-/** As long as the server keeps a record after its last use (lua/includes/request-record.lua), in ms. */
+/** How long the server keeps a record after its last use (lua/includes/request-record.lua), in ms. */
 const KEPT_FOR = 60_000
 /**
- * For how long a change goes on being tried whose caller has learnt that the server is out of reach, in ms: with the time
- * that the calls before and after may take, less than the server keeps the record.
+ * How long the client retries a change in the background after it rejected with RedisUnavailableError, in ms. Together with
+ * the time of the calls before and after, it is less than the server keeps the record.
  */
 const RETRIED_FOR = 30_000
 
 /**
- * The first request of an object says which requests the server may forget; so does one after so many others, or after as
- * many as are open. The script looks at the whole record, and so at few requests for each.
+ * The first request of an object says which requests the server may forget. A later request says it again after this many
+ * others, or after as many as are open. It is rare, because the script then reads the whole record.
  */
 const FORGOTTEN_AFTER = 8
 
 let lastRequest = 0
 
-/** The requests of one client to one object whose answers it may still ask for, in their order. */
+/** The open requests of one client to one object, in order: those whose answers it may still ask for. */
 type OpenRequests = Set<number>
 
 const recordsOf = new WeakMap<Context, Map<string, OpenRequests>>()
 
 /**
- * Makes each request to an object without owners take effect exactly once. A count carries no identity, so a second
- * copy of a request is known by a record that its script keeps on the server, one key a client and name.
+ * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
+ * second copy of a request by a record on the server: one key for each client and name.
  */
 export class RequestRecord {
   private readonly keys: readonly string[]
@@ -49,7 +49,7 @@ export class RequestRecord {
   }
 
   /**
-   * A request that may be sent several times, by one script or several. To be closed when nothing asks for it any more.
+   * Opens a request, which several calls may send. The caller closes it when it needs no answer any more.
    */
   open(): OpenRequest {
     const { openByKey } = this
@@ -64,7 +64,7 @@ export class RequestRecord {
     return new OpenRequest(this, request, open)
   }
 
-  /** The lowest open request, where the server is to hear of it; else 0. */
+  /** The lowest open request, if this request should say it; else 0. */
   private forgottenBelow(open: OpenRequests): number {
     if (++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, open.size)) return 0
     this.sentSinceForgotten = 0
@@ -72,7 +72,7 @@ export class RequestRecord {
     return lowest
   }
 
-  /** @internal Of one open request. */
+  /** @internal Sends a script for one open request. */
   send<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
@@ -84,7 +84,7 @@ export class RequestRecord {
     return this.context.scripts.run(script, this.keys, all, acknowledged)
   }
 
-  /** @internal The request is no longer open, at once or when no copy of it can arrive. */
+  /** @internal Closes a request: at once or, with `copyPossible`, when no copy of it can arrive any more. */
   close(request: number, open: OpenRequests, copyPossible: boolean): void {
     const { context, keys, openByKey } = this
     const forget = () => {
@@ -112,9 +112,9 @@ export class RequestRecord {
   }
 
   /**
-   * The same for a change that nothing would make up for. Where it rejects with RedisUnavailableError, it goes on being
-   * tried in the background, so that its caller must not repeat it. `alsoRefused`: the same where the server refused it,
-   * for a caller that cannot repeat it.
+   * The same for a change that must not get lost. After it rejects with RedisUnavailableError, the client goes on to retry it
+   * in the background, so its caller must not repeat it. `alsoRefused`: the same after a refusal, for a caller that cannot
+   * repeat it.
    */
   async insist<Value>(
     script: Script<Value>,
@@ -142,18 +142,18 @@ export class RequestRecord {
 }
 
 /**
- * A caller may repeat what the server refused. Where an earlier copy was lost with its connection, the server may have
- * applied that one, and the repetition would be a second change.
+ * A caller may repeat a change that the server refused. If an earlier copy was lost with its connection, the server may have
+ * applied that copy, and a repeated change would be a second one. So the caller must learn that the result is unknown.
  */
 function asUnknown(error: unknown, call: AnyScriptCall): unknown {
   if (!(error instanceof RedisRefusedError) || !call.connectionBroke) return error
   return new RedisUnavailableError(
-    `The connection broke before the answer came, and then: ${error.message}. Whether the call took effect is not known`,
+    `The connection broke before the answer came, and then: ${error.message}. It is not known whether the call took effect`,
     { cause: error },
   )
 }
 
-/** One request, whose copies are known by its number. */
+/** One request. The server recognises its copies by its number. */
 export class OpenRequest {
   constructor(
     private readonly record: RequestRecord,
@@ -170,7 +170,7 @@ export class OpenRequest {
   }
 
   /**
-   * Nothing asks for its answer any more. `copyPossible`: a copy may still arrive, and the record must know it then.
+   * The caller needs no answer any more. `copyPossible`: a copy may still arrive, so the record must keep the request.
    */
   close(copyPossible: boolean): void {
     this.record.close(this.number, this.open, copyPossible)

@@ -12,6 +12,7 @@ import {
 } from '../api/permit-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
+import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
@@ -21,22 +22,21 @@ import { IN_EQUAL_PARTS } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { PermitsAttempt } from './permits-attempt'
 import { RequestRecord } from './request-record'
-import { semaphoreChannel } from './semaphores'
 import { timeToLive } from './time-to-live'
 
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
  *
- * Callers of one process are served first come, first served. One that wants more permits than there are lets smaller
- * ones behind it pass, ten times at most; then those wait behind it. Callers in other processes know nothing of that.
+ * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
+ * requests behind it pass, ten times at most; then they wait behind it. This order does not include other processes.
  *
- * A permit has no owner and no lease. What a process holds when it dies stays taken until a client calls `addPermits`:
- * where that matters use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection
- * breaks: a record of the requests under way is kept beside the semaphore for a minute.
+ * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls `addPermits`. If
+ * that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection breaks. For
+ * that the server keeps a record of the open requests beside the semaphore, for a minute.
  *
- * **Different from Java.** `addPermits` and `drainPermits` keep the time to live of a semaphore; a call that would make
- * the number larger than Java can read is a RangeError; `withPermits` gives permits back once, and never to a semaphore
- * that was deleted meanwhile.
+ * **Different from Java.** `addPermits` and `drainPermits` keep the time to live of a semaphore. A call that would make the
+ * number larger than Java can read is a RangeError. `withPermits` releases its permits once, and never into a semaphore that
+ * was deleted since.
  *
  * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, LockNotReplicatedError where
  * no replica acknowledged an acquisition (it was released), WrongTypeError where the key holds no count, TypeError
@@ -46,13 +46,13 @@ export interface RSemaphore {
   /** The name given to `getSemaphore`. */
   getName(): string
 
-  /** Takes so many permits, one by default, and waits until there are enough. 0: resolves at once. */
+  /** Takes this many permits, one by default, and waits until enough are free. 0: resolves at once. */
   acquire(permits?: number): Promise<void>
   /** The same with options. Rejects with the signal's reason when it aborts. */
   acquire(options: AcquirePermitsOptions): Promise<void>
 
   /**
-   * Takes so many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
+   * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
    * follows.
    */
   tryAcquire(permits?: number, waitTime?: number, unit?: TimeUnit): Promise<boolean>
@@ -60,10 +60,10 @@ export interface RSemaphore {
   tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
 
   /**
-   * Runs `fn` with so many permits, one by default, and releases them once, also where `fn` fails. Rejects with what
-   * `fn` rejects with. A release that is out of reach or refused rejects, and goes on being tried in the background for
-   * 30 s: do not repeat it.
-   * @throws {@link LockTimeoutError} past `waitTime`.
+   * Runs `fn` with this many permits, one by default, and releases them once, also if `fn` fails. Rejects with the error of
+   * `fn`. If the server is out of reach or refuses the release, the call rejects, and the client retries the release in the
+   * background for 30 s: do not repeat it.
+   * @throws {@link LockTimeoutError} when not enough permits were free within `waitTime`.
    * @example
    * ```ts
    * const printers = redisson.getSemaphore('printers')
@@ -74,27 +74,25 @@ export interface RSemaphore {
   withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T>
 
   /**
-   * Adds so many permits, one by default, as Java does: whether or not the caller has taken any, and to a semaphore
-   * that does not exist, too. Where it rejects with RedisUnavailableError it goes on being tried in the background: do
-   * not repeat it.
+   * Adds this many permits, one by default. As in Java, the caller need not have taken any, and the semaphore need not exist.
+   * If it rejects with RedisUnavailableError, the client goes on to retry it in the background: do not repeat it.
    */
   release(permits?: number): Promise<void>
-  /** The same only where there is such a semaphore; resolves with whether there is. */
+  /** The same, only if the semaphore exists; resolves with whether it does. */
   releaseIfExists(permits?: number): Promise<boolean>
 
   /**
-   * How many permits are free; 0 where there is no such semaphore. Below zero after `addPermits` with a negative
-   * number.
+   * How many permits are free; 0 if the semaphore does not exist. Below zero after `addPermits` with a negative number.
    */
   availablePermits(): Promise<number>
-  /** Takes all that are free, and resolves with how many those were. */
+  /** Takes all free permits, and resolves with how many it took. */
   drainPermits(): Promise<number>
   /**
-   * Sets the number of permits, 0 or more, where there is no such semaphore; resolves with whether it was set. With a
-   * time to live, in ms unless a unit follows, the semaphore is gone after it, and with it what is taken.
+   * Sets the number of permits, 0 or more, if the semaphore does not exist; resolves with whether it did. With a time to live,
+   * in ms unless a unit follows, Redis deletes the semaphore after that time, also if permits are taken.
    */
   trySetPermits(permits: number, timeToLive?: number, unit?: TimeUnit): Promise<boolean>
-  /** Adds so many permits; a negative number takes some away, and the number may fall below zero. */
+  /** Adds this many permits. A negative number takes some away, and the number may fall below zero. */
   addPermits(permits: number): Promise<void>
 }
 
@@ -104,8 +102,9 @@ const TRY_SET_PERMITS = script('semaphore/try-set-permits', Number)
 const DRAIN_PERMITS = script('semaphore/drain-permits', Number)
 const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
 
-/** What a change answers that the server has applied without publishing it (ACL), and one that Java could not read. */
+/** The answer to a change that the server applied without publishing it (ACL). */
 const UNPUBLISHED = 2
+/** The answer to a change that was refused because Java could not read the number. */
 const TOO_LARGE = -1
 
 interface ReleaseReply {
@@ -159,14 +158,15 @@ export class Semaphore implements RSemaphore {
     const { permits, waitTime } = wanted
     if (!(await this.take(wanted)))
       throw new LockTimeoutError(
-        `The semaphore ${quote(this.name)} had no ${permits} permits free within the waitTime of ${waitTime} ms`,
+        `The semaphore ${quote(this.name)} had no ${permits} permits free within the waitTime of ${waitTime} ms (client ` +
+          `${this.context.clientId}). Nothing was run. Wait longer, or use tryAcquire().`,
         this.name,
       )
     let result: T
     try {
       result = await fn()
     } catch (error) {
-      // What fn failed with is what its caller must know; the permits go on being released in the background.
+      // The caller gets the error of `fn`. If the release fails, too, it goes on in the background.
       await this.releaseOfScope(permits).catch(() => {})
       throw error
     }
@@ -206,7 +206,7 @@ export class Semaphore implements RSemaphore {
     this.changed(await this.requests.run(ADD_PERMITS, args, true))
   }
 
-  /** How to publish. */
+  /** The channel and the command by which scripts publish. */
   private get messages(): readonly string[] {
     return [this.target.channel, this.context.publishCommand]
   }
@@ -222,7 +222,7 @@ export class Semaphore implements RSemaphore {
     // Callers that only pass permits on to each other must not keep the event loop from all others.
     if (reply.value === PASSED) await new Promise<void>((resolve) => setImmediate(resolve))
     try {
-      // Granted in the very tick in which the client began to shut down.
+      // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
       await this.releaseOfScope(permits)
@@ -231,7 +231,7 @@ export class Semaphore implements RSemaphore {
     return true
   }
 
-  /** What no caller of ours could release a second time. */
+  /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
   private async releaseOfScope(permits: number): Promise<void> {
     this.context.assertNotClosed()
     if (!this.pass(permits)) await this.releaseOnServer(permits, true, true)
@@ -271,18 +271,19 @@ export class Semaphore implements RSemaphore {
     if (value === TOO_LARGE) throw this.tooLarge()
     const notified = value === UNPUBLISHED ? undefined : 0
     context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
-    // Waiters of this client hear the message like all others, unless there was none.
+    // The message also wakes the waiters of this client. Without a message this call does.
     if (value === UNPUBLISHED) context.queues.mayBeFree(target)
     return value > 0
   }
 
   private tooLarge(): RangeError {
     return new RangeError(
-      `The semaphore ${quote(this.name)} would have more permits than Java can count: 2147483647`,
+      `The semaphore ${quote(this.name)} would have more permits than Java can count, 2147483647 ` +
+        `(client ${this.context.clientId}). Nothing was changed.`,
     )
   }
 
-  // Logged, it must not show the client inside with its credentials.
+  // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `RSemaphore(${quote(this.name)})`
   }

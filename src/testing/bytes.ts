@@ -1,6 +1,6 @@
 import { type Reply, Status } from './data/reply'
 
-/** Inside the server strings have a character for each byte. */
+/** Text as the in-memory server keeps it: one character for each byte. */
 export function toBytes(text: string | number): string {
   return Buffer.from(String(text), 'utf8').toString('latin1')
 }
@@ -9,7 +9,7 @@ export function fromBytes(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-/** A reply as ioredis gives it. */
+/** A reply as ioredis returns it. */
 export function toReply(reply: Reply): unknown {
   if (typeof reply === 'string') return fromBytes(reply)
   if (reply instanceof Status) return reply.text

@@ -62,7 +62,7 @@ class InMemoryTransport implements ScriptTransport {
     failed: (error: unknown) => void,
   ): void {
     const { server } = this.link
-    // As on a wire, what a caller changes after the call is not sent.
+    // Copied, so that a later change by the caller has no effect, as with a real connection.
     const [names, words] = [[...keys], args.map(String)]
     const execute = () =>
       bySource ? server.evaluate(source, names, words) : server.evaluateBySha(sha, names, words)
@@ -115,12 +115,12 @@ class Channels implements ChannelSource {
     return this.channels.get(name)?.confirmed ?? false
   }
 
-  // A message is delivered on the same link as answers, in order.
+  // Messages and answers arrive on the same link, in order.
   async pass(): Promise<void> {
     await new Promise((resolve, reject) => this.link.send(() => undefined, resolve, reject))
   }
 
-  /** The link notices by itself. */
+  /** The link notices a break on its own. */
   probe(): void {}
 
   close(): void {
@@ -145,7 +145,7 @@ class Channels implements ChannelSource {
     this.link.send(
       () => this.link.subscribed.set(toBytes(name), (message) => this.received(name, fromBytes(message))),
       () => {
-        // Dropped in between, and perhaps wanted again since: then another answer is on its way.
+        // The channel was dropped since. If it is wanted again, another answer will come.
         if (!channel || this.channels.get(name) !== channel) return
         channel.confirmed = true
         this.events.confirmed(name)

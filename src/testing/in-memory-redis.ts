@@ -1,6 +1,6 @@
 import { IN_PROCESS_SERVER } from '../api/redis-source'
 import type { ConnectedClient, Connections, Server } from '../client/connections'
-// From the index, so that the package has one class of errors and one type of servers, whatever is bundled.
+// From the index, so that a bundle has one class for each error and one type of servers.
 import { type InProcessServer, RedisUnavailableError } from '../index'
 import { outsideRequests } from '../util/async-context'
 import { withTimeout } from '../util/timeout'
@@ -11,44 +11,43 @@ import { ServerClock } from './server-clock'
 /** Options of `inMemoryRedis()`. */
 export interface InMemoryRedisOptions {
   /**
-   * The time in ms, for tests with a clock of their own: `() => Date.now()` under fake timers, or `() => 0`, where the
-   * time stands still but for `advance()`. Without it the time is the real one.
+   * The time in ms, for tests with a clock of their own: `() => Date.now()` under fake timers, or `() => 0` for a time that
+   * changes only by `advance()`. Default: the real time.
    */
   now?: (() => number) | undefined
 }
 
 /**
- * A Redis inside this process, for tests. Give it to `Redisson.create({ redis })`, to as many clients as the test needs.
- * It runs the scripts of the locks in Lua 5.1, as Redis does. Its clock is also that of its clients: leases, renewals
- * and waits follow it.
+ * A Redis inside this process, for tests. Pass it to `Redisson.create({ redis })`, for any number of clients. It runs the
+ * scripts of the locks in Lua 5.1, as Redis does. Its clients use its clock for leases, renewals and waits.
  */
 export interface InMemoryRedis extends InProcessServer {
   /**
-   * Lets so many ms go by, for keys and clients alike. Timers are called in their order, and what they set going is
-   * waited for, so that renewals come in time. Rejects with RangeError for a negative number.
+   * Advances the time by this many ms, for keys and clients. Runs the timers in their order, and waits for the commands that
+   * they cause, so that renewals come in time. Rejects with RangeError for a negative number.
    */
   advance(ms: number): Promise<void>
   /** The names of all keys. */
   keys(): string[]
-  /** Runs a command and returns its reply as ioredis gives it: `call('PTTL', 'order')`. Throws the server's error. */
+  /** Runs a command and returns its reply as ioredis does: `call('PTTL', 'order')`. Throws the server's error. */
   call(command: string, ...args: (string | number)[]): unknown
   /** Deletes all keys, as FLUSHALL does. */
   flush(): void
-  /** The next script of any client is executed, and its connection breaks before the reply. */
+  /** Loses the next reply: the server executes the next script of any client, and the connection breaks before the reply. */
   loseNextReply(): void
-  /** The connections of all clients break. They connect again at once. */
+  /** Breaks the connections of all clients. They reconnect at once. */
   cut(): void
-  /** The server executes and answers nothing until `resume()`. */
+  /** Pauses the server: it executes and answers nothing until `resume()`. */
   pause(): void
-  /** Goes on with what came in since `pause()`. */
+  /** Ends the pause. The server executes the commands that arrived since. */
   resume(): void
 }
 
 const CONNECT_TIMEOUT = 10_000
 
 /**
- * A new in-memory server, without keys. Needs the package `wasmoon-lua5.1`: where it is missing,
- * `Redisson.create({ redis })` rejects and says so. Throws TypeError for options that make no sense.
+ * Creates an in-memory server without keys. Needs the package `wasmoon-lua5.1`: without it, `Redisson.create({ redis })`
+ * rejects and says so. Throws TypeError for invalid options.
  */
 export function inMemoryRedis(options: InMemoryRedisOptions = {}): InMemoryRedis {
   return new InMemory(options)

@@ -4,7 +4,7 @@ import type { InMemoryServer, Peer, Request } from './server'
 
 const A_DAY = 86_400_000
 
-/** What a link tells its client. */
+/** The events of a link. */
 export interface LinkEvents {
   /** Connected again. */
   ready(): void
@@ -18,7 +18,7 @@ export class Link implements Peer {
   readonly subscribed = new Map<string, (message: string) => void>()
   private readonly inFlight = new Set<Request>()
   private closed = false
-  // As a socket does, a client that is not shut down keeps the process alive.
+  // Keeps the process alive until the client is shut down, as a socket does.
   private readonly keepsAlive = setInterval(() => {}, A_DAY)
 
   constructor(
@@ -48,12 +48,12 @@ export class Link implements Peer {
     this.inFlight.delete(request)
   }
 
-  /** The connection breaks: what is under way gets no reply. It is connected again in a later tick. */
+  /** Breaks the connection: commands in flight get no reply. It reconnects in a later tick. */
   cut(): void {
     if (this.state === 'away') return
     this.state = 'away'
     this.subscribed.clear()
-    // The server is in this process: what it has not executed by now it never will.
+    // The server is in this process: it never executes a command that it has not executed by now.
     this.broken.add('', 'fenced')
     for (const request of this.inFlight) this.fail(request)
     this.inFlight.clear()

@@ -2,10 +2,10 @@ import { outsideRequests } from '../util/async-context'
 import { type Clock, type Moment, systemClock, type Timer } from '../util/clock'
 import { dateNow, performanceNow } from '../util/timers'
 
-/** How often a clock of the test is asked whether the time of a timer has come. */
+/** How often a timer reads the clock of the test, in ms. */
 const LOOK_AGAIN = 10
 
-/** The clock of an in-memory server and of its clients: real time or that of a function, and what `advance` added. */
+/** The clock of an in-memory server and its clients: the real time, or that of a function, plus the time of `advance`. */
 export class ServerClock implements Clock {
   private added = 0
   private readonly armed = new Set<ArmedTimer>()
@@ -37,8 +37,8 @@ export class ServerClock implements Clock {
   }
 
   /**
-   * Lets so many ms go by, from one timer to the next. `settled` resolves when all that a timer has set going is done,
-   * as far as that can be known.
+   * Advances the time by this many ms, from one timer to the next. `settled` resolves when the commands that a timer caused
+   * are done, as far as the server knows.
    */
   async advance(ms: number, settled: () => Promise<void>): Promise<void> {
     const end = this.time + ms

@@ -22,20 +22,20 @@ export interface Peer {
 export interface Request {
   readonly link: Peer
   readonly isScript: boolean
-  /** Its connection broke. */
+  /** Whether its connection broke. */
   isOver: boolean
   execute(): unknown
   answered(value: unknown): void
   failed(error: unknown): void
 }
 
-/** What users wait for may take some ticks of the event loop of its own after a reply. */
+/** How many ticks without a command the server waits, because code of a test may need some ticks after a reply. */
 const TICKS_TO_SETTLE = 10
 const MOST_TICKS = 10_000
 
-/** Keys, scripts, channels and connections. Commands are executed in one tick, in order, and answered in the next. */
+/** The in-memory server. It executes commands in one tick, in order, and answers them in the next. */
 export class InMemoryServer {
-  /** As a real server has one: multi locks know by it that two clients have one server. */
+  /** The run id, as of a real server. By it multi locks recognise that two clients have one server. */
   readonly runId = randomUUID()
   readonly links = new Set<Peer>()
   private readonly keyspace = new Keyspace()
@@ -45,16 +45,16 @@ export class InMemoryServer {
   private outgoing: (() => void)[] = []
   private isScheduled = false
   isPaused = false
-  /** How many scripts it has run. */
+  /** How many scripts the server has run. */
   scriptCalls = 0
-  /** Loaded with the first client. */
+  /** The Lua machine; loaded with the first client. */
   private machine: ScriptMachine | undefined
   private whenResumed: (() => void)[] = []
   private losesNextReply = false
 
   constructor(private readonly clock: ServerClock) {}
 
-  /** Makes it ready for clients; rejects where the Lua machine is not installed. */
+  /** Loads the Lua machine; rejects if it is not installed. */
   async load(): Promise<void> {
     this.machine ??= await scriptMachine()
   }
@@ -138,7 +138,7 @@ export class InMemoryServer {
     if (this.isPaused) await new Promise<void>((resolve) => this.whenResumed.push(resolve))
   }
 
-  /** Resolves when nothing is under way, nor has been for some ticks of the event loop; at once where the server is paused. */
+  /** Resolves when no command has been in flight for some ticks of the event loop. A paused server counts as idle. */
   async settled(): Promise<void> {
     for (let [quiet, ticks] = [0, 0]; quiet < TICKS_TO_SETTLE && ticks < MOST_TICKS; ticks++) {
       await new Promise<void>((resolve) => setImmediate(() => resolve()))
@@ -199,7 +199,7 @@ export class InMemoryServer {
     const [outgoing, incoming] = [this.outgoing, this.incoming]
     this.outgoing = []
     this.incoming = []
-    // First, so that what comes in is answered in a later tick.
+    // Executed first, so that their answers come in a later tick.
     for (const request of incoming) if (!request.isOver) this.execute(request)
     for (const deliver of outgoing) deliver()
     if (this.outgoing.length > 0 || this.incoming.length > 0) this.schedule()

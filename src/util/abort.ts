@@ -3,8 +3,8 @@ import { outsideThreads } from '../ownership/logical-thread'
 const listeners = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back when the signal aborts, until the returned function is called. However many wait under one
- * signal, it gets one listener: Node warns at eleven, and a signal may outlive a million waits.
+ * Calls back when the signal aborts, until the returned function is called. The signal gets one listener for all callbacks:
+ * Node warns at eleven listeners, and a signal may outlive a million waits.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   let callbacks = listeners.get(signal)
@@ -32,7 +32,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 
 const remove = new WeakMap<Set<() => void>, () => void>()
 
-/** Settles with the work, or rejects with the signal's reason if that comes first. */
+/** Settles as the work does, or rejects with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   return new Promise((resolve, reject) => {

@@ -1,26 +1,26 @@
 import { outsideRequests } from './async-context'
 import { clearTimeout, dateNow, performanceNow, setTimeout } from './timers'
 
-/** setTimeout wraps to "at once" beyond this many milliseconds. */
+/** The longest delay in ms that `setTimeout` accepts. With a longer one it fires at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
-/** A moment on both clocks: monotonic time stands still while the machine is suspended, wall time can be set. */
+/** A moment on both clocks. Monotonic time stops while the machine is suspended, and wall time can be set. */
 export interface Moment {
   readonly monotonic: number
   readonly wall: number
 }
 
-/** A timer that was armed and can be called off; calling it off twice, or after it fired, does nothing. */
+/** An armed timer. A second `cancel()`, or one after it fired, does nothing. */
 export interface Timer {
   cancel(): void
 }
 
-/** All that the client knows of time. A parameter of the internal client, so that tests can bend it. */
+/** The client's only source of time. It is a parameter of the internal client, so that tests can replace it. */
 export interface Clock {
   now(): Moment
-  /** Milliseconds since `moment`, by whichever of the two clocks advanced further. */
+  /** Milliseconds since `moment`, by the clock that advanced further. */
   elapsedSince(moment: Moment): number
-  /** Calls back once after `delay` ms, however long that is. Timers never keep the process alive. */
+  /** Calls back once after `delay` ms, which may be longer than `setTimeout` allows. A timer never keeps the process alive. */
   after(delay: number, callback: () => void): Timer
 }
 
@@ -46,7 +46,7 @@ class LongTimer implements Timer {
     const delay = Math.min(this.remaining, LONGEST_TIMEOUT)
     this.remaining -= delay
     this.handle = outsideRequests(setTimeout, this.fire, delay)
-    // A number where timers of a browser or of a test stand in for Node's.
+    // Timers of a browser or of a test return a number, which has no `unref`.
     this.handle.unref?.()
   }
 

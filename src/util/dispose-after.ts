@@ -1,8 +1,8 @@
-/** The class of the error by which disposing says that what was held was lost meanwhile. */
-// biome-ignore lint/suspicious/noExplicitAny: whatever it is made of.
+/** The class of the error with which disposal reports a loss. */
+// biome-ignore lint/suspicious/noExplicitAny: the arguments of its constructor do not matter here.
 type Loss = abstract new (...args: any[]) => Error & { result?: unknown }
 
-/** Runs `fn`, then disposes of what is held. A loss carries what `fn` returned as its `result`. */
+/** Runs `fn`, then disposes of `held`. The error of a loss gets what `fn` returned as its `result`. */
 export async function disposeAfter<T>(
   held: { [Symbol.asyncDispose](): Promise<void> },
   fn: () => T | Promise<T>,
@@ -12,7 +12,7 @@ export async function disposeAfter<T>(
   try {
     result = await fn()
   } catch (error) {
-    // What fn failed with is what its caller must know; what is held is released in the background if need be.
+    // The caller gets the error of `fn`. If the disposal fails, too, the release goes on in the background.
     await held[Symbol.asyncDispose]().catch(() => {})
     throw error
   }

@@ -1,10 +1,10 @@
-/** Stands in a queue; one at a time. */
+/** An entry of a linked list. It is in one list at a time. */
 export interface Linked<T> {
   before: T | undefined
   behind: T | undefined
 }
 
-/** First come, first served, and an entry in the middle can leave at no greater cost than the first. */
+/** A queue, first come, first served. The removal of an entry in the middle costs no more than that of the first. */
 export class LinkedList<T extends Linked<T>> implements Iterable<T> {
   first: T | undefined
   private last: T | undefined

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from './clock'
 
 /**
- * One timer that is set again and again, as a rule for later than before. It keeps running then, and is armed for the
- * rest when it fires, which saves arming a new timer each time.
+ * One timer that is set again and again, usually to a later time than before. Then the timer beneath keeps running. When it
+ * fires, it is armed for the rest of the time. This saves a new timer for each call.
  */
 export class RearmableTimer {
   private timer: Timer | undefined
@@ -18,17 +18,17 @@ export class RearmableTimer {
     return this.due !== undefined
   }
 
-  /** Whether a timer runs, even one that was disarmed. */
+  /** Whether the timer beneath runs. It may run although this timer was disarmed. */
   get isArmed(): boolean {
     return this.timer !== undefined
   }
 
-  /** It is about to fire: set now, it would be put off. */
+  /** Whether it is about to fire. A call of `set` would delay that. */
   get isDue(): boolean {
     return this.due !== undefined && this.due <= this.clock.now().monotonic
   }
 
-  /** Fires once after `delay` ms, instead of when it was set to fire before. */
+  /** Fires once after `delay` ms. The time that was set before does not count any more. */
   set(delay: number): void {
     this.due = this.clock.now().monotonic + delay
     if (this.timer && this.timerEnds <= this.due) return
@@ -36,12 +36,12 @@ export class RearmableTimer {
     this.arm(delay)
   }
 
-  /** Does not fire; the timer beneath may keep running. */
+  /** Prevents the callback; the timer beneath may keep running. */
   disarm(): void {
     this.due = undefined
   }
 
-  /** Does not fire, and leaves no timer. */
+  /** Prevents the callback, and stops the timer beneath. */
   cancel(): void {
     this.due = undefined
     this.timer?.cancel()

@@ -1,8 +1,8 @@
 import type { Clock } from './clock'
 
 /**
- * Settles with the work, or with what `late` returns or throws once `ms` are over. The timer ends with the work, and
- * work that fails later is no unhandled rejection.
+ * Settles as the work does, or after `ms` with what `late` returns or throws. The timer ends with the work. Work that fails
+ * later causes no unhandled rejection.
  */
 export async function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock, late: () => T): Promise<T> {
   let timer = { cancel() {} }

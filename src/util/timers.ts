@@ -1,5 +1,5 @@
-// Taken at import, so that fake timers a user installs later stop neither renewals nor writes. From Node's own modules
-// where there is one: what Jest and jsdom put in the place of globals is not there.
+// Taken at import, so that fake timers that a user installs later stop neither renewals nor writes. Node's own modules have
+// them, too, and there Jest and jsdom replace nothing.
 import { performance } from 'node:perf_hooks'
 import timers from 'node:timers'
 

@@ -1,12 +1,12 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptCall } from '../scripts/script-call'
 
-/** What one try was answered: granted, perhaps with a payload, or blocked for so many ms (-1: without expiry). */
+/** The answer to one try: granted, perhaps with a payload, or blocked for this many ms (-1: without expiry). */
 export type Outcome<Grant> = (
   | { readonly granted: true; readonly grant: Grant }
   | { readonly granted: false; readonly blockedFor: number }
 ) & {
-  /** How much is left of what is shared in parts: waiters that need more than that need not ask. */
+  /** How many permits are left, for a semaphore. A waiter that needs more need not try. */
   readonly left?: number | undefined
 }
 
@@ -17,32 +17,33 @@ export function blocked(blockedFor: number): Outcome<never> {
   return { granted: false, blockedFor }
 }
 
-/** What a waiter asks for: how to try once, and how to take back what a try may have been granted. */
+/** The acquisition of one waiter: how to try once, and how to undo what a try may have been granted. */
 export interface Attempt<Grant> {
   /** How long to wait at most, in ms; 0 or less: one try; undefined: without limit. */
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
   /** After a grant, the next local waiter need not try again for this long, in ms, unless it is notified. */
   readonly lease: number
-  /** What is waited for, for messages: `the lock "name"`. */
+  /** The object that the caller waits for, for messages: `the lock "name" (thread id 7)`. */
   readonly subject: string
-  /** How much it needs of what is shared in parts; absent: one. */
+  /** How many permits it needs, for a semaphore; absent: one. */
   readonly needs?: number
-  /** The logical thread that waits, where it matters which one does. */
+  /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */
   readonly thread?: LogicalThread | undefined
-  /** It has waited for long: warns if it waits for what its own thread holds through another client. */
+  /** Called after a long wait: warns if its own thread holds the lock through another client. */
   warnOfSelfWait?(): void
-  /** It has waited for long. */
+  /** Called after a long wait. */
   waitedLong?(): void
   /** Sends one try. */
   send(): ScriptCall<Outcome<Grant>>
   /** Sends one try that takes over from a hold of this client. Absent where there is no local handoff. */
   takeOver?(giver: string): ScriptCall<Outcome<Grant>>
   /**
-   * The waiter has left. Releases what `inFlight` may be granted; without it, what earlier tries may have been granted;
-   * and what a late copy of one may yet be, where `lateCopyPossible`. Absent where a try changes nothing on the server.
+   * The waiter has left. Releases what `inFlight` may be granted. Without `inFlight` it releases what earlier tries may have
+   * been granted. With `lateCopyPossible` it also releases what a late copy of a try may acquire. Absent where a try changes
+   * nothing on the server.
    */
   undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined, lateCopyPossible: boolean): void
-  /** The waiter has left, granted or not: withdraws from a queue on the server. */
+  /** The waiter has left, with or without a grant: withdraws from a queue on the server. */
   left?(granted: boolean): void
 }

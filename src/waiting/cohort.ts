@@ -1,46 +1,46 @@
 import type { Clock } from '../util/clock'
 
-/** Within one turn the lock goes from one local caller to the next at most so many times while other processes wait. */
+/** The most local handoffs of one turn while other processes wait. */
 export const MAX_LOCAL_HANDOFFS = 20
-/** ... and for no longer than this, in ms, whether others are known to wait or not. */
+/** The longest turn in ms, whether other processes are known to wait or not. */
 export const MAX_COHORT_DURATION = 10
-/** How long each process that is to come first has to take the lock, in ms, ... */
+/** How long the cohort yields for each peer, in ms. */
 const YIELD_PER_PEER = 5
-/** ... for so many of them at most. */
+/** The most peers for which the cohort yields. */
 const MAX_PEERS_YIELDED_TO = 3
-/** A waiter that has no more than this left of its wait, in ms, never yields. */
+/** A waiter whose remaining wait is at most this long, in ms, never yields. */
 export const SHORT_WAIT = 2 * YIELD_PER_PEER * MAX_PEERS_YIELDED_TO
 /**
- * The minimum yield in ms. It starts at 0. When a peer did not acquire in time but still listens at the next release,
- * the next value applies. 20 ms suffice where a message takes 5 ms each way, 60 ms for 20 ms
- * each way and for a process that gets no processor for a while.
+ * The minimum yield in ms. It starts at 0. When a peer did not acquire in time but still listens at the next release, the
+ * next value applies. 20 ms are enough when a message takes 5 ms each way. 60 ms are enough for 20 ms each way, and for a
+ * process that gets no processor for a while.
  */
 const LONGER_TIMES = [0, 20, 60] as const
-/** A longer time is kept for so many rounds; then the shortest is tried again. */
+/** A longer yield applies for this many rounds. Then the cohort tries the shortest again. */
 const ROUNDS_WITH_LONGER_TIME = 20
-/** A process that does not come in the longest time is left out of the count for so long, in ms, ... */
+/** How long, in ms, a peer is left out of the count after it did not acquire within the longest yield. */
 const ABSENT_AT_FIRST = 200
-/** ... then for twice as long each time, up to this: one that never comes costs 85 ms in 1,685, a twentieth. */
+/** The time doubles at each repetition, up to this. A peer that never acquires costs 85 ms in 1,685, a twentieth. */
 const ABSENT_AT_MOST = 1_600
 
-/** No process yields for longer than this without anything happening, in ms. */
+/** The longest yield without any new event, in ms. */
 export const MAX_YIELD = Math.max(...LONGER_TIMES, YIELD_PER_PEER * MAX_PEERS_YIELDED_TO)
 
-/** How the waiters of this process share the lock with other processes, as far as their queue goes. */
+/** How the wait queue of this process shares a lock with other processes. */
 export interface CohortPolicy {
   /** A caller came, and no other was waiting here. */
   come(): void
-  /** The lock is asked for. `listening`: this process hears releases. */
+  /** The queue is about to send an attempt. `listening`: this process hears releases. */
   ask(listening: boolean): void
-  /** The lock was acquired by an attempt that competed with all clients. */
+  /** An attempt that competed with all clients acquired the lock. */
   begin(): void
   /** Whether the lock may go to the next local caller without another process having a chance at it; counts as done. */
   handOff(): boolean
-  /** For how long others are to have the lock to themselves, in ms; 0: the first waiter here may ask. */
+  /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number
 }
 
-/** Where processes do not take turns, or no caller has waited yet. */
+/** For locks that processes do not share in turns, and while no caller has waited yet. */
 export const NO_COHORT: CohortPolicy = {
   come() {},
   ask() {},
@@ -50,12 +50,12 @@ export const NO_COHORT: CohortPolicy = {
 }
 
 /**
- * Lock cohorting: whose turn it is among the processes before one lock, as far as one of them can tell.
+ * Lock cohorting: decides how long this process leaves a lock to its peers before it tries again.
  *
- * A turn begins when the process takes the lock. It goes on while its callers hand the lock to each other. It ends when
- * the lock is released with a message. The server answers how many clients heard the message. Each of them is to have
- * a turn before this process has its next one; this process knows their turns by the releases that it hears. So the
- * processes go round without knowing of each other, and a Java peer, which knows nothing of this, gets its turn.
+ * A turn begins when the process acquires the lock. It goes on while callers of the process hand the lock to each other. It
+ * ends when the process releases the lock with a message. The server answers how many clients heard the message. Each of
+ * them should have a turn before this process has its next one. This process counts their turns by the releases that it
+ * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
  */
 export class Cohort implements CohortPolicy {
   private handoffs = 0
@@ -69,12 +69,12 @@ export class Cohort implements CohortPolicy {
   /** Releases that are in flight; of what is shared in parts there may be several. */
   private releasing = 0
   /**
-   * It was released without a handoff, and the turn goes on with the next caller here, if no other process was faster.
+   * The lock was released without a handoff. The turn goes on with the next caller here, unless another process was faster.
    */
   private goesOn = false
   /** Every release since our last one was heard. */
   private hearsAll = false
-  /** How many others heard of the last release. */
+  /** How many other clients heard the last release. */
   private others = 0
   /** Peers that had not acquired when our yield ended and we sent an attempt. */
   private overlooked = 0
@@ -82,7 +82,7 @@ export class Cohort implements CohortPolicy {
   private missed = 0
   /** The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. */
   private cameLate = false
-  /** Which of the longer times the others have now, and for how many more rounds. */
+  /** The index of the minimum yield that applies now, and for how many more rounds. */
   private longer = 0
   private roundsWithLonger = 0
   /** How many peers did not acquire even within the longest yield. `missing()` leaves them out until `absentUntil`. */
@@ -99,14 +99,14 @@ export class Cohort implements CohortPolicy {
     this.lastHeard = this.now()
     if (this.had > 0) this.goesOn = false
     if (byReaders) this.heard = Math.max(this.heard, this.heardBefore + this.others)
-    // More than were still expected: an absent one did come after all.
+    // More releases than expected: a peer that counted as absent did acquire.
     else if (this.had > this.others - this.absent) {
       this.absent = Math.max(0, this.others - this.had)
       this.absentFor = ABSENT_AT_FIRST
     }
   }
 
-  /** How many releases of others were heard since the last one here. */
+  /** How many releases of other processes were heard since the last release here. */
   get had(): number {
     return Math.max(0, this.heard - this.heardBefore)
   }
@@ -117,18 +117,19 @@ export class Cohort implements CohortPolicy {
     this.cameLate = isOver && this.now() - this.endedAt > YIELD_PER_PEER
   }
 
-  /** Whether the next caller, like the last, will come too late for a turn. */
+  /** Whether the last caller came too late for a turn. The next one probably does, too. */
   get comesLate(): boolean {
     return this.cameLate
   }
 
-  /** This process does not hear releases from now on, and cannot say who missed a turn. */
+  /** From now on this process does not hear releases, so it cannot know which peers missed a turn. */
   stopHearing(): void {
     this.hearsAll = false
   }
 
   /**
-   * The lock is asked for: in turn, or out of turn where the wait is short. `listening`: this process hears releases.
+   * The queue is about to send an attempt: after the yield, or earlier where the wait is short. `listening`: this process
+   * hears releases.
    */
   ask(listening: boolean): void {
     this.hearsAll &&= listening
@@ -136,7 +137,7 @@ export class Cohort implements CohortPolicy {
     this.overlooked = this.hearsAll && !this.goesOn && this.yieldTime() < 1 ? this.missing() : 0
   }
 
-  /** The lock was taken: the turn begins. */
+  /** The process acquired the lock: its turn begins, or goes on. */
   begin(): void {
     if (this.goesOn) {
       this.goesOn = false
@@ -185,7 +186,7 @@ export class Cohort implements CohortPolicy {
     this.began = this.endedAt
   }
 
-  /** For how long others are to have the lock to themselves, in ms; 0: the first waiter here may ask. */
+  /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
     if (this.goesOn) return 0
     if (this.releasing > 0) return this.others > 0 ? MAX_YIELD : 0
@@ -211,7 +212,7 @@ export class Cohort implements CohortPolicy {
     this.absentFor = Math.min(2 * this.absentFor, ABSENT_AT_MOST)
   }
 
-  /** How many had no turn yet since the last one here. */
+  /** How many peers had no turn yet since the last turn here. */
   private missing(): number {
     if (this.others === 0) return 0
     if (this.now() >= this.absentUntil) this.absent = 0

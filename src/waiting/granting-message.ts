@@ -1,7 +1,7 @@
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
 import type { AnyWaiter } from './waiter'
 
-/** Waiters that a message may grant what they wait for (`grantedBy` of their policy). */
+/** A queue whose waiters a message may grant (`grantedBy` of their policy). */
 interface Listening {
   readonly lock: WaitTarget
   readonly around: WaitQueueEnvironment
@@ -9,8 +9,8 @@ interface Listening {
 }
 
 /**
- * A message that was published before a waiter came may still be on its way: it says nothing of what this one waits
- * for.
+ * A message that was published before a waiter came may still arrive. It must not grant this waiter, so the waiter counts
+ * only once every earlier message has arrived.
  */
 export function catchUp({ lock, around }: Listening, waiter: AnyWaiter): void {
   if (lock.policy.grantedBy === undefined) return
@@ -19,7 +19,7 @@ export function catchUp({ lock, around }: Listening, waiter: AnyWaiter): void {
   })
 }
 
-/** The message came: all that waited when it was published are granted, whatever a look would find by now. */
+/** The message came: grants every waiter that waited when it was published, even if the object has changed since. */
 export function grantByMessage({ around, waiters }: Listening): void {
   const sent = around.clock.now()
   const value = { granted: true, grant: undefined } as const

@@ -2,20 +2,20 @@ import type { Moment } from '../util/clock'
 import type { WaitQueueEnvironment } from './wait-target'
 import type { AnyWaiter, WaiterQueue } from './waiter'
 
-/** A try that is unanswered for this long is no slow one any more. */
+/** After this long without an answer, in ms, the server counts as silent and not as slow. */
 const SILENT_AFTER = 3_000
 
 /**
- * What the tries of one queue have learned of their lock. A server that does not answer is not a lock that is held: a
- * waiter whose wait is over answers "not acquired" only where the lock is known to be held. Else it takes the answer to
- * the attempt in flight, its own or that of the first waiter, or rejects.
+ * What the answers to one queue say about its lock. A silent server does not mean that the lock is held. So a waiter whose
+ * wait is over resolves with "not acquired" only if the lock is known to be held. Otherwise it takes the answer to the
+ * attempt in flight, its own or that of the first waiter, or it rejects.
  */
 export abstract class LastAnswer implements WaiterQueue {
-  /** The last answer said so, or the hold is one of this client. */
+  /** The last answer said that the lock is held, or this client holds it. */
   protected knownHeld = false
-  /** When the first try began that has no answer. */
+  /** When the first of the unanswered tries was sent. */
   protected silentSince: Moment | undefined
-  /** Waiters whose wait is over, and who have no try of their own. */
+  /** Waiters whose wait is over and that have no try of their own. */
   private overdue: Set<AnyWaiter> | undefined
 
   abstract readonly mayMissReleases: boolean

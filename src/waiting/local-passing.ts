@@ -2,26 +2,26 @@ import type { Clock } from '../util/clock'
 import type { CohortPolicy } from './cohort'
 import type { AnyWaiter, GrantedReply } from './waiter'
 
-/** The grant of a part that was passed on here. */
+/** The grant of a permit that was passed on in this process. */
 export const PASSED: GrantedReply<undefined>['value'] = { granted: true, grant: undefined }
 
-/** The queue before something that is shared in equal parts, as far as passing parts on goes. */
+/** What passing permits on needs to know of the queue. */
 interface PassingQueue {
   readonly waiters: Iterable<AnyWaiter>
   readonly around: { readonly clock: Clock }
-  /** How much is left on the server, by the last answer; below zero: there is no such thing. */
+  /** How many permits are left on the server by the last answer; below zero: the semaphore does not exist. */
   readonly remainder: number | undefined
   readonly cohort: CohortPolicy
 }
 
 /**
- * Gives parts that are released here to the first waiters here, all of them or none, and asks the server nothing: the
- * number of parts that are free stays as it is. Returns whether it did. It does not where the next waiter needs more, and
- * where other processes are to have a chance at them. A waiter whose own try is in flight is overtaken until its answer
- * comes, and no longer than a cohort lasts.
+ * Gives released permits to the first waiters of this client, all of them or none. The server is not asked, because its
+ * number of free permits stays the same. Returns whether it did. It does not if the next waiter needs more, or if other
+ * processes must have a chance first. A waiter whose own try is in flight is overtaken until its answer comes, and no longer
+ * than a cohort lasts.
  */
-export function passHere(queue: PassingQueue, parts: number): boolean {
-  const takers = takersOf(queue, parts)
+export function passHere(queue: PassingQueue, permits: number): boolean {
+  const takers = takersOf(queue, permits)
   if (!takers || !queue.cohort.handOff()) return false
   const reply: GrantedReply<undefined> = {
     value: PASSED,
@@ -34,20 +34,20 @@ export function passHere(queue: PassingQueue, parts: number): boolean {
   return true
 }
 
-function takersOf({ waiters, remainder }: PassingQueue, parts: number): AnyWaiter[] | undefined {
-  // Only an answer says whether there is such a thing at all.
+function takersOf({ waiters, remainder }: PassingQueue, permits: number): AnyWaiter[] | undefined {
+  // Only an answer says whether the semaphore exists.
   if (remainder === undefined || remainder < 0) return undefined
   const takers: AnyWaiter[] = []
   for (const waiter of waiters) {
     const { needs = 1 } = waiter.attempt
-    // One that needs more may be served by these and those on the server together.
-    if (needs > parts) return undefined
-    // Its answer is on the way, and grants it others or makes it the first again. To wait for that leaves these unused.
+    // A waiter that needs more may be served by these permits and those on the server together.
+    if (needs > permits) return undefined
+    // Its answer is on the way. The answer grants it other permits, or it is the first again. Meanwhile these would be idle.
     if (waiter.isAsking) continue
     if (waiter.mayBeGranted) return undefined
     takers.push(waiter)
-    parts -= needs
-    if (parts === 0) return takers
+    permits -= needs
+    if (permits === 0) return takers
   }
   return undefined
 }

@@ -3,20 +3,20 @@ import type { LeaseRegistry } from '../leases/lease-registry'
 import type { Clock, Moment, Timer } from '../util/clock'
 import type { Attempt } from './attempt'
 
-/** Who waits, and since when. */
+/** A waiter, and since when it waits. */
 interface Waiting {
   readonly joined: Moment
-  /** Absent where no other client can be what it waits for. */
+  /** Absent where it cannot wait for a hold of another client. */
   readonly attempt?: Pick<Attempt<unknown>, 'warnOfSelfWait' | 'waitedLong'>
 }
 
 const SUSPICIOUS_AFTER = 5_000
-/** Of so many names it is remembered that they were warned of. */
+/** How many names the client remembers that it has warned of. */
 const MAX_NAMES = 1_000
 
 /**
- * Warns once a name when a hold has kept a caller of the same client waiting for long: JavaScript has no threads that
- * would distinguish a nested call from another caller's, and a nested call without a scope waits for itself.
+ * Warns, once for each name, when a hold has blocked a caller of the same client for a long time. JavaScript has no threads
+ * that distinguish a nested call from a call of another caller, and a nested call without a scope waits for itself.
  */
 export class SelfDeadlockWarning {
   private readonly warned = new Set<string>()
@@ -27,8 +27,8 @@ export class SelfDeadlockWarning {
   ) {}
 
   /**
-   * Local callers sleep before this lock from now on; returns how to say that they no longer do. `waiters` gives
-   * them, in order: many who came and went do not add up to one that hangs.
+   * Watches the callers that wait for this lock from now on; returns a function that ends this. `waiters` returns them in
+   * order. The time of each waiter counts, so many short waits do not add up to a long one.
    */
   watch(target: Pick<Leased, 'key' | 'lockIds'>, waiters: () => Iterable<Waiting>): () => void {
     const { clock } = this

@@ -2,41 +2,42 @@ import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api
 import { classify, isShortage } from '../redis/errors'
 import type { AnyScriptCall } from '../scripts/script-call'
 import type { Clock } from '../util/clock'
-import { notReplicated, TRIES_FOR_ACKNOWLEDGEMENT } from './wait-errors'
 import type { AnyWaiter } from './waiter'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
 
+/** How often a client asks for an acquisition, in all, while no replica acknowledges it. */
+export const TRIES_FOR_ACKNOWLEDGEMENT = 3
+
 /**
- * How a queue goes on after an attempt. `remaining`: ms until the lock may be free without a message; -1: it has no
- * expiry.
+ * What a queue does after an attempt. `remaining`: ms until the lock may be free without a message; -1: it has no expiry.
  */
 export type Step =
   | { readonly kind: 'left' }
   | {
       readonly kind: 'acquired' | 'blocked'
       readonly remaining: number
-      /** How much is left for others, where the answer said. */
+      /** How many permits are left for other waiters, if the answer said so. */
       readonly left?: number | undefined
     }
 
 export const LEFT: Step = { kind: 'left' }
 
-/** The queue, as far as failures go. */
+/** The part of a queue that failures concern. */
 interface Queue {
   readonly waiters: Iterable<AnyWaiter>
   readonly around: { readonly clock: Clock; readonly unavailableAfter: number }
 }
 
 /**
- * It was granted, but no replica has it. To ask again is idempotent, and writes again, so that the next WAIT has a
- * write.
+ * The server granted it, but no replica acknowledged that. The next try is idempotent, and it writes again, so that the next
+ * WAIT has a write to wait for.
  */
 export function stepWithoutReplica(waiter: AnyWaiter): Step {
   waiter.endAttempt(true)
   const tries = ++waiter.unacknowledged
   if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waiter.lastTry) return { kind: 'blocked', remaining: 0 }
-  waiter.fail(notReplicated(waiter.attempt.subject, tries))
+  waiter.failUnreplicated()
   return LEFT
 }
 
@@ -49,7 +50,8 @@ export function stepAfterFailure(
 ): Step {
   if (!(error instanceof RedisUnavailableError)) {
     const isRefused = error instanceof RedisRefusedError
-    // An attempt that may have been applied may still be in flight: the waiter that fails releases what comes of it.
+    // An attempt that may have been applied may still be in flight. Then it stays the waiter's attempt in flight, so that the
+    // failing waiter releases what it may be granted.
     if (!isRefused || !mayHaveBeenApplied) waiter.endAttempt(!isRefused && !(error instanceof WrongTypeError))
     waiter.fail(error)
     return LEFT
@@ -65,7 +67,7 @@ export function stepAfterFailure(
   return LEFT
 }
 
-/** The waiters that have waited as long met the same silence, and need not wait through it once more. */
+/** Fails the waiters that have waited as long: they met the same silence, and must not wait through it again. */
 function failWaitersOfSameLength({ waiters, around }: Queue, error: unknown) {
   const { clock, unavailableAfter } = around
   for (const waiter of [...waiters]) {

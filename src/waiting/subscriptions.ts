@@ -5,39 +5,39 @@ import type { Clock, Moment, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { Cohort } from './cohort'
 
-/** A waiter's side of a channel. */
+/** A wait queue that listens to a channel. */
 export interface ChannelListener {
   /**
-   * A message came, or (without one) the subscription was confirmed, broken or confirmed again: look at the lock again.
+   * A message came. Without `message`: the subscription was confirmed or broke. The queue must try again.
    */
   wake(message?: string): void
 }
 
 interface Channel {
   readonly listeners: Set<ChannelListener>
-  /** Whether this client wants its messages; without them it keeps the cohort alone. */
+  /** Whether this client wants the messages. If not, the channel only keeps its cohort. */
   subscribed: boolean
-  /** Counts the rounds without a listener. A hot lock keeps its subscription this way. */
+  /** The rounds without a listener. The subscription outlives its last listener, because a hot lock needs it again soon. */
   idleRounds: number
-  /** How the waiters behind it take turns with other processes. */
+  /** How the waiters of this channel take turns with other processes. */
   readonly cohort: Cohort
-  /** When something was last heard of it, by the monotonic clock. */
+  /** When the last event of the channel came, by the monotonic clock. */
   lastHeard: number
-  /** Called once no message can come any more that was published before they asked. */
+  /** Callbacks for the moment when all messages that were published before have arrived. */
   caughtUp: (() => void)[]
-  /** A PING is about to be sent for those. */
+  /** A PING for these callbacks is about to be sent. */
   catchingUp: boolean
 }
 
-/** An unused channel is kept for one to two of these, and stays subscribed unless other clients release its lock. */
+/** An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other clients release its lock. */
 const LINGER_ROUND = 500
 const PING_EVERY = 5_000
-/** On the channel of a read-write lock: the last reader has left; a writer that leaves says something else. */
+/** The message on the channel of a read-write lock when the last reader leaves. A writer publishes another text. */
 const LAST_READER_LEFT = '0'
 
 /**
- * Who listens to which channel: one subscription a channel however many listen, gone shortly after the
- * last listener, so that one waiter's leaving never silences another.
+ * The channels and their listeners. A channel has one subscription, however many listeners it has. The subscription ends
+ * shortly after the last listener has left, so that a waiter that leaves never silences another one.
  */
 export class Subscriptions {
   private readonly channels = new Map<string, Channel>()
@@ -68,7 +68,7 @@ export class Subscriptions {
     return this.source.isConfirmed(name)
   }
 
-  /** Calls back once every message that was published on this channel before now has come, or never will. */
+  /** Calls back once every message that was published on this channel before now has arrived or is lost. */
   whenCaughtUp(name: string, callback: () => void): void {
     const channel = this.channels.get(name)
     if (!channel) return
@@ -77,20 +77,19 @@ export class Subscriptions {
   }
 
   /**
-   * The server confirmed the subscription: what it publishes from now on is heard, and nothing that it published
-   * before.
+   * The server confirmed the subscription: it delivers every message from now on, and no earlier one.
    */
   confirmed(name: string): void {
     for (const callback of this.channels.get(name)?.caughtUp.splice(0) ?? []) callback()
     this.wake(name)
   }
 
-  /** None where no caller has listened, and no other client has heard a release of this one, of late. */
+  /** The cohort of a channel. Undefined if no caller listened recently, and no other client heard a release of this one. */
   cohort(name: string): Cohort | undefined {
     return this.channels.get(name)?.cohort
   }
 
-  /** The same, and remembered for a while. */
+  /** The same; creates the channel if needed, and keeps it for a while. */
   keepCohort(name: string): Cohort {
     let channel = this.channels.get(name)
     if (!channel) {
@@ -101,13 +100,13 @@ export class Subscriptions {
     return channel.cohort
   }
 
-  /** Whether everything would have been heard since that moment, and nothing was. */
+  /** Whether the subscription has been confirmed and silent since that moment. */
   isQuietSince(name: string, moment: Moment): boolean {
     const channel = this.channels.get(name)
     return channel !== undefined && channel.lastHeard <= moment.monotonic && this.source.isConfirmed(name)
   }
 
-  /** A lock was released, says the channel. */
+  /** A message came: a lock was released. */
   message(name: string, text: string): void {
     const channel = this.channels.get(name)
     if (!channel) return
@@ -117,7 +116,7 @@ export class Subscriptions {
     if (cohort.had > 0) this.stopLingering(name)
   }
 
-  /** Other clients yield to each that listens: one that waits for nothing is not to keep the lock idle. */
+  /** Unsubscribes from a channel without listeners. Other clients yield to every subscriber, also to one that does not wait. */
   stopLingering(name: string): void {
     const channel = this.channels.get(name)
     if (channel?.listeners.size === 0) this.unsubscribe(name, channel)
@@ -131,7 +130,7 @@ export class Subscriptions {
     for (const listener of channel.listeners) listener.wake(message)
   }
 
-  /** @internal What is subscribed to, and how many timers run. */
+  /** @internal How many channels it has, and how many timers run. */
   stats(): { channels: number; sourceChannels: number; channelTimers: number } {
     const timers = [this.sweeper, this.pinger].filter((timer) => timer !== undefined)
     return { channels: this.channels.size, sourceChannels: this.source.size, channelTimers: timers.length }
@@ -158,7 +157,7 @@ export class Subscriptions {
     return channel
   }
 
-  // A PING on the connection of the messages: its answer comes behind them. One for all that ask in the same turn.
+  // Sends a PING on the connection of the messages: its answer arrives after them. One PING serves all callbacks of a tick.
   private catchUp(name: string, channel: Channel) {
     if (channel.catchingUp) return
     channel.catchingUp = true

@@ -1,14 +1,11 @@
 import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
 
-/** An acquisition that no replica acknowledged is asked for again, so many times in all. */
-export const TRIES_FOR_ACKNOWLEDGEMENT = 3
-
-/** For the caller whose acquisition no replica acknowledged. */
-export function notReplicated(subject: string, tries: number): LockNotReplicatedError {
-  const often = tries === 1 ? '' : `, ${tries} times in a row`
+/** For a caller whose acquisition no replica acknowledged in `tries` tries. */
+export function notReplicated(subject: string, clientId: string, tries: number): LockNotReplicatedError {
+  const often = tries === 1 ? '' : ` in ${tries} tries`
   return new LockNotReplicatedError(
-    `No replica acknowledged the acquisition of ${subject}${often}: it was released again. ` +
-      'With checkLockSyncedSlaves: false such acquisitions count',
+    `No replica acknowledged the acquisition of ${subject}${often} (client ${clientId}): it was released again. ` +
+      'Check the replication, or set checkLockSyncedSlaves: false to accept acquisitions that no replica has.',
   )
 }
 
@@ -20,12 +17,16 @@ export function unavailable(
 ): RedisUnavailableError {
   const why = cause ? `: ${cause.message}` : ''
   return new RedisUnavailableError(
-    `Redis was unavailable when the waitTime for ${subject} had elapsed (client ${clientId})${why}`,
+    `Redis was unavailable when the waitTime for ${subject} had elapsed (client ${clientId})${why}. Nothing was ` +
+      'acquired: try again, or wait for longer.',
     cause && { cause },
   )
 }
 
-/** For a caller whose wait is over before the server has said whether a try would be granted. */
-export function unanswered(subject: string): RedisUnavailableError {
-  return new RedisUnavailableError(`Redis did not answer for ${subject} before the wait was over`)
+/** For a caller whose wait is over, and the server has not answered whether the lock is free. */
+export function unanswered(subject: string, clientId: string): RedisUnavailableError {
+  return new RedisUnavailableError(
+    `Redis did not answer for ${subject} before the wait was over (client ${clientId}). Nothing was acquired: try again, ` +
+      'or wait for longer.',
+  )
 }

@@ -1,34 +1,34 @@
-/** How long a waiter sleeps before it looks again although no message came. */
+/** How long a waiter sleeps before it tries again without a message. */
 export interface BackOff {
   /** The next pause in ms. */
   next(): number
 }
 
-/** How the waiters of one process wait for one thing: what differs between a lock, a semaphore and a latch. */
+/** How the waiters of one process wait for one object: the difference between a lock, a semaphore and a latch. */
 export interface WaitPolicy {
   /**
-   * What a grant means for the waiters behind:
-   * - `waits`: the next waits for a release, for one owner keeps all others out
-   * - `tries`: the next tries at once, for several may enter together
-   * - `granted`: all that waited when the try was sent are granted, too
+   * What a grant means for the next waiters:
+   * - `waits`: the next one waits for a release, because one owner excludes all others
+   * - `tries`: the next one tries at once, because several owners may hold the object together
+   * - `granted`: all waiters that waited when the try was sent are granted, too
    */
   readonly next: 'waits' | 'tries' | 'granted'
-  /** Whether the processes take turns (cohort.ts). What any number may enter together needs no turns. */
+  /** Whether the processes take turns (cohort.ts). An object without a limit of owners needs no turns. */
   readonly yields: boolean
-  /** A message that says that all who waited when it was published are granted, whatever a later look finds. */
+  /** A message that grants every waiter that waited when it was published, even if the object has changed since. */
   readonly grantedBy?: string
   /**
-   * For what is shared in parts: a waiter that needs more than there is lets smaller ones pass, so many times at most.
-   * Absent: no waiter passes.
+   * For semaphores: a waiter that needs more permits than are left lets smaller requests pass, this many times at most.
+   * Absent: no waiter passes another.
    */
   readonly overtaking?: number
-  /** What is released here may go to waiters here without asking the server, within the bounds of a cohort. */
+  /** Permits that a caller of this client releases may go to waiters of this client, within the bounds of a cohort. */
   readonly passesHere?: true
-  /** For peers that publish nothing when they release: the first waiter looks again after these pauses. */
+  /** For peers that publish nothing when they release: the first waiter tries again after these pauses. */
   readonly newBackOff?: () => BackOff
   /**
-   * The queue is on the server: each waiter has a wait queue of its own here, and its primitive looks after its place
-   * and wakes it. While no message can arrive, the waiter need not look again by itself.
+   * The queue is on the server. Here each waiter has a wait queue of its own, and the primitive refreshes its place on the
+   * server and wakes it. So the waiter need not try again on its own while no message can arrive.
    */
   readonly placedOnServer?: true
 }
@@ -37,17 +37,17 @@ export interface WaitPolicy {
 export const EXCLUSIVE: WaitPolicy = { next: 'waits', yields: true }
 /** Several owners may enter together. */
 export const SHARED: WaitPolicy = { next: 'tries', yields: false }
-/** Once it is open it is open for every waiter. */
+/** An object that opens for every waiter at once. */
 export const OPEN_TO_ALL: WaitPolicy = { next: 'granted', yields: false }
-/** Parts of it go to several; a large request is overtaken ten times at most. */
+/** A number of permits, for several owners. A large request is overtaken ten times at most. */
 export const IN_PARTS: WaitPolicy = { next: 'tries', yields: false, overtaking: 10 }
-/** The same, and the parts have neither owner nor lease: one is as good as another. */
+/** The same for permits without an owner and without a lease: one permit is as good as another. */
 export const IN_EQUAL_PARTS: WaitPolicy = { ...IN_PARTS, yields: true, passesHere: true }
 
-/** Where no lease ends a sleep, the first waiter of a process looks again after so long at the latest, in ms. */
+/** The longest sleep of the first waiter of a process, in ms, where no lease ends it. */
 const RECHECK_WITHIN = 30_000
 
-/** How long to sleep where no lease ends it, in ms: processes that fell asleep together do not look together. */
+/** How long to sleep where no lease ends it, in ms. It is random, so that processes that fell asleep together do not try together. */
 export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + Math.random() / 5)
 }

@@ -16,32 +16,32 @@ import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
 import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, Waiter } from './waiter'
 
 /**
- * A waiter that finds the lock held by its own client need not ask. A change without a message, a DEL for instance, is
- * found by asking alone, so the waiter asks after this long.
+ * A waiter behind a hold of its own client need not send a try. But a change without a message, a DEL for instance, shows
+ * only in an answer. So the waiter tries after this long, in ms.
  */
 const LONGEST_WITHOUT_ASKING = 100
-/** While no message can arrive, the first waiter looks this often. */
+/** While no message can arrive, the first waiter tries again after this long, in ms. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
 /**
- * The queue of one process before one lock: first come, first served, and only the first talks to Redis.
+ * The queue of one process for one lock: first come, first served. Only the first waiter sends attempts.
  *
- * Going to sleep is safe when an attempt was made under a confirmed subscription and nothing has happened
- * since: every message, confirmation or break in the meantime counts as a wake-up. A wake-up belongs to the
- * queue rather than to a waiter, so one that finds its waiter gone goes to the next.
+ * The queue may sleep when it has sent an attempt under a confirmed subscription, and no wake-up has come since. Every
+ * message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the queue and not to a
+ * waiter: if the first waiter has left, the next one takes it.
  */
 export class WaitQueue extends LastAnswer {
   private readonly queue = new LinkedList<AnyWaiter>()
   private backOff: BackOff | undefined
   private state: 'idle' | 'asking' | 'sleeping' = 'idle'
   private wakeUps = 0
-  /** The wake-ups there had been when the attempt in flight began. */
+  /** The number of wake-ups when the attempt in flight was sent. */
   private seen = 0
   /**
-   * The attempt in flight asks for a lock that any client may acquire; else it takes over from a hold of this client.
+   * Whether the attempt in flight competes with all clients. If not, it takes over from a hold of this client.
    */
   private asksOpenly = true
-  /** How much of what is shared in parts is left, by the last answer. */
+  /** How many permits are left by the last answer, for a semaphore. */
   remainder: number | undefined
   private timer: RearmableTimer | undefined
   private onTimer: () => void = () => {}
@@ -68,12 +68,12 @@ export class WaitQueue extends LastAnswer {
     if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(this.askNow)
   }
 
-  /** Who is asked for next. */
+  /** The waiter that tries next. */
   get first(): AnyWaiter | undefined {
     return this.queue.first
   }
 
-  /** Queues an acquisition; its result is the reply that acquired, or undefined when its wait was over. */
+  /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
   join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
     const waiter = new Waiter(attempt, this)
     this.queue.add(waiter)
@@ -85,7 +85,7 @@ export class WaitQueue extends LastAnswer {
     return waiter
   }
 
-  /** Something may have changed: the first waiter looks again. */
+  /** The lock may have changed: the first waiter tries again. */
   readonly wake = (message?: string) => {
     this.wakeUps++
     this.backOff = undefined
@@ -93,26 +93,26 @@ export class WaitQueue extends LastAnswer {
     if (this.state === 'sleeping') outsideRequests(this.askInTurn)
   }
 
-  /** The reason to yield to other processes may be gone: decides again. */
+  /** The reason to yield to other processes may be gone: decides again whether to yield. */
   reconsider(): void {
     if (this.state === 'sleeping' && this.onTimer === this.askNow) outsideRequests(this.askInTurn)
   }
 
   /**
-   * The hold of this client that ends hands the lock to the first waiter instead of releasing it; undefined where
-   * there is none, or others are to have a chance at it. `leaseLeft`: what the server may still grant the hold, in ms.
+   * A hold of this client ends, and hands the lock to the first waiter instead of releasing it. Undefined if no waiter sleeps
+   * here, or if other processes should have a chance. `leaseLeft`: how long the server may still keep the hold, in ms.
    */
   handOff(giver: string, leaseLeft: number): AnyScriptCall | undefined {
     const waiter = this.queue.first
     if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
-    // Waiters elsewhere sleep for as long as they saw the lock would live: a shorter lease must be published.
+    // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
     if (waiter.attempt.lease < leaseLeft || !this.cohort.handOff()) return undefined
     return outsideThreads(() => this.attempt(waiter, giver))
   }
 
-  /** Gives parts that a caller of this client releases to waiters here: all of them, or none. Returns whether it did. */
-  pass(parts: number): boolean {
-    return this.lock.policy.passesHere === true && passHere(this, parts)
+  /** Gives permits that a caller of this client releases to waiters of this client: all of them, or none. Returns whether it did. */
+  pass(permits: number): boolean {
+    return this.lock.policy.passesHere === true && passHere(this, permits)
   }
 
   /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
@@ -128,7 +128,7 @@ export class WaitQueue extends LastAnswer {
     return this.queue
   }
 
-  /** Rejects the descendants of a thread that holds the lock by now: they re-enter its hold. */
+  /** Rejects the waiters that are descendants of this thread. It holds the lock now, and they re-enter its hold. */
   letBranchesIn(thread: LogicalThread): void {
     for (const waiter of [...this.queue])
       if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
@@ -150,7 +150,7 @@ export class WaitQueue extends LastAnswer {
 
   private begin(waiter: AnyWaiter) {
     this.cohort.come()
-    // A subscription left over from the last queue spares the second look, and behind a hold of our own the first.
+    // A subscription of the last queue saves the second attempt, and behind a hold of this client also the first.
     if (this.around.isConfirmed(this.lock)) {
       this.startListening()
       const held = waiter.attempt.takeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
@@ -176,18 +176,18 @@ export class WaitQueue extends LastAnswer {
     for (const waiter of this.queue) catchUp(this, waiter)
   }
 
-  /** Lets other processes go first where it is their turn, and asks. */
+  /** Yields to other processes if it is their turn, and then tries. */
   private readonly askInTurn = () => {
     const waiter = this.queue.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
     if (back <= 0) return this.ask(waiter)
-    // Where the lock was free at each first try, no waiter has subscribed yet; the releases of others must be heard.
+    // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of others.
     if (!this.stopListening) this.startListening()
     this.sleepFor(back, this.askNow)
   }
 
-  /** For how long to yield, in ms. A short wait leaves no time for that, a longer one half of what is left of it. */
+  /** How long to yield, in ms. A waiter with a short wait does not yield, and no waiter yields for more than half of the rest. */
   private yieldFor(waiter: AnyWaiter): number {
     if (waiter.patience <= SHORT_WAIT) return 0
     return Math.min(this.cohort.yieldTime(), waiter.patience / 2)
@@ -212,7 +212,7 @@ export class WaitQueue extends LastAnswer {
     return this.around.cohort(this.lock)
   }
 
-  /** One try for one waiter; goes on as soon as it is answered, or the waiter leaves. */
+  /** Sends one try for one waiter. The queue goes on when it is answered, or when the waiter leaves. */
   private attempt(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
     this.timer?.disarm()
     this.state = 'asking'
@@ -232,7 +232,7 @@ export class WaitQueue extends LastAnswer {
     return call
   }
 
-  // Not at once: one abort may take several waiters out, one after the other. The queue goes on after the last of them.
+  // Not at once: one abort may remove several waiters, one after the other. The queue goes on after the last of them.
   private readonly left = () => outsideRequests(() => queueMicrotask(() => this.goOn(LEFT)))
 
   private goOn(step: Step): void {
@@ -248,10 +248,10 @@ export class WaitQueue extends LastAnswer {
     }
     if (!this.stopListening) {
       this.startListening()
-      // Confirmed already, but a message may have passed before we listened.
+      // The subscription is confirmed already, but a message may have come before the queue listened.
       if (this.around.isConfirmed(this.lock)) return this.askInTurn()
     }
-    // Without a wake-up since the attempt, its answer still holds. After an acquisition `remaining` is the lease granted.
+    // Without a wake-up since the attempt, its answer is still valid. After an acquisition, `remaining` is the granted lease.
     if (this.wakeUps === this.seen) this.sleep(step.remaining)
     else this.askInTurn()
   }
@@ -276,7 +276,7 @@ export class WaitQueue extends LastAnswer {
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }
 
-  /** All that waited when the try was sent are granted by its answer. */
+  /** The answer to a try grants every waiter that waited when the try was sent. */
   private grantAll(reply: GrantedReply<unknown>) {
     for (const waiter of [...this.queue])
       if (waiter.joined.monotonic <= reply.sent.monotonic) waiter.succeed(reply)

@@ -14,16 +14,17 @@ import type { GrantedReply } from './waiter'
 export interface WaitQueuesOptions {
   readonly clock: Clock
   readonly clientId: string
-  /** How long past its wait a waiter still accepts the answer to a try in flight, in ms. */
+  /** How long a waiter still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
   readonly scripts: ServerState
   readonly subscriptions: Subscriptions
   readonly leases: LeaseRegistry
   readonly unavailableAfter: number
-  /** A key without expiry, or one this process holds itself, is looked at again after this long at the latest. */
+  /** The longest sleep behind a key without expiry, in ms. */
   readonly longestSleep: number
   /**
-   * Whether the server says how many clients heard a message: in a cluster only of those that listen at the same node.
+   * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only those that listen at
+   * the same node.
    */
   readonly audienceIsKnown: boolean
 }
@@ -33,11 +34,11 @@ interface ServerState {
   readonly isServerAway: boolean
 }
 
-/** What a lock is called where it is waited for. */
+/** The names by which the queues know a lock. */
 type Waited = Pick<WaitTarget, 'lockIds' | 'channel'>
 type Freed = Pick<WaitTarget, 'lockIds' | 'channel' | 'policy'>
 
-/** All queues of a client: one a lock while a caller is acquiring it, none otherwise. */
+/** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   readonly clock: Clock
   readonly clientId: string
@@ -45,7 +46,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   readonly longestSleep: number
   readonly unavailableAfter: number
   private readonly queues = new Map<string, WaitQueue>()
-  /** Those of waiters whose queue is on the server, one a waiter. */
+  /** The queues of waiters whose order is kept on the server: one for each waiter. */
   private readonly placed = new Set<WaitQueue>()
   private readonly selfWait: SelfDeadlockWarning
 
@@ -62,16 +63,16 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return this.options.scripts.isServerAway
   }
 
-  /** Whether local waiters are before this lock already, and the server answered them that it is held. */
+  /** Whether local waiters wait for this lock already, and the server answered them that it is held. */
   isKnownHeld(lockId: string): boolean {
     const queue = this.queues.get(lockId)
     return queue?.isEmpty === false && queue.isKnownHeld()
   }
 
-  /** Resolves with the reply that acquired, or undefined when the wait was over. */
+  /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
   acquire<Grant>(lock: WaitTarget, attempt: Attempt<Grant>): Promise<GrantedReply<Grant> | undefined> {
     let queue = this.queues.get(lock.lockId)
-    // Readers do not exclude each other: a single try does not wait for the round trips of those before it.
+    // Readers do not exclude each other, so a single try does not wait for the round trips of the waiters before it.
     if (queue?.isEmpty === false && lock.policy.next === 'tries' && (attempt.waitTime ?? 1) <= 0)
       return tryPast(queue, new WaitQueue(lock, this), attempt)
     if (!queue) {
@@ -87,12 +88,12 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return this.queues.get(lockId)?.handOff(giver, leaseLeft)
   }
 
-  /** Gives parts of what is shared to waiters here instead of releasing them; returns whether it did. */
-  pass(lockId: string, parts: number): boolean {
-    return this.queues.get(lockId)?.pass(parts) ?? false
+  /** Gives permits to waiters of this client instead of releasing them; returns whether it did. */
+  pass(lockId: string, permits: number): boolean {
+    return this.queues.get(lockId)?.pass(permits) ?? false
   }
 
-  /** The lock is about to be freed from here. */
+  /** This client is about to release the lock. */
   releasing({ lockId, channel, policy }: Freed & Pick<WaitTarget, 'lockId'>): void {
     const { subscriptions } = this.options
     const cohort = policy.yields ? subscriptions.cohort(channel) : undefined
@@ -102,9 +103,9 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 
   /**
-   * The lock was freed from here, and so many clients were notified; undefined: the server refused to publish. The
-   * server's message wakes the first local waiter, as it wakes those of other clients; where it was not sent, or may
-   * not arrive, this does.
+   * This client released the lock, and the server notified this many clients; undefined: it refused to publish. The server's
+   * message wakes the first local waiter, like the waiters of other clients. If the message was not sent, or may not arrive,
+   * this method wakes it.
    */
   freed(lock: Freed, notified: number | undefined): void {
     const isHeard = this.options.subscriptions.isConfirmed(lock.channel)
@@ -114,7 +115,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     else if (notified === undefined || lock.lockIds.some((id) => this.queues.has(id))) this.mayBeFree(lock)
   }
 
-  /** How many other clients heard a release of which so many were notified, this one too if it `isHeard` here. */
+  /** How many other clients heard a release. `notified` counts this client, too, if the message `isHeard` here. */
   private othersAmong(notified: number, isHeard: boolean): number {
     if (this.options.audienceIsKnown) return Math.max(0, notified - (isHeard ? 1 : 0))
     return notified > 0 || isHeard ? 1 : 0
@@ -122,19 +123,19 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
 
   private endCohort(channel: string, others: number) {
     const { subscriptions } = this.options
-    // A caller that never had to wait is not subscribed; where others are waiting it takes turns all the same.
+    // A caller that never had to wait is not subscribed. If other clients wait, it takes turns with them even so.
     const cohort = others > 0 ? subscriptions.keepCohort(channel) : subscriptions.cohort(channel)
     cohort?.released(others)
     if (cohort?.comesLate) subscriptions.stopLingering(channel)
   }
 
-  /** The server notified no client, and another one may hold the lock already: local waiters try for themselves. */
+  /** The server notified no client, and the lock may be free: local waiters try on their own. */
   mayBeFree({ channel, lockIds }: Waited): void {
     this.options.subscriptions.wake(channel)
     for (const id of lockIds) this.queues.get(id)?.wake()
   }
 
-  /** The waiters of this one queue look again. */
+  /** Wakes the first waiter of this queue. */
   wake(lockId: string): void {
     this.queues.get(lockId)?.wake()
   }
@@ -157,8 +158,8 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 
   /**
-   * The thread holds this lock now, and keeps all others out: descendants of it that wait here, in any queue of it, are
-   * let in by its hold.
+   * The thread holds this lock now and excludes all others. Its descendants that wait in any queue of the lock re-enter its
+   * hold.
    */
   letBranchesIn({ lockId, lockIds }: Pick<WaitTarget, 'lockId' | 'lockIds'>, thread: LogicalThread): void {
     for (const id of lockIds) this.queues.get(id)?.letBranchesIn(thread)
@@ -185,7 +186,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return (policy.yields ? this.options.subscriptions.cohort(channel) : undefined) ?? NO_COHORT
   }
 
-  /** Whether other processes are to have the lock first. A try without a wait would be ahead of them. */
+  /** Whether this process should yield to others. A try without a wait would not yield. */
   mustYield(lock: WaitTarget): boolean {
     return this.cohort(lock).yieldTime() > 0
   }
@@ -194,7 +195,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return this.selfWait.watch(queue.lock, () => queue.waiters)
   }
 
-  /** A branch waits for its siblings since `joined`; returns how to say that it no longer does. */
+  /** A branch waits for its siblings since `joined`. Returns a function to call when it no longer waits. */
   watchSelfWait(target: Pick<WaitTarget, 'key' | 'lockIds'>, joined: Moment): () => void {
     return this.selfWait.watch(target, () => [{ joined }])
   }
@@ -213,7 +214,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 }
 
-/** A single try past the waiters: where they have let enough others pass, it is not granted. */
+/** A single try that does not queue behind the waiters. Refused if a waiter was overtaken as often as allowed. */
 async function tryPast<Grant>(
   passed: WaitQueue,
   own: WaitQueue,

@@ -2,7 +2,7 @@ import type { Clock } from '../util/clock'
 import type { CohortPolicy } from './cohort'
 import type { WaitPolicy } from './wait-policy'
 
-/** What is waited for, as far as waiting goes. */
+/** The object for which a queue waits. */
 export interface WaitTarget {
   /** Identifies its queue within the client. */
   readonly lockId: string
@@ -13,28 +13,28 @@ export interface WaitTarget {
   readonly policy: WaitPolicy
 }
 
-/** What a queue needs to know of its surroundings. */
+/** The part of the client that a queue uses. */
 export interface WaitQueueEnvironment<Queue = unknown> {
   readonly clock: Clock
   readonly clientId: string
-  /** How long past its wait a waiter still accepts the answer to a try in flight, in ms. */
+  /** How long a waiter still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
   /** Whether the server is known to be out of reach. */
   readonly isServerAway: boolean
-  /** Starts listening for messages; each calls `wake`. Returns how to stop. */
+  /** Calls `wake` for each message from now on. Returns a function that ends this. */
   listen(target: WaitTarget, wake: (message?: string) => void): () => void
-  /** Calls back once no message can come any more that was published before now. */
+  /** Calls back once every message that was published before now has arrived or is lost. */
   whenCaughtUp(target: WaitTarget, callback: () => void): void
-  /** Whether messages surely arrive. */
+  /** Whether the server has confirmed the subscription, so that messages arrive. */
   isConfirmed(target: WaitTarget): boolean
-  /** How this process takes turns with others. */
+  /** The policy by which this process takes turns with others. */
   cohort(target: WaitTarget): CohortPolicy
-  /** How long to sleep before something without expiry. */
+  /** The longest sleep behind a key without expiry, in ms. */
   readonly longestSleep: number
   readonly unavailableAfter: number
-  /** Looks from now on whether callers wait for themselves; returns how to stop. */
+  /** Checks from now on whether callers wait for themselves. Returns a function that ends this. */
   watch(queue: Queue): () => void
-  /** For how long, in ms, a hold of this client surely keeps it, or it is notified. */
+  /** How long, in ms, a hold of this client surely keeps the lock, unless a message comes. */
   surelyHeldFor(target: WaitTarget): number
   /** The queue is empty and nothing is in flight. */
   empty(queue: Queue): void

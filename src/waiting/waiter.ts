@@ -6,47 +6,47 @@ import type { Attempt, Outcome } from './attempt'
 import { notReplicated, unanswered, unavailable } from './wait-errors'
 import type { WaitQueueEnvironment } from './wait-target'
 
-/** What a waiter fails with when an ancestor of its thread has acquired the lock: it re-enters that hold instead. */
+/** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
 
-/** The reply that granted what a waiter waited for. */
+/** The reply that granted an attempt. */
 export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>
 
-/** What a waiter asks of its queue. */
+/** The part of a queue that its waiters use. */
 export interface WaiterQueue {
   readonly around: WaitQueueEnvironment
   /** Called once when the waiter is settled for any reason. */
   leave(waiter: AnyWaiter): void
-  /** Whether the server said that the lock is held, and is not silent since. */
+  /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
-  /** What the last answer said may be over without a message: peers publish nothing when they release. */
+  /** Whether the lock may become free without a message, because peers publish nothing when they release. */
   readonly mayMissReleases: boolean
-  /** The wait of this waiter is over without a try of its own: the next answer to any try settles it. */
+  /** The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue settles it. */
   awaitAnswer(waiter: AnyWaiter): void
 }
 
-/** One acquisition in the queue: settles once, in whichever way comes first. */
+/** One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an error. */
 export class Waiter<Grant> implements Linked<AnyWaiter> {
   before: AnyWaiter | undefined
   behind: AnyWaiter | undefined
-  /** The reply that acquired the lock, or undefined when the wait was over. */
+  /** The reply that granted the lock, or undefined when the wait was over. */
   readonly result: Promise<GrantedReply<Grant> | undefined>
   readonly joined: Moment
   settled = false
-  /** The wait is over: the attempt in flight is the last. */
+  /** The wait is over, so the attempt in flight is the last. */
   lastTry: boolean
-  /** Notifies the queue that the waiter left in the middle of an attempt. */
+  /** Notifies the queue that the waiter left during an attempt. */
   onLeft: (() => void) | undefined
-  /** The messages that come now were published while it waited. */
+  /** Every message that was published before it came has arrived. Later messages may grant it. */
   isCaughtUp = false
-  /** How often a waiter behind it was granted before it. */
+  /** How many requests behind it were granted before it. */
   overtaken = 0
-  /** How many times in a row no replica acknowledged it. */
+  /** How many grants in a row no replica acknowledged. */
   unacknowledged = 0
-  /** The server may know an answered attempt as the holder. */
+  /** The server may hold the lock for an attempt that was answered. */
   private mayHold = false
   /** A copy of an answered attempt may still arrive. */
   private lateCopyPossible = false
@@ -90,16 +90,16 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
       : waitTime - this.queue.around.clock.elapsedSince(this.joined)
   }
 
-  /** Sends one attempt: an open one, or one that takes over from a hold of this client. */
+  /** Sends one attempt. With `giver` it takes over from that hold of this client. */
   startAttempt(giver: string | undefined): ScriptCall<Outcome<Grant>> {
     const call = giver === undefined ? this.attempt.send() : this.attempt.takeOver!(giver)
-    // Code of the user may run as a command is sent, a tracing hook for instance, and abort the wait from there.
+    // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
     if (this.settled) this.attempt.undo?.(call, false)
     else this.inFlight = call
     return call
   }
 
-  /** The attempt was answered. `mayHold`: though it did not acquire, the server may know it as the holder. */
+  /** The attempt was answered. `mayHold`: the server may hold the lock for it, although the answer does not grant it. */
   endAttempt(mayHold: boolean): void {
     this.mayHold ||= mayHold
     this.lateCopyPossible ||= this.inFlight?.lateCopyPossible ?? false
@@ -114,13 +114,18 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (this.settle(true)) this.resolve(known)
   }
 
-  /** The wait is over and the last try was answered, or never made because others are before this one. */
+  /** The wait is over without a grant. */
   giveUp(): void {
     if (this.settle(false)) this.resolve(undefined)
   }
 
   fail(error: unknown): void {
     if (this.settle(false)) this.reject(error)
+  }
+
+  /** No replica acknowledged its attempts. */
+  failUnreplicated(): void {
+    this.fail(notReplicated(this.attempt.subject, this.queue.around.clientId, this.unacknowledged))
   }
 
   private readonly waitIsOver = () => {
@@ -130,14 +135,14 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     const known = this.queue.isKnownHeld()
     if (isServerAway || cause) return this.fail(unavailable(attempt.subject, clientId, cause))
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
-      // A wait shorter than a round trip still gets the answer to the try in flight; one that slept gets a last try.
+      // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true
       this.timer = clock.after(grace, this.waitIsOver)
       if (!inFlight) this.queue.awaitAnswer(this)
       return
     }
-    if (unacknowledged > 0) this.fail(notReplicated(attempt.subject, unacknowledged))
-    else if (!known) this.fail(unanswered(attempt.subject))
+    if (unacknowledged > 0) this.failUnreplicated()
+    else if (!known) this.fail(unanswered(attempt.subject, clientId))
     else this.giveUp()
   }
 

@@ -7,7 +7,7 @@ function bulk(word: string | number): string {
   return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 }
 
-/** By hash; there are as many as there are scripts. */
+/** The encoded command name and hash of each script, by hash. */
 const heads = new Map<string, string>()
 
 function headOf(how: 'eval' | 'evalsha', script: string): string {
@@ -34,11 +34,11 @@ function encode(
 }
 
 /**
- * A command that ioredis queues, resends and answers like its own, made in a fraction of the time: a lock in an
- * undisturbed cycle spends more on ioredis making two commands than on everything that is ours.
+ * A command that ioredis queues, resends and answers like its own, but that is made in a fraction of the time. Without
+ * contention, the constructors of ioredis for the two commands of a lock cost more than all code of this package.
  *
- * It has the fields of a Command and its methods, but not its constructor. Whether that will do for the ioredis
- * which is installed is found out by `rawCommandsWork`, not assumed.
+ * It has the fields and the methods of a Command, but does not run its constructor. `rawCommandsWork` finds out whether the
+ * installed ioredis accepts that.
  */
 class RawCommand {
   readonly isTraced = true
@@ -62,11 +62,11 @@ class RawCommand {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  // Of each command itself, as ioredis has them: tracing libraries take them off and call them by themselves.
+  // Own properties, as in ioredis: tracing libraries read them and call them without the command.
   readonly resolve = (value: unknown): void => {
     if (this.isSettled) return
     this.isResolved = this.isSettled = true
-    // Numbers and nil, which is what scripts answer as a rule, are what they are.
+    // Numbers and nil, the usual answers of scripts, need no transformation.
     this.answered(typeof value === 'object' && value !== null ? asCommand(this).transformReply(value) : value)
   }
 
@@ -82,7 +82,7 @@ class RawCommand {
     return this.bytes
   }
 
-  /** A cluster finds the node by the first of these keys. */
+  /** The Cluster of ioredis finds the node by the first of these keys. */
   getKeys(): readonly string[] {
     return this.keys
   }
@@ -94,7 +94,7 @@ interface ReplyTransformer {
 }
 const asCommand = (command: RawCommand) => command as unknown as Command & ReplyTransformer
 
-/** Sends a script whose answer is text, a number, or an array of these; calls back in the turn in which that comes. */
+/** Sends a script whose answer is text, a number, or an array of these. Calls back in the tick in which the answer arrives. */
 export function sendRawScript(
   redis: Redis | Cluster,
   how: 'eval' | 'evalsha',

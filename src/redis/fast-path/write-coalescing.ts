@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream'
 import { nextTick } from '../../util/timers'
 
-/** So many commands go in one write, so that the server has something to do while the next are being made. */
+/** The most commands in one write. It is bounded, so that the server can work while the client makes the next commands. */
 const TOGETHER = 16
 
-/** What was written to one stream in this turn of the event loop. */
+/** The commands that were written to one stream in this tick of the event loop. */
 class WriteBatch {
   private commands = 0
   private corked = false
@@ -42,9 +42,9 @@ function batchOf(stream: Writable): WriteBatch {
 }
 
 /**
- * To be called before each command that is written to a stream: writes what comes in one turn of the event loop
- * together, but for the first. A system call for each command is most of what many concurrent callers cost, and a
- * single caller is not to wait for others.
+ * Called before each write of a command to a stream. Puts all commands of one tick of the event loop into one write, except
+ * the first: a single caller must not wait for others. A system call for each command would be most of the cost of many
+ * concurrent callers.
  */
 export function coalesceWrites(stream: Writable): void {
   batchOf(stream).add()

@@ -1,18 +1,18 @@
 /**
- * - `pending`: its commands may still arrive at the server; a new connection is to rule that out
+ * - `pending`: its commands may still arrive at the server, until a new connection rules that out
  * - `fenced`: its commands have been executed or never will be
- * - `unfenced`: nothing can tell
+ * - `unfenced`: its commands may still arrive, and the client cannot prevent it
  */
 export type FenceState = 'pending' | 'fenced' | 'unfenced'
 
 /** One connection that broke. */
 export class BrokenConnection {
-  /** The one that broke next. */
+  /** The next connection that broke. */
   next: BrokenConnection | undefined
   private readonly callbacks: (() => void)[] = []
 
   constructor(
-    /** Where it led to: a node of a cluster, or '' where there is but one server. */
+    /** Its server: the address of a cluster node, or '' for a single server. */
     readonly server: string,
     private current: FenceState,
   ) {}
@@ -27,17 +27,17 @@ export class BrokenConnection {
     for (const callback of this.callbacks.splice(0)) callback()
   }
 
-  /** Calls back once it is no longer pending. */
+  /** Calls back once the state is no longer `pending`. */
   whenSettled(callback: () => void): void {
     if (this.current === 'pending') this.callbacks.push(callback)
     else callback()
   }
 }
 
-/** The connections of a client that broke, in order. A call in flight keeps those that broke under it. */
+/** The broken connections of a client, in order. A call in flight keeps those on which its attempts ended. */
 export class BrokenConnections {
   last = new BrokenConnection('', 'fenced')
-  /** How many are pending. */
+  /** How many of them are pending. */
   pending = 0
 
   constructor(private readonly onPending: () => void = () => {}) {}

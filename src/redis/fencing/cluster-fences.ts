@@ -1,16 +1,16 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
-import { reachedAt } from '../cluster-nodes'
+import { addressOf, servingNodes } from '../cluster-nodes'
 import { BrokenConnections } from './broken-connections'
 import { ConnectionFence } from './connection-fence'
 
-/** How soon the map of slots is read again while a connection that broke is to be fenced. */
+/** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500
 
 /**
- * The fences of a cluster's connections. ioredis opens no new connection to a node before it is asked for something,
- * and what could ask waits for the fence: so the map of slots is read again, and the node connected to, until the node
- * has answered or serves no slot any more.
+ * The fences of a cluster's connections. ioredis connects to a node only when it sends a command there, and the commands wait
+ * for the fence. So this class reads the map of slots again and connects to the node, until the node has answered or serves
+ * no slot any more.
  */
 export class ClusterFences {
   readonly broken: BrokenConnections
@@ -34,7 +34,7 @@ export class ClusterFences {
   }
 
   private watch(node: Redis) {
-    const at = `${node.options.host}:${node.options.port}`
+    const at = addressOf(node)
     let fence = this.fences.get(at)
     if (!fence) {
       fence = new ConnectionFence(at, this.broken, this.clock)
@@ -56,9 +56,8 @@ export class ClusterFences {
 
   private giveUpUnused() {
     const { cluster, fences } = this
-    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
-    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
-    const known = new Set(cluster.nodes('all').map(({ options }) => `${options.host}:${options.port}`))
+    const serving = servingNodes(cluster)
+    const known = new Set(cluster.nodes('all').map(addressOf))
     for (const [at, fence] of fences) {
       if (serving.has(at)) continue
       fence.giveUp()

@@ -5,7 +5,7 @@ import type { BrokenConnection, BrokenConnections } from './broken-connections'
 
 const RETRY_AFTER = 250
 
-/** What a server calls a connection, and itself: ids begin anew with each run of it. */
+/** The id of a connection, and the run id of its server. A restarted server numbers its connections from 1 again. */
 interface Identity {
   id?: number
   runId?: string
@@ -18,23 +18,23 @@ interface PendingFence {
 }
 
 /**
- * Makes sure that what a broken connection carried arrives no later.
+ * Ensures that the commands of a broken connection do not arrive later.
  *
- * A command that was in flight when its connection broke may still be held up in a network, a proxy or a buffer, and
- * arrive after anything that is sent later. So the id of each connection is asked for, and the next connection to the
- * same run of the same server kills the one that broke (`CLIENT KILL ID`). After that answer the old commands
- * have been executed or never will be. A connection of an unknown id, one to a server that runs anew or is another
- * one, and one that the user may not kill stay unfenced.
+ * A command that was in flight when its connection broke may be delayed in a network, a proxy or a buffer. It may arrive after
+ * commands that are sent later. So the client asks for the id of each connection. The next connection to the same run of the
+ * same server kills the broken one (`CLIENT KILL ID`). After that answer the old commands have been executed or never will
+ * be. A broken connection stays unfenced if its id is unknown, if the server has restarted or is another one, or if the user
+ * may not kill it.
  *
- * The connections must resend nothing by themselves, these commands included (`maxRetriesPerRequest: 0`): a kill
- * that reached another server would hit a stranger.
+ * ioredis must not resend any command of these connections (`maxRetriesPerRequest: 0`): a kill that reached another server
+ * would close the connection of another client.
  */
 export class ConnectionFence {
   private readonly pending = new Set<PendingFence>()
   private closed = false
 
   constructor(
-    /** Where the connections lead to; see BrokenConnection. */
+    /** The server of the connections; see BrokenConnection. */
     private readonly server: string,
     private readonly broken: BrokenConnections,
     private readonly clock: Clock,
@@ -44,7 +44,7 @@ export class ConnectionFence {
     return this.pending.size > 0
   }
 
-  /** Sees to each connection that this client opens, now and when it reconnects. */
+  /** Fences the connections of this client to the server, now and after each reconnect. */
   watch(redis: Redis): void {
     let identity: Identity = {}
     let identified: Promise<void> = Promise.resolve()
@@ -52,11 +52,11 @@ export class ConnectionFence {
       const own: Identity = {}
       const { stream } = redis
       identity = own
-      // A server that became a replica refuses all that is in flight, and ioredis adds a listener for each.
+      // A server that became a replica refuses every command in flight, and ioredis adds a listener for each.
       stream.setMaxListeners(0)
-      // Within the handshake, so that it is answered before any command of ours is sent.
+      // During the handshake, so that the answer comes before any command of the client is sent.
       identified = this.identify(redis, own, () => redis.stream === stream && !stream.destroyed)
-      // Before ioredis rejects what was unanswered: the callers that it notifies read this state.
+      // Before ioredis rejects the unanswered commands: their callers read this state.
       redis.stream.prependOnceListener('close', () => this.ended(redis, own))
     })
     redis.on('ready', () => {
@@ -68,7 +68,7 @@ export class ConnectionFence {
     })
   }
 
-  /** No connection to this server is expected any more: what is pending stays unfenced. */
+  /** No new connection to this server will come: pending connections stay unfenced. */
   giveUp(): void {
     for (const fence of [...this.pending]) this.settle(fence, 'unfenced')
   }
@@ -79,14 +79,14 @@ export class ConnectionFence {
   }
 
   private ended(redis: Redis, { id, runId }: Identity) {
-    // One that never became ready carried nothing.
+    // A connection that never became ready carried no commands.
     if (redis.status !== 'ready') return
     if (unanswered(redis) === 0) this.broken.add(this.server, 'fenced')
     else if (this.closed || id === undefined || runId === undefined) this.broken.add(this.server, 'unfenced')
     else this.pending.add({ broken: this.broken.add(this.server, 'pending'), id, runId })
   }
 
-  /** A server that is busy or loading is asked again: what is to be fenced waits for the answer. */
+  /** Asks for the ids. Asks a server that is busy or loading again, because pending fences wait for the answer. */
   private async identify(redis: Redis, identity: Identity, isSame: () => boolean): Promise<void> {
     while (isSame() && !this.closed) {
       try {
@@ -95,7 +95,7 @@ export class ConnectionFence {
         if (runId !== undefined) Object.assign(identity, { id: Number(id), runId })
         return
       } catch (error) {
-        // It may not ask, or is gone already.
+        // The user may not ask, or the connection is gone already.
         if (classify(error) !== 'transient') return
         await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
       }
@@ -131,7 +131,7 @@ export class ConnectionFence {
   }
 }
 
-/** How many commands the server has not answered; ioredis does not tell otherwise. */
+/** How many commands the server has not answered. ioredis offers no public way to know this. */
 function unanswered(redis: Redis): number {
   return (redis as unknown as { commandQueue?: { length: number } }).commandQueue?.length ?? 1
 }

@@ -3,12 +3,12 @@ import type { Clock, Moment } from '../../util/clock'
 import { runIdOf } from '../handshake'
 import type { RedisTarget } from '../target'
 
-/** What a multi lock asks of the server of a member. */
+/** The identity of a member's server, as a multi lock needs it. */
 export type KnownServer = Pick<ServerIdentity, 'address' | 'id' | 'wasReplacedWithin'>
 
-/** Which server a client talks to, and since when it is this one. Costs no command: the handshake has asked. */
+/** The server of a client, and when it was last replaced. Needs no command of its own: the handshake has asked. */
 export class ServerIdentity {
-  /** As the options of the client name it: two clients of one server may have two addresses. */
+  /** The address in the options of the client. Two clients of one server may have different addresses. */
   readonly address: string
   private runId: string | undefined
   private replacedAt: Moment | undefined
@@ -29,12 +29,12 @@ export class ServerIdentity {
     })
   }
 
-  /** Tells servers apart: the run id, or the address where that is not known (a cluster, INFO refused). */
+  /** Distinguishes servers: the run id, or the address if that is unknown (a cluster, or INFO refused). */
   get id(): string {
     return this.runId ?? this.address
   }
 
-  /** Whether, less than `ms` ago, this client found another server in its place, or the same one started anew. */
+  /** Whether this client found, less than `ms` ago, that the server was replaced or had restarted. */
   wasReplacedWithin(ms: number): boolean {
     return this.replacedAt !== undefined && this.clock.elapsedSince(this.replacedAt) < ms
   }

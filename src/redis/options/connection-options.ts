@@ -1,23 +1,23 @@
 import type { RedisOptions } from 'ioredis'
 import type { RedisTarget } from '../target'
 
-/** What every connection of ours has in common, whatever the caller's own ioredis options say. */
+/** Options of every connection of the client. They do not depend on the ioredis options of the caller. */
 const OWN_OPTIONS = {
   lazyConnect: true,
   replyMapping: 'legacy',
   role: 'master',
   enableAutoPipelining: false,
-  // Until the client is there; then see `stopResending`.
+  // Until the client has connected; `stopResending` changes them then.
   maxRetriesPerRequest: null,
   enableOfflineQueue: true,
   autoResendUnfulfilledCommands: true,
   disconnectTimeout: 500,
-  // How long loading will take is the server's guess, and that may be off by any amount.
+  // The server only estimates how long it will load, so the client asks again this often.
   maxLoadingRetryTime: 250,
   retryStrategy: (times: number) =>
     Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + Math.random() / 2),
-  // A primary that became a replica: connect anew, to where the name or the sentinels point now. Servers
-  // before 7.0 wrap what a script met: "ERR Error running script (…): -READONLY …".
+  // The primary became a replica: connects again, to the current address of the name or of the sentinels. Servers before 7.0
+  // wrap the error of a script: "ERR Error running script (…): -READONLY …".
   reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),
 } as const satisfies RedisOptions
 
@@ -26,11 +26,11 @@ type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'l
 /** Further options of a connection behind Sentinel. */
 const SENTINEL_OPTIONS = {
   failoverDetector: true,
-  // A sentinel that hangs must not keep us from asking the next one.
+  // If a sentinel hangs, the client asks the next one after this time.
   sentinelCommandTimeout: 2_000,
 } as const satisfies RedisOptions
 
-/** Options for a connection of its own to the target (or to one node of it). */
+/** The options of a connection to the target, or to one node of it. */
 export function connectionOptions(target: RedisTarget, override: RedisOptions = {}): ConnectionOptions {
   const given = target.kind === 'cluster' ? (target.options.redisOptions ?? {}) : target.options
   return {

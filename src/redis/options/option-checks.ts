@@ -46,7 +46,7 @@ export function refuseKeyPrefix(options: { keyPrefix?: unknown }): void {
     )
 }
 
-/** Takes these of the options, in the type that ioredis wants; what is undefined or null counts as absent. */
+/** Returns these options, in the types that ioredis wants. An option that is undefined or null counts as absent. */
 export function take(options: object, names: readonly string[], where: string): RedisOptions {
   const taken: Record<string, unknown> = {}
   for (const name of names) {
@@ -57,17 +57,17 @@ export function take(options: object, names: readonly string[], where: string): 
   return taken as RedisOptions
 }
 
-/** Throws unless a caller's options have known keys only, and say where the server is. */
+/** Throws for an unknown option, and if the options do not say where the server is. */
 export function checkServer(options: object, where: string): void {
   refuseUnknown(options, where, KNOWN, TAKEN)
   checkAddress(options, where, ['path', 'sentinels', 'Connector'])
 }
 
-/** The sentinels a caller has given. */
+/** Checks the sentinels of the caller. */
 export function checkSentinels(sentinels: unknown): SentinelAddress[] {
   if (!Array.isArray(sentinels) || sentinels.length === 0)
     throw new TypeError('redis.sentinels must be an array that names at least one sentinel')
-  // Not by map, which leaves out what is missing.
+  // Array.from, because `map` skips the holes of an array.
   return Array.from(sentinels, (sentinel: unknown, at) => {
     const where = `redis.sentinels[${at}]`
     if (!isPlainObject(sentinel))
@@ -82,7 +82,7 @@ export function checkSentinels(sentinels: unknown): SentinelAddress[] {
   })
 }
 
-/** One of these must be there, or a host, or a port; and a host that is there must be one. */
+/** Throws unless the options have a host, a port or one of `others`. A host must not be undefined. */
 export function checkAddress(options: object, where: string, others: readonly string[]): void {
   const given = options as Record<string, unknown>
   const has = (name: string) => given[name] !== undefined && given[name] !== null
@@ -95,7 +95,7 @@ export function checkAddress(options: object, where: string, others: readonly st
     )
 }
 
-// The value itself is in no message: put into the wrong field, it may be a password.
+// No message contains the value: in the wrong field it may be a password.
 function anyText(value: unknown, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${describe(value)}`)
   return value
@@ -108,18 +108,18 @@ function text(value: unknown, name: string): string {
 }
 
 function host(value: unknown, name: string): string {
-  // One colon is a port's; an IPv6 address has more.
+  // One colon separates a port; an IPv6 address has more colons.
   if (/[\s/@?#]|^[^:]*:[^:]*$/.test(text(value, name)))
     throw new TypeError(`${name} must be the name or the address of a host; a URL is given as redis itself`)
   return value as string
 }
 
-/** Also as text, for that is what environment variables are. */
+/** Accepts text as well, because environment variables are text. */
 function whole(value: unknown, name: string, least: number, most: number): number {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (typeof number !== 'number')
     throw new TypeError(
-      `${name} must be a number, got ${typeof value === 'string' ? 'text that is none' : describe(value)}`,
+      `${name} must be a number, got ${typeof value === 'string' ? 'text that is not a number' : describe(value)}`,
     )
   if (!Number.isInteger(number) || number < least || number > most)
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${number}`)
@@ -150,7 +150,7 @@ function callable(value: unknown, name: string): unknown {
   return value
 }
 
-/** ioredis takes options, a profile of its own by name, or just true. */
+/** ioredis takes options, the name of one of its profiles, or true. */
 function tls(value: unknown, name: string): unknown {
   if (typeof value !== 'object' && typeof value !== 'boolean' && typeof value !== 'string')
     throw new TypeError(`${name} must be an object of options for tls.connect, got ${describe(value)}`)

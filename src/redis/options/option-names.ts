@@ -1,8 +1,8 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
 
-// Of a caller's options only these are taken: who, where and how to get in. The rest shapes how commands
-// are sent, and that has to be ours (a commandTimeout, a key prefix or reads from replicas would break locks,
-// and a retry strategy that gives up would leave a client that never comes back).
+// The client takes only these options of a caller: the address of the server, and how to log in. The others change how
+// commands are sent, and the client decides that itself. A commandTimeout, a key prefix or reads from replicas would break
+// locks, and after a retry strategy that gives up the client would never reconnect.
 export const TAKEN = [
   'host',
   'port',
@@ -31,7 +31,7 @@ export const TAKEN = [
   'enableReadyCheck',
 ] as const satisfies readonly (keyof RedisOptions)[]
 
-/** The other options of ioredis 5 and 6: accepted, and without effect. The compiler sees to it that none is missing. */
+/** The other options of ioredis 5 and 6: accepted, without effect. The compiler checks that none is missing. */
 const NOT_TAKEN = {
   autoPipeliningIgnoredCommands: 0,
   autoResendUnfulfilledCommands: 0,
@@ -75,7 +75,7 @@ export const TAKEN_FROM_SENTINEL = ['host', 'port', 'family'] as const
 
 const ADDRESS = ['host', 'port', 'path', 'sentinels', 'name']
 
-/** From the options of a cluster for its servers: their addresses are those of its nodes. */
+/** The options that the client takes for the servers of a cluster. Their addresses come from its nodes. */
 export const TAKEN_FOR_NODES = TAKEN.filter((name) => !ADDRESS.includes(name))
 
 export const TAKEN_FROM_CLUSTER = [

@@ -14,7 +14,7 @@ const number: Convert = (text) => (/^\d+$/.test(text) ? Number(text) : undefined
 const flag: Convert = (text) => (text === 'true' ? true : text === 'false' ? false : undefined)
 const text: Convert = (text) => text
 
-/** What a query may say. */
+/** The options that the query of a URL may have. */
 const IN_QUERY: Readonly<Record<string, Convert>> = {
   db: number,
   username: text,
@@ -26,16 +26,16 @@ const IN_QUERY: Readonly<Record<string, Convert>> = {
   keepAlive: number,
   noDelay: flag,
   enableReadyCheck: flag,
-  // Refused where all options are looked at.
+  // The check of all options refuses it later.
   keyPrefix: text,
 }
 
-/** Reads a URL or the path of a unix socket; throws TypeError, without a credential in it. `where`: whose it is. */
+/** Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the option. */
 export function parseRedisUrl(given: string, where: string): RedisOptions {
   if (given.startsWith('/') && !given.startsWith('//')) return parsePath(given, where)
   if (SOCKET.test(given)) return parseSocketUrl(given, where)
   const url = parseUrl(given, where)
-  // A password cut short by a bare '/', '?' or '#' would show up as a part of the address.
+  // A password with a plain '/', '?' or '#' ends there, and its rest looks like a part of the address.
   if (`${url.pathname}${url.search}${url.hash}`.includes('@') || url.hash !== '')
     throw new TypeError(`${where} is not a valid URL: percent-encode the special characters of its password`)
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -73,7 +73,7 @@ function parsePath(given: string, where: string): RedisOptions {
   return withQuery({ path }, new URLSearchParams(end < 0 ? '' : given.slice(end)), where)
 }
 
-/** Not by URL, which allows no credentials without a host. */
+/** Does not use the class URL, which allows no credentials without a host. */
 function parseSocketUrl(given: string, where: string): RedisOptions {
   const [, user = '', path, query = ''] = SOCKET_URL.exec(given) ?? []
   if (path === undefined)
@@ -117,7 +117,8 @@ function withQuery(options: RedisOptions, query: URLSearchParams, where: string)
 }
 
 /**
- * Options of ioredis that are not taken are without effect here as well; those that are, but not from a query, are not.
+ * Throws for an option that a query may not have. Options of ioredis that the client never takes have no effect in a query
+ * either, and are no error.
  */
 function refuseUnlessKnown(key: string, where: string): void {
   if (key === 'tls') throw new TypeError(`${where} is a URL with tls in its query: begin it with rediss://`)

@@ -1,4 +1,4 @@
-/** What options are called elsewhere: by node-redis, by other clients and in other languages. */
+/** Names of options in node-redis, in other clients and in other languages, with the names here. */
 const CALLED_ELSEWHERE = new Map([
   ['auth', 'password'],
   ['cluster', 'nodes'],
@@ -22,7 +22,7 @@ const OTHER_HINTS = new Map([
   ['url', URL_ITSELF],
 ])
 
-/** Throws TypeError for a key that is not known; `shown` are those worth naming. */
+/** Throws TypeError for an unknown option. The message lists `shown`. */
 export function refuseUnknown(
   given: object,
   where: string,
@@ -33,7 +33,7 @@ export function refuseUnknown(
 }
 
 export function unknownOption(key: string, where: string, shown: readonly string[]): TypeError {
-  // A key can be anything, a URL with a password too.
+  // A key can be any text, also a URL with a password.
   const name = /^\w{1,40}$/.test(key) ? ` ${where}.${key}` : ` in ${where}`
   const hint = hintFor(key, shown)
   return new TypeError(`unknown option${name}${hint && ` (${hint})`}; known here: ${shown.join(', ')}`)
@@ -52,7 +52,7 @@ function nearest(key: string, shown: readonly string[]): string | undefined {
   return best && best.steps <= most && best.steps < key.length ? best.name : undefined
 }
 
-/** How many letters were added, left out, changed, or swapped with the next. */
+/** The number of letters that were added, left out, changed, or swapped with the next one. */
 function stepsBetween(from: string, to: string): number {
   let before: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, at) => at)

@@ -6,7 +6,7 @@ import { pingOrDisconnect } from '../health-check'
 import { reconnectUnless } from '../reconnect'
 import { onlineReplicas } from '../replication-info'
 
-/** One command and how to answer it. */
+/** One command, and the callbacks for its answer. */
 interface Order {
   readonly command: readonly (string | number)[]
   readonly asking: boolean
@@ -16,7 +16,7 @@ interface Order {
 
 export interface ReplicaAckReply {
   readonly value: unknown
-  /** A replica has it, or need not have it. */
+  /** A replica has the write, or none needs to have it. */
   readonly acknowledged: boolean
 }
 
@@ -24,43 +24,42 @@ export interface ReplicaAckOptions {
   readonly clock: Clock
   /** How long to wait for replicas, in ms. */
   readonly slavesSyncTimeout: number
-  /** Whether what no replica acknowledged is answered as such. */
+  /** Whether a missing acknowledgement counts. If not, every answer is acknowledged. */
   readonly checkLockSyncedSlaves: boolean
-  /** The server has no WAIT, or this user may not use it or INFO. Asked again, it may say so again. */
+  /** The server has no WAIT, or this user may not use WAIT or INFO. May be called several times. */
   onNoWait(error: Error): void
   /** The server has answered a WAIT. */
   onWaited?(): void
-  /** A server is gone, or says that its replicas are: perhaps it had not passed on all it answered. */
+  /** A server is gone, or lost its replicas. Its replicas may lack writes that it has answered. */
   onCutOff?(): void
 }
 
-/** The replicas are counted again after this long. */
+/** How long a count of the replicas is valid, in ms. */
 const REPLICAS_KNOWN_FOR = 1_000
-/** A replica sends word every second; one silent for longer than this, in s, is not waited for beside others. */
+/** A replica reports every second. If its last report is older than this, in s, the client waits for the others only. */
 const KEEPS_UP = 1
-/** Replicas that did not answer a WAIT in time are not waited for again for this long, beside those that did. */
+/** How long the client does not wait again for replicas that missed a WAIT while others answered it, in ms. */
 const LAGGING_FOR = 10_000
-/** Without an answer for this much longer than WAIT may take, the connection has gone silent. */
+/** A connection counts as silent if a batch is unanswered for this much longer than WAIT may take, in ms. */
 const SILENT_FOR = 2_000
 
 type Result = [error: Error | null, value: unknown]
 
 /**
- * Sends commands and waits until a replica has them, on a connection of its own: WAIT blocks the connection
- * it is sent on. What comes in while a WAIT is out goes together in the next write, under one WAIT.
+ * Sends commands and waits until a replica has them. It has a connection of its own, because WAIT blocks its connection.
+ * Commands that come while a WAIT is in flight form the next batch, with one WAIT.
  *
- * Nothing is resent here. A WAIT that ended up on another connection than its command would be answered at
- * once and mean nothing.
+ * It resends nothing. A WAIT on another connection than its command would be answered at once and mean nothing.
  */
 export class ReplicaAckBatcher {
   private queue: Order[] = []
   private underWay: readonly Order[] = []
   private busy = false
   private closed = false
-  /** How many replicas to wait for; one that answers is enough. */
+  /** How many replicas to wait for. One acknowledgement is enough. */
   private awaited = 0
   private counted: Moment | undefined
-  /** All online replicas load their first copy. */
+  /** All online replicas are loading their first copy of the data. */
   private areLoading = false
   private lagging: { readonly since: Moment; readonly answered: number } | undefined
   private hasWait = true
@@ -73,7 +72,7 @@ export class ReplicaAckBatcher {
     private readonly options: ReplicaAckOptions,
   ) {
     reconnectUnless(() => this.closed, redis, options.clock)
-    // Another server may be at the other end now.
+    // The next connection may reach another server.
     redis.on('close', () => {
       this.counted = undefined
       this.lagging = undefined
@@ -90,7 +89,7 @@ export class ReplicaAckBatcher {
     })
   }
 
-  /** Cuts the connection when its batch is unanswered for longer than any WAIT of ours takes. */
+  /** Closes the connection if its batch is unanswered for longer than its WAIT can take. */
   probe(): void {
     const { clock, slavesSyncTimeout } = this.options
     if (this.redis.status === 'connect') pingOrDisconnect(this.redis, clock)
@@ -98,7 +97,7 @@ export class ReplicaAckBatcher {
       this.redis.disconnect(true)
   }
 
-  /** Rejects what is unanswered: closed between two tries to reconnect, ioredis would leave it so for ever. */
+  /** Rejects unanswered commands. ioredis would never settle them if it is closed between two tries to reconnect. */
   close(): void {
     this.closed = true
     this.redis.disconnect()
@@ -108,7 +107,7 @@ export class ReplicaAckBatcher {
 
   private async sendBatches() {
     this.busy = true
-    // What is asked for in the same turn belongs in the first batch already.
+    // Commands of the same tick belong to the first batch.
     await Promise.resolve()
     while (this.queue.length > 0) {
       const batch = this.queue
@@ -127,7 +126,7 @@ export class ReplicaAckBatcher {
   }
 
   private async sendBatch(batch: readonly Order[]) {
-    // Before and not along with the batch: an old count must not decide that no replica need acknowledge it.
+    // Before the batch, and not with it: an old count must not decide that no replica needs to acknowledge.
     if (this.counted === undefined || this.options.clock.elapsedSince(this.counted) > REPLICAS_KNOWN_FOR)
       await this.countReplicas()
     const waits = this.hasWait && this.awaited > 0
@@ -146,20 +145,20 @@ export class ReplicaAckBatcher {
     for (const order of batch) {
       if (order.asking) index++
       const [error, value] = results[index++]!
-      // Its own error first: what moved away says where to, though WAIT failed as well.
+      // The error of the command comes first: MOVED says where to go, even if WAIT failed as well.
       if (error ?? wait.error) order.reject(error ?? wait.error)
       else order.resolve({ value, acknowledged })
     }
   }
 
-  /** Reported once, until a command succeeds again. */
+  /** Reports NOREPLICAS once, until a command succeeds again. */
   private lookForCutOff(results: readonly Result[]) {
     const wasCutOff = this.cutOff
     this.cutOff = results.some(([error]) => error && CUT_OFF.test(error.message))
     if (this.cutOff && !wasCutOff) this.options.onCutOff?.()
   }
 
-  /** Whether no replica acknowledged because those that are connected load their first copy. */
+  /** Whether no replica acknowledged because all connected replicas are loading their first copy. */
   private async allAreLoading(): Promise<boolean> {
     try {
       await this.countReplicas(true)
@@ -172,7 +171,7 @@ export class ReplicaAckBatcher {
   private async countReplicas(askedInVain = false) {
     try {
       this.readReplication(await this.redis.info('replication'), askedInVain)
-      // Where it was refused, the right may have been granted since.
+      // If WAIT was refused before, the right may have been granted since.
       this.hasWait = true
     } catch (error) {
       if (!isRefused(error)) throw error
@@ -182,10 +181,10 @@ export class ReplicaAckBatcher {
   }
 
   /**
-   * All that keep up are waited for, so that any of them may become the primary. A replica in its initial sync does not
-   * count: it can neither acknowledge nor be promoted with data. One that is online without having acknowledged
-   * anything may be loading its copy, which takes any time, or may have come online a moment ago: it counts as long
-   * as its lag is short and no WAIT has failed to reach it.
+   * Decides how many replicas to wait for: all that keep up, so that any of them may become the primary. A replica in its
+   * initial sync does not count, because it can neither acknowledge nor be promoted with data. A replica that is online but
+   * has acknowledged nothing may still load its copy, for any time, or may have come online a moment ago. It counts while its
+   * lag is short and no WAIT has failed to reach it.
    */
   private readReplication(info: string, askedInVain: boolean) {
     const online = onlineReplicas(info)
@@ -219,7 +218,8 @@ export class ReplicaAckBatcher {
     this.hasWait = false
     this.options.onNoWait(
       new Error(
-        'The server has no WAIT, or refuses this user WAIT or INFO: locks are not acknowledged by replicas before they are used',
+        'The server has no WAIT, or refuses WAIT or INFO to this user. Acquisitions do not wait for replicas. Grant the ' +
+          'user +wait +info.',
       ),
     )
   }
@@ -229,7 +229,7 @@ export class ReplicaAckBatcher {
 const CUT_OFF = /\bNOREPLICAS\b/
 const isClosed = () => new Error('Connection is closed')
 
-/** The server does not know the command, in whichever words, or this user may not use it. */
+/** Whether the server does not know the command, or this user may not use it. */
 function isRefused(error: unknown): boolean {
   return classify(error) === 'refused' && !(error instanceof SelectRefusedError)
 }

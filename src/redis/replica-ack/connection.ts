@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, type Redis } from 'ioredis'
-import { reachedAt } from '../cluster-nodes'
+import { reachedAt, servingNodes } from '../cluster-nodes'
 import type { CommandConnection } from '../command-connection'
 import { classify } from '../errors'
 import { ConnectionFence } from '../fencing/connection-fence'
@@ -22,7 +22,7 @@ export class ReplicaAckConnection {
   constructor(
     private readonly commands: CommandConnection,
     options: ReplicaAckOptions,
-    /** A node of the cluster broke off: another may answer for it from now on. */
+    /** The connection to a cluster node broke. Another node may answer for it from now on. */
     private readonly onNodeGone: () => void,
   ) {
     const outages = new OutageReporter(options.clock, (error) => options.onNoWait(error))
@@ -46,13 +46,13 @@ export class ReplicaAckConnection {
       const { message = '' } = error as Error
       if (message.startsWith('ASK '))
         return await this.nodeSender(redis, message.split(' ')[2]!).send(command, true)
-      // The caller tries again; by then the map should be right. No other part may notice that a node is dead.
+      // The caller tries again, and the map of slots should be right by then. Perhaps only this connection sees a dead node.
       if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
       throw error
     }
   }
 
-  /** Cuts the connections that went silent. */
+  /** Closes connections that went silent. */
   probe(): void {
     for (const sender of this.senders.values()) sender.probe()
   }
@@ -72,7 +72,7 @@ export class ReplicaAckConnection {
     const node = reachedAt(cluster, announced)
     return this.sender(node, () => {
       const redis = openNode(cluster, this.commands.target, node)
-      // Once a break, not once for each try to reconnect.
+      // Once for each break, and not for each try to reconnect.
       redis.on('ready', () => redis.once('close', this.onNodeGone))
       return redis
     })
@@ -101,8 +101,7 @@ export class ReplicaAckConnection {
   }
 
   private closeUnused(cluster: Cluster) {
-    const announced = new Set(cluster.slots.flatMap((nodes) => nodes?.[0] ?? []))
-    const serving = new Set([...announced].map((node) => reachedAt(cluster, node)))
+    const serving = servingNodes(cluster)
     for (const node of [...this.senders.keys()]) if (!serving.has(node)) this.drop(node)
   }
 }

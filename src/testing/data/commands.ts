@@ -14,7 +14,7 @@ const COMMANDS = new Map<string, Command>(
   ),
 )
 
-/** Why a command cannot be run, where its name or the number of its arguments is the reason. */
+/** Why a command cannot run, because of its name or the number of its arguments. */
 export type Malformed = 'unknown command' | 'wrong number of arguments'
 
 export function malformed(name: string, args: readonly string[]): Malformed | undefined {
@@ -25,7 +25,7 @@ export function malformed(name: string, args: readonly string[]): Malformed | un
   return fits ? undefined : 'wrong number of arguments'
 }
 
-/** Runs a command by its name in small letters; throws ReplyError. */
+/** Runs a command by its lower-case name; throws ReplyError. */
 export function runCommand(db: Keyspace, name: string, args: readonly string[]): Reply {
   const wrong = malformed(name, args)
   if (wrong === 'unknown command') throw new ReplyError(`ERR unknown command '${name}'`)

@@ -19,7 +19,7 @@ interface Entry {
 
 const LATEST = 2 ** 63
 
-/** The keys of the in-memory server. A key is gone once the time is past its expiry; the time stands still in a script. */
+/** The keys of the in-memory server. A key is gone when the time is past its expiry. The time does not change in a script. */
 export class Keyspace {
   private readonly entries = new Map<string, Entry>()
   /** The time by the server's clock, in ms, with its fraction. Set before each command and each script. */
@@ -45,14 +45,14 @@ export class Keyspace {
     return this.entry(key) !== undefined
   }
 
-  /** The value of a key, which must be of this type; undefined where there is none. */
+  /** The value of a key, which must be of this type; undefined if the key does not exist. */
   read<T extends TypeName>(key: string, type: T): Types[T] | undefined {
     const entry = this.entry(key)
     if (entry && entry.type !== type) throw wrongType()
     return entry?.value as Types[T] | undefined
   }
 
-  /** The same, and begins with an empty value where there is none. */
+  /** The same; creates the key with an empty value if it does not exist. */
   write<T extends TypeName>(key: string, type: T, empty: () => Types[T]): Types[T] {
     const found = this.read(key, type)
     if (found) return found
@@ -69,7 +69,7 @@ export class Keyspace {
     return this.has(key) && this.entries.delete(key)
   }
 
-  /** A collection without elements is no key. */
+  /** Removes a key whose collection is empty. */
   removeIfEmpty(key: string, size: number): void {
     if (size === 0) this.entries.delete(key)
   }
@@ -81,7 +81,7 @@ export class Keyspace {
     return entry.expires === undefined ? -1 : Math.max(0, entry.expires - this.now)
   }
 
-  /** Sets when a key expires, in ms; a time that has come removes it. False where there is no such key. */
+  /** Sets when a key expires, in ms; a time in the past removes it. False if the key does not exist. */
   expireAt(key: string, when: number): boolean {
     const entry = this.entry(key)
     if (!entry) return false
@@ -90,7 +90,7 @@ export class Keyspace {
     return true
   }
 
-  /** The time that is so many ms from now, for a command of this name. */
+  /** The time in this many ms, for a command of this name. */
   after(ms: bigint, command: string): number {
     const when = Number(ms) + this.now
     if (when >= LATEST || when < -LATEST)

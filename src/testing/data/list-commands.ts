@@ -56,7 +56,7 @@ function pop(db: Keyspace, key: string, take: (list: string[]) => string | undef
   return value ?? null
 }
 
-/** Removes so many elements, from the end where the count is negative, all where it is 0. */
+/** Removes `count` elements that equal `value`: from the end if it is negative, all if it is 0. */
 function remove(db: Keyspace, key: string, count: number, value: string): number {
   const list = db.read(key, 'list')
   if (!list) return 0

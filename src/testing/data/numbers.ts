@@ -16,7 +16,7 @@ export function integer(text: string): bigint {
   return value
 }
 
-/** Of a position or a count, for which a double is exact enough. */
+/** A position or a count, for which a double is exact enough. */
 export function position(text: string): number {
   return Number(integer(text))
 }
@@ -34,7 +34,7 @@ export function parseDouble(text: string): number | undefined {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined
 }
 
-/** A double as C prints it by %.17g: as Redis 7.0 answers scores, and hands numbers of Lua to commands. */
+/** A double as C prints it with %.17g. Redis 7.0 answers scores in this form, and passes numbers from Lua to commands in it. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
   if (Object.is(value, -0)) return '-0'
@@ -48,7 +48,7 @@ export function doubleText(value: number): string {
   return `${mantissa.replace(/\.?0+$/, '')}e${sign}${String(Math.abs(Number(scale))).padStart(2, '0')}`
 }
 
-/** A slice by Redis's indexes, where negative ones count from the end: its first and the one behind its last. */
+/** A slice by the indexes of Redis, where negative ones count from the end: its first index, and the one after its last. */
 export function range(from: number, to: number, length: number): [number, number] {
   const first = Math.max(0, from < 0 ? length + from : from)
   const last = Math.min(length - 1, to < 0 ? length + to : to)

@@ -1,4 +1,4 @@
-/** What a command answers. Strings have a character for each byte, as everything inside the in-memory server. */
+/** The answer of a command. Strings have one character for each byte, as everywhere in the in-memory server. */
 export type Reply = number | string | null | Status | readonly Reply[]
 
 /** A reply such as `OK`, which Lua sees as a table. */
@@ -8,7 +8,7 @@ export class Status {
 
 export const OK = new Status('OK')
 
-/** The server's no. Clients know it by its name, which is that of ioredis's class. */
+/** An error reply of the server. Clients recognise it by its name, which ioredis uses as well. */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError'
 }

@@ -130,7 +130,7 @@ function interval(min: string, max: string): (member: Scored) => boolean {
 
 function bound(text: string): { at: number; exclusive: boolean } {
   const exclusive = text.startsWith('(')
-  // As C reads numbers: space in front is skipped, and nothing is 0.
+  // Read as C reads numbers: leading spaces are skipped, and an empty text is 0.
   const number = (exclusive ? text.slice(1) : text).trimStart()
   const at = number === '' ? 0 : parseDouble(number)
   if (at === undefined) throw new ReplyError('ERR min or max is not a float')
@@ -147,7 +147,7 @@ function byScore(db: Keyspace, key: string, min: string, max: string, options: r
       count = position(options[++at]!)
     } else throw syntaxError()
   }
-  // Before the key is looked at, as Redis does.
+  // Checked before the key is read, as in Redis.
   const within = interval(min, max)
   const members = sorted(db, key).filter(within)
   return listed(members.slice(offset, count < 0 ? undefined : offset + count), withScores)

@@ -12,7 +12,7 @@ enum Type {
   Table = 5,
 }
 
-/** A value of Lua that is no table, as an argument of a command. */
+/** A Lua value that is not a table, as an argument of a command. */
 export type Scalar = string | number | boolean | null | undefined
 
 /** The stack of one Lua state, with strings of bytes. */
@@ -34,7 +34,7 @@ export class LuaState {
     this.wasm._lua_settop(this.state, top)
   }
 
-  /** Puts the compiled text on the stack; else the message why it does not compile, and answers false. */
+  /** Compiles a text. Pushes the function; if the text does not compile, pushes the message and answers false. */
   compile(text: string, name: string): boolean {
     return this.withText(text, (start, length) =>
       this.withText(
@@ -44,12 +44,12 @@ export class LuaState {
     )
   }
 
-  /** Calls the function beneath so many arguments; false: an error is on the stack, as the handler at `handler` gave it. */
+  /** Calls the function below this many arguments. False: the error that the handler at `handler` returned is on the stack. */
   call(args: number, handler: number): boolean {
     return this.wasm._lua_pcall(this.state, args, 1, handler) === 0
   }
 
-  /** Takes a value off the stack and keeps it. */
+  /** Pops a value and keeps it; `pushKept` pushes it again. */
   keep(): number {
     return this.wasm._luaL_ref(this.state, REGISTRY)
   }
@@ -76,7 +76,7 @@ export class LuaState {
     this.withText(text, (start, length) => this.wasm._lua_pushlstring(this.state, start, length))
   }
 
-  /** As Redis hands replies to Lua: nil as false, a status as a table. */
+  /** Pushes a reply as Redis passes it to Lua: nil as false, a status as a table. */
   pushReply(reply: Reply): void {
     const { wasm, state } = this
     wasm._lua_checkstack(state, ENOUGH)
@@ -108,7 +108,7 @@ export class LuaState {
     return this.wasm._lua_type(this.state, at) === Type.Table
   }
 
-  /** A value that is no table; undefined for one, and for nil. */
+  /** The value at this index; undefined for a table and for nil. */
   scalar(at: number): Scalar {
     const { wasm, state } = this
     const type = wasm._lua_type(state, at)
@@ -117,7 +117,7 @@ export class LuaState {
     return type === Type.String ? this.text(at) : undefined
   }
 
-  /** The field of the table on the top, where it is no table itself. */
+  /** A field of the table on top of the stack; undefined if the field is a table itself. */
   field(name: string): Scalar {
     this.pushText(name)
     this.wasm._lua_rawget(this.state, -2)
@@ -126,7 +126,7 @@ export class LuaState {
     return value
   }
 
-  /** The elements of the table on the top, up to the first nil, each read while it is on the top. */
+  /** The elements of the table on top of the stack, up to the first nil. `read` reads the element on top. */
   elements<T>(read: () => T): T[] {
     const { wasm, state } = this
     const elements: T[] = []

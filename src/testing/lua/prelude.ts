@@ -1,8 +1,8 @@
 /**
- * What scripts find of Redis, written in Lua on one function, `command`, which answers with a table with `err` where
- * the command failed. Globals are read-only afterwards, and what reaches the file system is gone, as in Redis.
+ * The Redis API for scripts, written in Lua over one function, `command`. That function returns a table with `err` if the
+ * command failed. Afterwards globals are read-only, and functions that reach the file system are gone, as in Redis.
  *
- * Answers the handler of errors: it says where in the script an error came up.
+ * Returns the error handler, which adds the line of the script in which an error happened.
  */
 export const PRELUDE = `
 local command, sha1hex = ...

@@ -8,12 +8,12 @@ import { loadWasm } from './wasm'
 /** Runs a command of a script; throws ReplyError. */
 export type RunCommand = (name: string, args: readonly string[]) => Reply
 
-/** What C makes of a double that is no 64-bit integer, on the processors that servers have. */
+/** From here on, a double is not a 64-bit integer. C then converts it to the smallest one on the usual processors. */
 const TOO_LARGE = 2 ** 63
 
 let machine: Promise<ScriptMachine> | undefined
 
-/** The virtual machine of this process. Rejects where its package is not installed. */
+/** The virtual machine of this process. Rejects if its package is not installed. */
 export function scriptMachine(): Promise<ScriptMachine> {
   machine ??= loadWasm().then((wasm) => new ScriptMachine(new LuaState(wasm)))
   machine.catch(() => {
@@ -22,7 +22,7 @@ export function scriptMachine(): Promise<ScriptMachine> {
   return machine
 }
 
-/** Runs scripts as Redis 7 does: Lua 5.1, its conversions of replies, its messages of errors. */
+/** Runs scripts as Redis 7 does: with Lua 5.1, the same conversions of replies, and the same error messages. */
 export class ScriptMachine {
   private readonly compiled = new Map<string, number>()
   private readonly errorHandler: number
@@ -66,7 +66,7 @@ export class ScriptMachine {
     return script
   }
 
-  /** `redis.call` and `redis.pcall`: the arguments are the stack, the reply is pushed. */
+  /** `redis.call` and `redis.pcall`: takes the arguments from the stack, and pushes the reply. */
   private commandOfScript() {
     const { lua } = this
     const words: string[] = []
@@ -95,7 +95,7 @@ export class ScriptMachine {
     return new ReplyError(`${lua.field('err') ?? 'ERR unknown error'}${where}`)
   }
 
-  /** As Redis takes values from Lua: numbers lose their fraction, false is nil, a table ends at its first nil. */
+  /** Reads a value as Redis does: numbers lose their fraction, false is nil, and a table ends at its first nil. */
   private replyOnTop(): Reply {
     const { lua } = this
     if (lua.isTable(-1)) {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { compileFunction, constants } from 'node:vm'
 
-/** The functions of Lua's C API that are used here, as the WebAssembly module of `wasmoon-lua5.1` exports them. */
+/** The functions of Lua's C API that this folder uses, as the WebAssembly module of `wasmoon-lua5.1` exports them. */
 export interface LuaWasm {
   readonly HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
-  /** A pointer for C to a function of JavaScript. */
+  /** Returns a pointer by which C can call a function of JavaScript. */
   addFunction(fn: (state: number) => number, signature: string): number
   _luaL_newstate(): number
   _luaL_openlibs(state: number): void
@@ -39,7 +39,7 @@ interface Lua {
   readonly LuaApi: { initialize(): Promise<{ module: LuaWasm }> }
 }
 
-/** Loads the virtual machine; rejects where its package is not installed. */
+/** Loads the virtual machine; rejects if its package is not installed. */
 export async function loadWasm(): Promise<LuaWasm> {
   try {
     const lua: Lua = require(PACKAGE)

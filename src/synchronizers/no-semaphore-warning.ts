@@ -1,11 +1,4 @@
-import { prefixed } from '../redis/names'
-
-/** The channel of both kinds of semaphores. */
-export function semaphoreChannel(key: string): string {
-  return prefixed('redisson_sc', key)
-}
-
-/** A caller has waited for long for permits, and there is no such semaphore. */
+/** Warns that a caller has waited for a long time for permits of a semaphore that does not exist. */
 export function warnOfNoSemaphore(subject: string): void {
   process.emitWarning(
     `A caller has waited for 5 s for ${subject}, and there is no such semaphore: no client has set its permits, or it was ` +

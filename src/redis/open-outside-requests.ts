@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { outsideRequests } from '../util/async-context'
 
-/** Has a connection opened in the context of no request, now and whenever it is opened again. */
+/** Makes a connection open its sockets in an async context that belongs to no request, also when it reconnects. */
 export function openOutsideRequests(redis: Redis | Cluster): void {
   const { connect } = redis
   redis.connect = (...args: Parameters<typeof connect>) => outsideRequests(() => connect.apply(redis, args))

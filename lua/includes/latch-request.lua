@@ -1,0 +1,16 @@
+-- How a request that changes a latch begins. Reads the local variable `request`, the number of the request. The latch is
+-- KEYS[1], and the record of the requests is KEYS[2].
+--
+-- Ends the script with an error where the latch holds no count, and with the recorded answer where an earlier copy of the
+-- request was applied.
+
+--- @include "counter"
+--- @include "request-record"
+local wrong = counterError(KEYS[1])
+if wrong then
+  return wrong
+end
+local before = recordedAnswer(KEYS[2], request)
+if before then
+  return tonumber(before)
+end

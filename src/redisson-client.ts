@@ -1,0 +1,233 @@
+import type { ClientStats, HeldLock } from './api/client-state'
+import type { RedissonEvents } from './api/events'
+import type { Lockable } from './api/lockable'
+import type { RLock } from './api/rlock'
+import type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
+import type { RReadWriteLock } from './api/rread-write-lock'
+import type { RFairLock } from './locks/fair-lock'
+import type { RFencedLock } from './locks/fenced-lock'
+import type { RMultiLock } from './locks/multi-lock'
+import type { RRedLock } from './locks/red-lock'
+import type { RunOnceOptions, RunOnceTask } from './locks/run-once'
+import type { BackOffPolicy } from './locks/spin-lock'
+import type { TokenLock } from './locks/token-lock'
+import type { RCountDownLatch } from './synchronizers/count-down-latch'
+import type { RSemaphore } from './synchronizers/semaphore'
+
+/** Options of `shutdown()`. */
+export interface ShutdownOptions {
+  /**
+   * How long `unlock()` still works, in ms, while locks are held or commands are in flight.
+   * @default 2000
+   */
+  timeout?: number | undefined
+}
+
+/**
+ * What a Redisson client offers. `Redisson.create` returns one. Let your code depend on this interface, so that a test can
+ * put a double in its place.
+ *
+ * **Getters.** A getter returns at once and sends nothing to the server. Two objects of one name are the same lock. A
+ * getter throws TypeError for a name that is empty, that is not a string, or that is not well-formed Unicode. In a cluster
+ * it also throws for a name whose key and channel would fall into different slots, such as `a}b`.
+ */
+export interface RedissonClient {
+  /**
+   * The lock of this name.
+   * @example
+   * ```ts
+   * await redisson.getLock('order:42').withLock(() => charge(order))
+   * ```
+   */
+  getLock(name: string): RLock
+
+  /**
+   * The read-write lock of this name. Do not use the name for a plain lock as well: while one of the two is held, the other
+   * rejects with WrongTypeError.
+   * @example
+   * ```ts
+   * const prices = redisson.getReadWriteLock('prices')
+   * await prices.readLock().withLock(read) // beside other readers
+   * await prices.writeLock().withLock(change) // alone
+   * ```
+   */
+  getReadWriteLock(name: string): RReadWriteLock
+
+  /**
+   * The fair lock of this name: it serves its waiters in the order in which they arrived at the server.
+   * @example
+   * ```ts
+   * await redisson.getFairLock('queue').withLock(() => work())
+   * ```
+   */
+  getFairLock(name: string): RFairLock
+
+  /** The same, but a caller that holds the lock and asks for it again is rejected with IllegalMonitorStateError. */
+  getNonReentrantFairLock(name: string): RFairLock
+
+  /**
+   * The fenced lock of this name: a lock that numbers its grants.
+   * @example
+   * ```ts
+   * await redisson.getFencedLock('order:42:fenced').withLock(({ token }) => save(order, token))
+   * ```
+   */
+  getFencedLock(name: string): RFencedLock
+
+  /**
+   * The non-reentrant lock of this name: a caller that holds it and asks for it again is rejected with
+   * IllegalMonitorStateError. It is the same lock as `getLock` of that name.
+   */
+  getNonReentrantLock(name: string): RLock
+
+  /**
+   * The spin lock of this name: its waiters try again after the pauses of `backOff`, by default those of
+   * `exponentialBackOff()`. Use it beside Java's SpinLock, which publishes nothing. It is the same lock as `getLock` of that
+   * name. Throws TypeError for a `backOff` without `nextSleepPeriod()`.
+   * @example
+   * ```ts
+   * import { exponentialBackOff } from 'rlock'
+   * await redisson.getSpinLock('order:42', exponentialBackOff({ maxDelay: 50 })).withLock(() => work())
+   * ```
+   */
+  getSpinLock(name: string, backOff?: BackOffPolicy): RLock
+
+  /**
+   * The token lock of this name: the plain `SET key token NX PX` lock of other libraries. It is not re-entrant.
+   * @example
+   * ```ts
+   * await redisson.getTokenLock('locks:report').withLock(() => report())
+   * ```
+   */
+  getTokenLock(name: string): TokenLock
+
+  /**
+   * The latch of this name. In a cluster it also throws TypeError for a name with braces.
+   * @example
+   * ```ts
+   * const latch = redisson.getCountDownLatch('imports')
+   * await latch.trySetCount(1)
+   * await latch.countDown()
+   * await latch.await()
+   * ```
+   */
+  getCountDownLatch(name: string): RCountDownLatch
+
+  /**
+   * Several locks as one: a caller holds all of them or none. They may be of any kind, and of several clients.
+   * @throws TypeError for an argument that is not a lock.
+   * @throws RangeError without any lock, and for the same lock twice.
+   * @example
+   * ```ts
+   * const both = redisson.getMultiLock(redisson.getLock('account:1'), redisson.getLock('account:2'))
+   * await both.withLock(({ signal }) => transfer(signal))
+   * ```
+   */
+  getMultiLock(...locks: Lockable[]): RMultiLock
+
+  /**
+   * Locks on independent servers as one: a caller holds it while it holds a majority of them. Each server has a client of
+   * its own. Throws as `getMultiLock` does.
+   * @example
+   * ```ts
+   * import { Redisson } from 'rlock'
+   * const clients = await Promise.all(urls.map((redis) => Redisson.create({ redis })))
+   * const lock = clients[0]!.getRedLock(...clients.map((client, at) => client.getLock(`order:42:${at}`)))
+   * await lock.withLock(({ signal }) => charge(order, { signal }))
+   * ```
+   */
+  getRedLock(...locks: Lockable[]): RRedLock
+
+  /**
+   * The semaphore of this name.
+   * @example
+   * ```ts
+   * const printers = redisson.getSemaphore('printers')
+   * await printers.trySetPermits(3) // changes nothing if the semaphore exists already
+   * await printers.withPermits(() => work(), { permits: 2 })
+   * ```
+   */
+  getSemaphore(name: string): RSemaphore
+
+  /**
+   * The semaphore of this name whose permits expire.
+   * @example
+   * ```ts
+   * const licences = redisson.getPermitExpirableSemaphore('licences')
+   * await licences.trySetPermits(5)
+   * await licences.withPermit(({ signal }) => work(signal))
+   * ```
+   */
+  getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore
+
+  /**
+   * Runs `fn` as a logical thread. Within it, however deep and through any lock object, locks are re-entered and released
+   * as by one Java thread. A nested `run` is another thread. The thread ends when `fn` settles.
+   * @example
+   * ```ts
+   * await redisson.run(async () => {
+   *   await lock.lock()
+   *   await lock.lock() // re-enters
+   *   await lock.unlock()
+   *   await lock.unlock()
+   * })
+   * ```
+   */
+  run<T>(fn: () => T | Promise<T>): Promise<T>
+
+  /**
+   * Runs `fn` unless another owner holds the lock of this name: for a cron job that every instance starts and that one
+   * instance should run. Resolves with whether `fn` ran here. The lock stays held for `atLeast` ms, so that an instance
+   * whose clock is late does not run the job again. A job that takes longer than `atLeast` holds the lock until it ends.
+   *
+   * Not in Java; there, `getLock(name)` is the same lock. Rejects with the error of `fn` (the lock stays held for
+   * `atLeast`), and otherwise as `tryAcquire` of a lock does.
+   * @throws {@link LockLostError} when the lock was lost while `fn` ran.
+   * @example
+   * ```ts
+   * const isRunHere = await redisson.runOnce('nightly-report', ({ signal }) => report(signal), { atLeast: 50_000 })
+   * ```
+   */
+  runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean>
+
+  /** The id of this client in owner fields: a random UUID of version 8. The ids of Java clients are of version 4. */
+  getId(): string
+
+  /**
+   * Listens to an event. A listener that throws is reported as `error` and harms no lock.
+   * @example
+   * ```ts
+   * redisson.on('lockLost', ({ lockName, reason }) => log.error(`lost ${lockName}: ${reason}`))
+   * ```
+   */
+  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+
+  /** Listens to the next event of this kind. */
+  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+
+  /** Stops listening. */
+  off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this
+
+  /**
+   * What this client holds at this moment, for logs and health pages. Sends nothing to the server.
+   * @example
+   * ```ts
+   * for (const { kind, lockName, heldFor } of redisson.holds()) log.warn(kind, lockName, heldFor)
+   * ```
+   */
+  holds(): HeldLock[]
+
+  /** How many holds, waiters, channels and commands this client has at this moment, for gauges. Sends nothing. */
+  stats(): ClientStats
+
+  /**
+   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait. `unlock()` works for
+   * up to `timeout` ms while something is held. Then the signals of all holds that remain abort, and the connections close.
+   * Redis keeps locks that are still held until their leases end, as with Java. A second call does nothing more.
+   * @throws TypeError or RangeError for a `timeout` that is not a number of 0 or more.
+   */
+  shutdown(options?: ShutdownOptions): Promise<void>
+
+  /** `shutdown()` with its default timeout. */
+  [Symbol.asyncDispose](): Promise<void>
+}

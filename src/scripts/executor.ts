@@ -55,6 +55,11 @@ export class ScriptExecutor {
 
   constructor(private readonly options: ScriptExecutorOptions) {}
 
+  /** After so long a call that met nothing but connection errors is given up, in ms. */
+  get longestCall(): number {
+    return this.options.unavailableAfter
+  }
+
   get isServerAway(): boolean {
     return this.options.transport.state === 'away'
   }

@@ -34,7 +34,11 @@ export class OrphanReleaser {
     while (this.inProgress.size > 0) await Promise.all(this.inProgress)
   }
 
-  /** The caller gave the acquisition up: releases what it may be granted once it has been answered. */
+  /**
+   * The caller gave the acquisition up: releases what it may be granted once it has been answered. Waits without limit
+   * only where the connection broke and its server stays away, until the server is back or the client is shut down: a
+   * server that was stopped may execute the command when it goes on, however late.
+   */
   attempt<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
     this.track(
       new Promise((resolve) => {

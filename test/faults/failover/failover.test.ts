@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
 import { suffixed } from '../../../src/redis/names'
-import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
+import { closeAll, createRedisson, timed, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
@@ -19,6 +19,8 @@ import {
 
 // Detection, election and reconnecting, on a busy machine.
 const FAILED_OVER = 20_000
+/** Much sooner than a waiter of a semaphore looks again without a message. */
+const WOKEN_WITHIN = 8_000
 const PATIENT = { unavailableAfter: 30_000 }
 
 const KINDS: Record<string, (redisson: Redisson, name: string) => Pick<RLock, 'acquire'>> = {
@@ -103,7 +105,7 @@ class Synchronizers {
     await permit.release()
     await holder.getSemaphore(names.semaphore).release()
     await holder.getCountDownLatch(names.latch).countDown()
-    await Promise.all(waiting)
+    expect(await timed(() => Promise.all(waiting)), 'notified').to.be.below(WOKEN_WITHIN)
     expect(
       await withClient(now, (client) => client.mget([names.semaphore, names.permits, names.latch])),
     ).to.deep.equal(['0', '0', null])

@@ -16,6 +16,7 @@ import {
   waitUntil,
   withClient,
 } from '../../kit/servers/index'
+import { asleep } from '../../kit/sleepers'
 
 // Detection, election and reconnecting, on a busy machine.
 const FAILED_OVER = 20_000
@@ -94,7 +95,7 @@ class Synchronizers {
 
   /** All that must hold once their primary has a successor. */
   async outlive(now: Address): Promise<void> {
-    const { holder, names, permit, waiting } = this
+    const { holder, other, names, permit, waiting } = this
     const out = suffixed(names.permits, 'timeout')
     const leaseEnd = () =>
       withClient(now, async (client) => Number((await client.zrange(out, '0', '0', 'WITHSCORES'))[1]))
@@ -102,6 +103,8 @@ class Synchronizers {
     await waitUntil('the permit is renewed', async () => (await leaseEnd()) > before, FAILED_OVER)
     for (const each of waiting) expect(await stillPending(each)).to.equal(true)
     expect(permit.isHeld).to.equal(true)
+    // Else it may look again every second by itself.
+    for (const [kind, name] of Object.entries(names)) await asleep(other, `${kind} ${name}`)
     await permit.release()
     await holder.getSemaphore(names.semaphore).release()
     await holder.getCountDownLatch(names.latch).countDown()

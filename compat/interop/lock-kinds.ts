@@ -8,6 +8,8 @@ import { channelOf, untilWaiting, type World } from '../support/world'
 
 /** Well below a lease; a spin lock sleeps for up to 128 ms, and a multi lock pauses between its rounds. */
 const PROMPTLY_MS = 5_000
+/** A waiter that is not notified sleeps for longer. */
+const LEASE_MS = 60_000
 
 interface Kind {
   readonly type: LockType
@@ -61,7 +63,7 @@ export function lockKindTests(world: World): void {
     it(`Java holds a ${type} lock and keeps Node out; Node enters after its release`, async () => {
       const { name, names, lock } = setting()
       const java = world.Java.thread('a')
-      await java.lock(name, { type })
+      await java.lock(name, { type, leaseTime: LEASE_MS })
       expect(await lock.tryAcquire()).to.equal(undefined)
       const waiting = lock.acquire()
       await sleep(200)
@@ -74,7 +76,7 @@ export function lockKindTests(world: World): void {
     it(`Node holds a ${type} lock and keeps Java out; Java enters after its release`, async () => {
       const { name, names, lock } = setting()
       const java = world.Java.thread('a')
-      const hold = await lock.acquire()
+      const hold = await lock.acquire({ leaseTime: LEASE_MS })
       expect(await java.tryLock(name, { type })).to.equal(false)
       const waiting = java.lock(name, { type })
       if (type === 'spin' || kind.members > 1) await sleep(200)

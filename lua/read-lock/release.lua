@@ -49,8 +49,12 @@ end
 local kept = math.min(count, wanted)
 local longest = -2
 local fields = redis.call('hgetall', KEYS[1])
+local left = #fields / 2 - (kept > 0 and 0 or 1)
+local writes = false
 for i = 1, #fields, 2 do
-  if fields[i] ~= 'mode' and string.sub(fields[i], -6) ~= ':write' then
+  if fields[i] == 'mode' then
+    writes = fields[i + 1] == 'write'
+  elseif string.sub(fields[i], -6) ~= ':write' then
     eachLevel(1, fields[i] == ARGV[1] and kept or tonumber(fields[i + 1]) or 0, function(level)
       local life = redis.call('pttl', timeoutKey(fields[i], level))
       longest = math.max(longest, life)
@@ -69,21 +73,18 @@ if kept > 0 then
     redis.call('set', top, '1', 'px', ARGV[3])
     longest = math.max(longest, tonumber(ARGV[3]))
   end
-else
-  redis.call('hdel', KEYS[1], ARGV[1])
 end
 
-if redis.call('hlen', KEYS[1]) > 1 then
-  local writes = redis.call('hget', KEYS[1], 'mode') == 'write'
-  if writes or longest > 0 then
-    if not writes or longest > redis.call('pttl', KEYS[1]) then
-      redis.call('pexpire', KEYS[1], longest)
-    end
-    if kept > 0 then
-      return { 1, ends(timeoutKey(ARGV[1], kept)) }
-    end
-    return 1
+if left > 1 and (writes or longest > 0) then
+  if not writes or longest > redis.call('pttl', KEYS[1]) then
+    redis.call('pexpire', KEYS[1], longest)
   end
+  if kept > 0 then
+    return { 1, ends(timeoutKey(ARGV[1], kept)) }
+  end
+  -- The owner goes last: where the user may not do one of this, the release is sent again and finds it.
+  redis.call('hdel', KEYS[1], ARGV[1])
+  return 1
 end
 
 redis.call('del', KEYS[1])

@@ -34,7 +34,11 @@ export class OrphanReleaser {
     while (this.inProgress.size > 0) await Promise.all(this.inProgress)
   }
 
-  /** The caller cancelled the acquisition: waits for its answer, and releases what it may have been granted. */
+  /**
+   * The caller cancelled the acquisition: waits for its answer, and releases what it may have been granted. It waits without
+   * limit only if the connection broke and its server stays away, until the server is back or the client is shut down. A server
+   * that was stopped may execute the command when it goes on, however late.
+   */
   attempt<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
     this.track(
       new Promise((resolve) => {

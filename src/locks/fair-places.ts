@@ -1,4 +1,5 @@
 import type { Context } from '../client/context'
+import { ServerTime } from '../client/server-time'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
@@ -13,26 +14,18 @@ interface Placed {
 
 const REFRESHES_AN_ALLOWANCE = 3
 
-/** The state of one client for its fair locks. */
-interface FairClient {
-  readonly placesByKey: Map<string, FairPlaces>
-  /**
-   * How far the server's clock is ahead of the monotonic clock here, in ms; undefined before the first answer. With several
-   * servers it comes from the last answer of any of them. A server whose clock is far ahead answers that a try is late, and
-   * its answer contains its time.
-   */
-  serverClockAhead: number | undefined
-}
+/** The places of one client, by the keys of their locks. */
+type PlacesByKey = Map<string, FairPlaces>
 
-const clients = new WeakMap<Context, FairClient>()
+const clients = new WeakMap<Context, PlacesByKey>()
 
-function clientOf(context: Context): FairClient {
-  let client = clients.get(context)
-  if (!client) {
-    client = { placesByKey: new Map(), serverClockAhead: undefined }
-    clients.set(context, client)
+function placesOf(context: Context): PlacesByKey {
+  let places = clients.get(context)
+  if (!places) {
+    places = new Map()
+    clients.set(context, places)
   }
-  return client
+  return places
 }
 
 /**
@@ -47,13 +40,13 @@ export class FairPlaces {
   /** When the next refresh is due, by the monotonic clock. */
   private due = Number.POSITIVE_INFINITY
   private isRefreshing = false
-  private readonly client: FairClient
+  private readonly time: ServerTime
 
   private constructor(
     private readonly context: Context,
     private readonly scripts: FairScripts,
   ) {
-    this.client = clientOf(context)
+    this.time = ServerTime.of(context)
     this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
   }
 
@@ -62,13 +55,13 @@ export class FairPlaces {
     const existing = FairPlaces.existing(context, scripts.key)
     if (existing) return existing
     const places = new FairPlaces(context, scripts)
-    clientOf(context).placesByKey.set(scripts.key, places)
+    placesOf(context).set(scripts.key, places)
     return places
   }
 
   /** The same, if the client has any. */
   static existing(context: Context, key: string): FairPlaces | undefined {
-    return clients.get(context)?.placesByKey.get(key)
+    return clients.get(context)?.get(key)
   }
 
   add(waiter: Placed): void {
@@ -79,18 +72,17 @@ export class FairPlaces {
     if (!this.waiters.delete(waiter.owner) || this.waiters.size > 0) return
     this.timer.cancel()
     this.due = Number.POSITIVE_INFINITY
-    this.client.placesByKey.delete(this.scripts.key)
+    clients.get(this.context)?.delete(this.scripts.key)
   }
 
   /** The time by the server's clock in this many ms; 0 while it is unknown. */
   serverTimeIn(ms: number): number {
-    const { serverClockAhead } = this.client
-    return serverClockAhead === undefined ? 0 : Math.ceil(this.now() + serverClockAhead + ms)
+    return this.time.in(ms) ?? 0
   }
 
   /** A try was answered. */
   learn({ serverTime, lives }: Pick<FairBlocked, 'serverTime' | 'lives'>): void {
-    this.client.serverClockAhead = serverTime - this.now()
+    this.time.learn(serverTime)
     const { allowance } = this.scripts
     const third = allowance / REFRESHES_AN_ALLOWANCE
     this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))

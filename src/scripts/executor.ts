@@ -12,7 +12,7 @@ import type { Clock, Moment, Timer } from '../util/clock'
 import { LinkedList } from '../util/linked-list'
 import { refused, unavailable, wrongType } from './call-errors'
 import type { Script } from './script'
-import { type AnyScriptCall, ScriptCall } from './script-call'
+import { type AnyScriptCall, type Reply, ScriptCall } from './script-call'
 import type { ScriptTransport } from './transport'
 
 export interface ScriptExecutorOptions {
@@ -55,6 +55,11 @@ export class ScriptExecutor {
 
   constructor(private readonly options: ScriptExecutorOptions) {}
 
+  /** After so long a call that met nothing but connection errors is given up, in ms. */
+  get longestCall(): number {
+    return this.options.unavailableAfter
+  }
+
   get isServerAway(): boolean {
     return this.options.transport.state === 'away'
   }
@@ -70,7 +75,7 @@ export class ScriptExecutor {
     const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, needsReplica)
     if (this.closed !== undefined) {
       call.reject(this.closed)
-      call.finish(undefined)
+      this.finish(call, undefined)
       return call
     }
     this.pending.add(call)
@@ -117,13 +122,18 @@ export class ScriptExecutor {
 
   private answered<Value>(call: ScriptCall<Value>, sent: Moment, raw: unknown, acknowledged: boolean) {
     const { mayHaveBeenApplied, lateCopyPossible } = call
-    const value = call.script.decode(raw)
+    let value: Value
+    try {
+      value = call.script.decode(raw)
+    } catch (error) {
+      return this.failed(call, sent, 0, error)
+    }
     const reply = { value, sent, connectionBroke: mayHaveBeenApplied, lateCopyPossible, acknowledged }
     this.options.outages.answered()
     this.options.refusals.answered()
-    this.settle(call)
+    this.unwatch(call)
     if (!call.settled) call.resolve(reply)
-    call.finish(reply)
+    this.finish(call, reply)
   }
 
   private failed(call: AnyScriptCall, sent: Moment, backoff: number, error: unknown): void {
@@ -147,7 +157,7 @@ export class ScriptExecutor {
         call.lastError = withoutSecrets(error, this.options.secrets)
       clock.after(backoff, () => {
         call.whenFenced(() => {
-          if (call.settled) call.finish(undefined)
+          if (call.settled) this.finish(call, undefined)
           else this.attempt(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
         })
         if (call.isFencePending) this.refuseWithConnection(call)
@@ -157,7 +167,7 @@ export class ScriptExecutor {
     const explained = this.explain(kind, error, call)
     if (kind === 'refused') this.noteRefusal(call, error, explained)
     this.refuse(call, explained)
-    call.whenFenced(() => call.finish(undefined))
+    call.whenFenced(() => this.finish(call, undefined))
   }
 
   /** A server that refuses every new connection also allows no fence, so the call is rejected and does not wait for one. */
@@ -174,11 +184,17 @@ export class ScriptExecutor {
   }
 
   private refuse(call: AnyScriptCall, error: unknown) {
-    this.settle(call)
+    // Else it is watched on: nothing else finds out that the connection with its command, or the next one, went silent.
+    if (!call.isInFlight && !call.isFencePending) this.unwatch(call)
     if (!call.settled) call.reject(error)
   }
 
-  private settle(call: AnyScriptCall) {
+  private finish<Value>(call: ScriptCall<Value>, reply: Reply<Value> | undefined) {
+    this.unwatch(call)
+    call.finish(reply)
+  }
+
+  private unwatch(call: AnyScriptCall) {
     if (!call.isPending) return
     call.isPending = false
     this.pending.remove(call)
@@ -216,12 +232,16 @@ export class ScriptExecutor {
     const { clock, outages, silentAfter, unavailableAfter, transport } = this.options
     for (const call of this.pending) {
       const age = clock.elapsedSince(call.started)
-      if (age >= unavailableAfter) {
+      if (age >= unavailableAfter && !call.settled) {
         const error = unavailable(call, age, call.lastError)
         outages.met(error)
         this.refuse(call, error)
-      } else if (age < silentAfter) return
-      else if (this.probed === undefined || clock.elapsedSince(this.probed) >= silentAfter) {
+      }
+      if (age < Math.min(silentAfter, unavailableAfter)) return
+      if (
+        age >= silentAfter &&
+        (this.probed === undefined || clock.elapsedSince(this.probed) >= silentAfter)
+      ) {
         this.probed = clock.now()
         transport.probe()
       }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LeasedPermitsWanted } from '../api/leased-permit-arguments'
 import type { Context } from '../client/context'
+import { ServerTime } from '../client/server-time'
 import type { Orphan } from '../leases/orphan-releaser'
 import { semaphoreChannel, suffixed } from '../redis/names'
 import { script } from '../scripts/script'
@@ -14,16 +15,37 @@ import { warnOfNoSemaphore } from './no-semaphore-warning'
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
 
-/** {1}: granted; {0, free, wait}: too few; {-1}: no such semaphore. */
+/** What an acquisition was answered. */
+type Answer = Outcome<undefined> & {
+  /** The time by the server's clock in ms. */
+  readonly serverTime: number
+  /** It came after its deadline, and changed nothing. */
+  readonly isLate: boolean
+}
+
+/** See lua/permit-expirable-semaphore/acquire.lua. */
 function decodeAcquire(raw: unknown): Outcome<undefined> {
-  const [answer, left = NO_SEMAPHORE, wait = -1] = raw as number[]
-  if (answer === 1) return GRANTED
+  const [answer, serverTime = 0, left = NO_SEMAPHORE, wait = -1] = raw as number[]
+  return { ...outcome(answer, left, wait), serverTime, isLate: answer === LATE } as Answer
+}
+
+function outcome(answer: number | undefined, left: number, wait: number): Outcome<undefined> {
+  if (answer === TAKEN) return GRANTED
+  if (answer === LATE) return blocked(0)
   // The wait ends with the next lease, or earlier: Java publishes no message when it shortens a lease.
   const recheck = untilRecheck()
   return { ...blocked(wait < 0 ? recheck : Math.min(wait, recheck)), left }
 }
 
+const TAKEN = 1
+const LATE = 2
 const NO_SEMAPHORE = -1
+
+/** In ms. The last release of a late copy comes after this (orphan-releaser.ts). */
+const LONGEST_DEADLINE = 10_000
+/** A deadline in the past: the server answers with its time, and grants nothing. */
+const ASKS_FOR_TIME = 1
+const NO_DEADLINE = 0
 
 /** The answer to a release of permits. */
 export interface ReleaseReply {
@@ -49,12 +71,14 @@ export function timeoutsKey(key: string): string {
 export class PermitScripts {
   readonly target: WaitTarget
   readonly keys: readonly string[]
+  private readonly time: ServerTime
 
   constructor(
     readonly context: Context,
     readonly name: string,
     readonly key: string,
   ) {
+    this.time = ServerTime.of(context)
     const lockId = `permits ${key}`
     this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: IN_PARTS }
     this.keys = [key, timeoutsKey(key)]
@@ -64,8 +88,20 @@ export class PermitScripts {
     return [this.target.channel, this.context.publishCommand]
   }
 
-  acquire(ids: readonly string[], lease: number): ScriptCall<Outcome<undefined>> {
-    return this.context.scripts.run(ACQUIRE, this.keys, [lease, ...this.messages, ids.length, ...ids], true)
+  /** `lease`: in ms; undefined: without end. */
+  acquire(ids: readonly string[], lease: number | undefined): ScriptCall<Outcome<undefined>> {
+    const { scripts } = this.context
+    // Permits that a late copy takes come back when their lease ends; those without one never would.
+    const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
+    // The call is given up then, as a rule, and a copy that arrives later may take nothing.
+    const deadline = this.time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
+    const args = [lease ?? 0, ...this.messages, deadline, ids.length, ...ids]
+    const call = scripts.run(ACQUIRE, this.keys, args, true)
+    call.whenAnswered(
+      ({ value }) => this.time.learn((value as Answer).serverTime),
+      () => {},
+    )
+    return call
   }
 
   /** Releases the permits that are out. With `all`, releases none if one of them is not out or its lease has ended. */
@@ -124,6 +160,8 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
   readonly needs: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
+  /** The last try came after its deadline: whether there are permits is not known. */
+  isLate = false
   private isAbsent = false
   private hasWarned = false
 
@@ -144,10 +182,11 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
   }
 
   send(): ScriptCall<Outcome<undefined>> {
-    const call = this.scripts.acquire(this.ids, this.permitLease ?? 0)
+    const call = this.scripts.acquire(this.ids, this.permitLease)
     call.whenAnswered(
       ({ value }) => {
         this.isAbsent = value.left === NO_SEMAPHORE
+        this.isLate = (value as Answer).isLate
       },
       () => {},
     )

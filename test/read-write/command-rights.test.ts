@@ -5,7 +5,7 @@ import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
 /** Commands of the scripts; each is refused in turn, so that the script ends in the middle. */
-const COMMANDS = ['hset', 'hincrby', 'hexists', 'set', 'pexpire', 'hdel', 'del']
+const COMMANDS = ['hset', 'hincrby', 'hexists', 'hlen', 'hget', 'set', 'pexpire', 'pttl', 'hdel', 'del']
 /** Much less than a lease. */
 const SOON = 5_000
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Permit, Redisson, RLock } from '../../../src/index'
 import { suffixed } from '../../../src/redis/names'
-import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
+import { closeAll, createRedisson, timed, uniqueName } from '../../kit/clients'
 import { stillPending } from '../../kit/observing'
 import { isRenewed, NO_PROXIES, replicateThroughProxies, roles, through } from '../../kit/replication'
 import {
@@ -16,9 +16,12 @@ import {
   waitUntil,
   withClient,
 } from '../../kit/servers/index'
+import { asleep } from '../../kit/sleepers'
 
 // Detection, election and reconnecting, on a busy machine.
 const FAILED_OVER = 20_000
+/** Much sooner than a waiter of a semaphore looks again without a message. */
+const WOKEN_WITHIN = 8_000
 const PATIENT = { unavailableAfter: 30_000 }
 
 const KINDS: Record<string, (redisson: Redisson, name: string) => Pick<RLock, 'acquire'>> = {
@@ -92,7 +95,7 @@ class Synchronizers {
 
   /** All that must hold once their primary has a successor. */
   async outlive(now: Address): Promise<void> {
-    const { holder, names, permit, waiting } = this
+    const { holder, other, names, permit, waiting } = this
     const out = suffixed(names.permits, 'timeout')
     const leaseEnd = () =>
       withClient(now, async (client) => Number((await client.zrange(out, '0', '0', 'WITHSCORES'))[1]))
@@ -100,10 +103,12 @@ class Synchronizers {
     await waitUntil('the permit is renewed', async () => (await leaseEnd()) > before, FAILED_OVER)
     for (const each of waiting) expect(await stillPending(each)).to.equal(true)
     expect(permit.isHeld).to.equal(true)
+    // Else it may look again every second by itself.
+    for (const [kind, name] of Object.entries(names)) await asleep(other, `${kind} ${name}`)
     await permit.release()
     await holder.getSemaphore(names.semaphore).release()
     await holder.getCountDownLatch(names.latch).countDown()
-    await Promise.all(waiting)
+    expect(await timed(() => Promise.all(waiting)), 'notified').to.be.below(WOKEN_WITHIN)
     expect(
       await withClient(now, (client) => client.mget([names.semaphore, names.permits, names.latch])),
     ).to.deep.equal(['0', '0', null])

@@ -1,66 +1,34 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { RLock } from '../../../src/api/rlock'
-import type { Redisson, RedissonOptions } from '../../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../kit/clients'
+import type { Redisson, TokenLock } from '../../../src/index'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
 import { ownerOf } from '../../kit/observing'
-import { roles, through } from '../../kit/replication'
-import {
-  type Address,
-  type ClusterSetup,
-  type RedisNode,
-  type SentinelSetup,
-  startCluster,
-  startSentinel,
-  waitUntil,
-  withClient,
-} from '../../kit/servers/index'
+import { type Address, type ClusterSetup, startCluster, waitUntil, withClient } from '../../kit/servers/index'
+import { setUpSilentReplicas } from './silent-replicas'
 
 const SYNC = 400
 // Three tries, and a busy machine.
 const THREE_TRIES = { least: 3 * SYNC - 50, most: 3 * SYNC + 4_000 }
 
-const KINDS: Record<string, (redisson: Redisson, name: string) => RLock> = {
+const REENTRANT: Record<string, (redisson: Redisson, name: string) => RLock> = {
   'a lock': (redisson, name) => redisson.getLock(name),
   'a read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
   'a write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
+}
+const OTHERS: Record<string, (redisson: Redisson, name: string) => TokenLock> = {
+  'a token lock': (redisson, name) => redisson.getTokenLock(name),
 }
 
 const keysOf = (name: string) => (client: Redis) => client.keys(`*${name}*`)
 
 describe('Replicas that do not acknowledge', () => {
-  let setup: SentinelSetup
-  let primary: RedisNode
-  let replicas: readonly RedisNode[]
-
-  before(async () => {
-    setup = await startSentinel()
-    ;({ primary, replicas } = await roles(setup))
-  })
-  afterEach(async () => {
-    await resume()
-    await closeAll()
-  })
-  after(() => setup.stop())
-
-  const pause = () => Promise.all(replicas.map((replica) => replica.pause()))
-  const resume = async () => {
-    await Promise.all(replicas.map((replica) => replica.resume()))
-    await waitUntil('both replicas have everything', () =>
-      withClient(primary, async (client) => {
-        await client.set('caught up', 1)
-        return (await client.wait(2, 1_000)) === 2
-      }),
-    )
-  }
-  const connected = (options: Partial<RedissonOptions> = {}) =>
-    createRedisson({ redis: through(setup), slavesSyncTimeout: SYNC, ...options })
+  const servers = setUpSilentReplicas(SYNC)
+  const { pause, resume, connected } = servers
   const isFree = (name: string) =>
-    waitUntil(`nothing is left of ${name}`, () =>
-      withClient(primary, async (client) => (await keysOf(name)(client)).length === 0),
-    )
+    waitUntil(`nothing is left of ${name}`, async () => (await keysOf(name)(servers.redis)).length === 0)
 
-  for (const [kind, lockOf] of Object.entries(KINDS)) {
+  for (const [kind, lockOf] of Object.entries({ ...REENTRANT, ...OTHERS }))
     it(`Missing replicas fail ${kind} after three tries; it is released, and granted once the replicas are back (D4)`, async () => {
       const redisson = await connected()
       const name = uniqueName()
@@ -80,9 +48,10 @@ describe('Replicas that do not acknowledge', () => {
       expect(await timed(() => lockOf(redisson, name).withLock(() => {}))).to.be.below(10_000)
     })
 
+  for (const [kind, lockOf] of Object.entries(REENTRANT))
     it(`Replicas that do not acknowledge fail a re-entry of ${kind}: its count is released, and the hold stands`, async () => {
       const redisson = await connected()
-      const redis = await openRedis(primary.url)
+      const { redis } = servers
       const name = uniqueName()
       const lock = lockOf(redisson, name)
       await redisson.run(async () => {
@@ -102,7 +71,24 @@ describe('Replicas that do not acknowledge', () => {
       })
       await isFree(name)
     })
-  }
+
+  it('A token that no replica has is not handed out: the lock is released, and the next token is greater (F3, J6)', async () => {
+    const redisson = await connected()
+    const errors: Error[] = []
+    redisson.on('error', (error) => errors.push(error))
+    const { redis } = servers
+    const name = uniqueName('fenced')
+    const lock = redisson.getFencedLock(name)
+    expect(await lock.withLock(({ token }) => token)).to.equal(1)
+    await pause()
+    expect((await rejection(lock.lockAndGetToken())).code).to.equal('LOCK_NOT_REPLICATED')
+    await waitUntil('it is released', async () => (await redis.exists(name)) === 0)
+    expect(await lock.getToken(), 'three tries of one owner draw one token').to.equal(2)
+    await resume()
+    expect(await lock.lockAndGetToken()).to.equal(3)
+    await lock.unlock()
+    expect(errors).to.deep.equal([])
+  })
 
   it('With missing replicas a single try takes one wait for them, and a bounded tryLock() little more than its own wait (A7)', async () => {
     const redisson = await connected()
@@ -144,7 +130,7 @@ describe('Replicas that do not acknowledge', () => {
 
   it('Replicas that do not acknowledge do not matter with checkLockSyncedSlaves: false', async () => {
     const redisson = await connected({ checkLockSyncedSlaves: false })
-    const redis = await openRedis(primary.url)
+    const { redis } = servers
     const lock = redisson.getLock(uniqueName())
     await pause()
     await redisson.run(async () => {

@@ -1,46 +1,17 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../../kit/clients'
-import { roles, through } from '../../kit/replication'
-import {
-  type RedisNode,
-  type SentinelSetup,
-  startSentinel,
-  waitUntil,
-  withClient,
-} from '../../kit/servers/index'
+import { rejection, timed, uniqueName } from '../../kit/clients'
+import { waitUntil } from '../../kit/servers/index'
+import { setUpSilentReplicas } from './silent-replicas'
 
 const SYNC = 300
 
 describe('Semaphores and latches, and replicas that do not acknowledge', () => {
-  let setup: SentinelSetup
-  let primary: RedisNode
-  let replicas: readonly RedisNode[]
-
-  before(async () => {
-    setup = await startSentinel()
-    ;({ primary, replicas } = await roles(setup))
-  })
-  afterEach(async () => {
-    await resume()
-    await closeAll()
-  })
-  after(() => setup.stop())
-
-  const pause = () => Promise.all(replicas.map((replica) => replica.pause()))
-  const resume = async () => {
-    await Promise.all(replicas.map((replica) => replica.resume()))
-    await waitUntil('both replicas have everything', () =>
-      withClient(primary, async (client) => {
-        await client.set('caught up', 1)
-        return (await client.wait(2, 1_000)) === 2
-      }),
-    )
-  }
-  const connected = () => createRedisson({ redis: through(setup), slavesSyncTimeout: SYNC })
+  const servers = setUpSilentReplicas(SYNC)
+  const { pause, resume, connected } = servers
 
   it('An acquisition of a semaphore that no replica has is released once, and granted once they are back (S10)', async () => {
     const redisson = await connected()
-    const redis = await openRedis(primary.url)
+    const { redis } = servers
     const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)
     await semaphore.trySetPermits(5)
@@ -63,7 +34,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
 
   it('A permit that no replica has is released, and granted once they are back (S10)', async () => {
     const redisson = await connected()
-    const redis = await openRedis(primary.url)
+    const { redis } = servers
     const name = uniqueName('permits')
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(5)

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RPermitExpirableSemaphore } from '../../../../src/index'
-import type { ObjectPlan } from '../plan/objects'
-import type { Surroundings } from '../worker/caller'
 import type { Turn } from '../worker/evidence-writer'
-import type { Generation } from './generation'
-import { Turns } from './turns'
+import { PermitTurns } from './permit-turns'
 
 /** Shorter than a lease, by so much, a caller takes itself for the holder of permits that nothing renews. */
 const MARGIN_MS = 500
@@ -17,23 +14,7 @@ interface Held {
 }
 
 /** Takes permits that expire: one that renews itself, or some with a lease and by their ids. */
-export class PermitsCaller extends Turns {
-  private known = ''
-
-  constructor(
-    around: Surroundings,
-    name: string,
-    private readonly plan: Extract<ObjectPlan, { kind: 'semaphore' | 'permits' }>,
-    private readonly generation: Generation,
-    seed: number,
-  ) {
-    super(around, name, seed)
-  }
-
-  protected override pauseMs(): number {
-    return this.random.between(0, 20)
-  }
-
+export class PermitsCaller extends PermitTurns {
   protected override async turn(): Promise<void> {
     const { generation, random } = this
     const name = generation.nameOf('permits', this.plan.name)
@@ -59,7 +40,7 @@ export class PermitsCaller extends Turns {
     }
     if (!held) return await this.quit(turn)
     await this.inside(turn, held)
-    await this.release(turn, held)
+    await this.released(turn, held.release())
   }
 
   private async leased(
@@ -96,30 +77,5 @@ export class PermitsCaller extends Turns {
     held.signal?.removeEventListener('abort', tell)
     if (held.isHeld) await evidence.leave(turn, undefined)
     else tell()
-  }
-
-  private async release(turn: Turn, held: Held) {
-    const { evidence, failed } = this.around
-    try {
-      await held.release()
-      await evidence.note('free', turn, { ok: true })
-    } catch (error) {
-      const { code, message } = error as { code?: string; message: string }
-      await evidence.note('free', turn, { ok: false, error: code ?? message })
-      failed(error)
-    }
-  }
-
-  private async isSet(semaphore: RPermitExpirableSemaphore): Promise<boolean> {
-    if (this.known === semaphore.getName()) return true
-    try {
-      await semaphore.trySetPermits(this.plan.total)
-      this.known = semaphore.getName()
-      return true
-    } catch (error) {
-      this.around.failed(error)
-      await sleep(50)
-      return false
-    }
   }
 }

@@ -1,29 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RSemaphore } from '../../../../src/index'
-import type { ObjectPlan } from '../plan/objects'
-import type { Surroundings } from '../worker/caller'
 import type { Turn } from '../worker/evidence-writer'
-import type { Generation } from './generation'
-import { Turns } from './turns'
+import { PermitTurns } from './permit-turns'
 
 /** Takes one or two permits of a semaphore, in all the ways there are. */
-export class SemaphoreCaller extends Turns {
-  private known = ''
-
-  constructor(
-    around: Surroundings,
-    name: string,
-    private readonly plan: Extract<ObjectPlan, { kind: 'semaphore' | 'permits' }>,
-    private readonly generation: Generation,
-    seed: number,
-  ) {
-    super(around, name, seed)
-  }
-
-  protected override pauseMs(): number {
-    return this.random.between(0, 20)
-  }
-
+export class SemaphoreCaller extends PermitTurns {
   protected override async turn(): Promise<void> {
     const { plan, generation, random } = this
     const over = generation.signal
@@ -63,19 +44,6 @@ export class SemaphoreCaller extends Turns {
     await this.released(turn, done)
   }
 
-  private async isSet(semaphore: RSemaphore): Promise<boolean> {
-    if (this.known === semaphore.getName()) return true
-    try {
-      await semaphore.trySetPermits(this.plan.total)
-      this.known = semaphore.getName()
-      return true
-    } catch (error) {
-      this.around.failed(error)
-      await sleep(50)
-      return false
-    }
-  }
-
   private async inside(turn: Turn) {
     const { evidence } = this.around
     await evidence.enter(turn)
@@ -92,16 +60,5 @@ export class SemaphoreCaller extends Turns {
         if ((error as { code?: string }).code !== 'REDIS_REFUSED') throw error
         await sleep(100)
       }
-  }
-
-  private async released(turn: Turn, release: Promise<unknown>) {
-    try {
-      await release
-      await this.around.evidence.note('free', turn, { ok: true })
-    } catch (error) {
-      const { code, message } = error as { code?: string; message: string }
-      await this.around.evidence.note('free', turn, { ok: false, error: code ?? message })
-      this.around.failed(error)
-    }
   }
 }

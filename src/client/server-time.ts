@@ -1,0 +1,37 @@
+import type { Moment } from '../util/clock'
+import type { Context } from './context'
+
+const known = new WeakMap<Context, ServerTime>()
+
+/**
+ * The time by the server's clock, as far as the client knows it, for scripts that have a deadline. With several servers it comes
+ * from the last answer of any of them. A server whose clock is far ahead answers that a call is late, and its answer contains
+ * its time.
+ */
+export class ServerTime {
+  private said: number | undefined
+  private heard: Moment | undefined
+
+  private constructor(private readonly context: Context) {}
+
+  static of(context: Context): ServerTime {
+    let time = known.get(context)
+    if (!time) {
+      time = new ServerTime(context)
+      known.set(context, time)
+    }
+    return time
+  }
+
+  /** A script was answered. Its answer contains the time by the server's clock, in ms. */
+  learn(serverTime: number): void {
+    this.said = serverTime
+    this.heard = this.context.clock.now()
+  }
+
+  /** The time by the server's clock in this many ms; undefined before the first answer. */
+  in(ms: number): number | undefined {
+    const { said, heard, context } = this
+    return said === undefined ? undefined : Math.ceil(said + context.clock.elapsedSince(heard!) + ms)
+  }
+}

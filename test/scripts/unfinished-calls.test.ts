@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { type Clock, systemClock } from '../../src/util/clock'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { tapped } from '../kit/tapped-transport'
+
+/** How long a PING may take, in ms (health-check.ts). */
+const PING_TIMEOUT = 3_000
+
+/** The system's clock, which says when a PING was given up. */
+class PingClock implements Clock {
+  readonly now = systemClock.now
+  readonly elapsedSince = systemClock.elapsedSince
+  private givenUp: () => void = () => {}
+  readonly pingIsOver = new Promise<void>((resolve) => {
+    this.givenUp = resolve
+  })
+
+  after(delay: number, callback: () => void) {
+    return systemClock.after(delay, () => {
+      callback()
+      if (delay === PING_TIMEOUT) this.givenUp()
+    })
+  }
+}
+
+describe('A call that its caller has given up', () => {
+  let server: Standalone
+  let redis: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+  })
+  afterEach(async () => {
+    await server.resume()
+    await closeAll()
+  })
+  after(() => server.stop())
+
+  it('A connection that went silent is cut though the call on it was given up long before, and what the call acquired is released (guarantees 2 and 4)', async () => {
+    const clock = new PingClock()
+    const redisson = await createRedisson(
+      { redis: server.url, unavailableAfter: 300 },
+      { silentAfter: 600, clock },
+    )
+    const lock = redisson.getLock(uniqueName())
+    await lock.withLock(() => {})
+    const connections = async () => {
+      const list = (await redis.client('LIST')) as string
+      const own = list.split('\n').filter((line) => line.includes(`name=rlock:${redisson.getId()}`))
+      return own.map((line) => /^id=(\d+)/.exec(line)![1])
+    }
+    const before = await connections()
+    await server.pause()
+    expect((await rejection(lock.lock())).code).to.equal('REDIS_UNAVAILABLE')
+    await clock.pingIsOver
+    await server.resume()
+    await waitUntil('nothing is being released', () => redisson.stats().releasing === 0)
+    expect(await connections()).to.not.include.members(before)
+    expect(await redis.exists(lock.getName())).to.equal(0)
+    await lock.withLock(() => {})
+  })
+
+  it('An answer that its script does not give ends a call with an error, and what the call acquired is released (guarantee 4)', async () => {
+    let isGarbled = true
+    const transport = tapped(async ({ name, pass }) => {
+      const answer = await pass()
+      return name === 'fair-lock/acquire' && isGarbled ? 5 : answer
+    })
+    const redisson = await createRedisson({ redis: server.url }, { transport })
+    const lock = redisson.getFairLock(uniqueName())
+    expect((await rejection(lock.lock())).code).to.equal('REDIS_UNAVAILABLE')
+    isGarbled = false
+    await waitUntil('nothing is being released', () => redisson.stats().releasing === 0)
+    expect(await redis.exists(lock.getName())).to.equal(0)
+    await lock.withLock(() => {})
+  })
+})

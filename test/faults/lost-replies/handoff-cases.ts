@@ -29,7 +29,8 @@ export function handingOff(kind: Kind): Case[] {
     await scene.rival.unlock(another)
     return await Promise.all(settled)
   }
-  const handoff = { kind, script: 'lock/handoff', act, levels: 1 } as const
+  // A hold older than a cohort, 10 ms, is released with a message instead.
+  const handoff = { kind, script: 'lock/handoff', act, levels: 1, isSentInTime: true } as const
   const plainly = ({ lock }: Scene) => lock.lock()
   return [
     { ...handoff, state: 'one waits', arrange: (scene) => arrange(scene, plainly) },

@@ -65,6 +65,11 @@ export class LossyLink {
     return Object.fromEntries(entries) as Record<string, Address>
   }
 
+  /** The script was sent once at least. */
+  get isSent(): boolean {
+    return this.copies > 0
+  }
+
   /** Milliseconds since the script was first sent. */
   get age(): number {
     return performance.now() - this.firstCopyAt

@@ -12,7 +12,7 @@ import { warnOfOtherClients } from './self-wait-across-clients'
 /** One owner's attempt at one lock. */
 export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   readonly owner: string
-  private readonly threadId: number
+  readonly threadId: number
   readonly lease: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
@@ -49,7 +49,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   }
 
   get subject(): string {
-    return `the lock ${quote(this.scripts.name)} (thread id ${this.threadId})`
+    return `the lock ${quote(this.scripts.name)}`
   }
 
   send(): ScriptCall<Outcome<Grant>> {

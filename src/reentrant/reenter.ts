@@ -4,7 +4,7 @@ import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step'
-import { notReplicated, unanswered } from '../waiting/wait-errors'
+import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import type { AcquireOptions } from './acquire-options'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold, Level, LevelOrigin } from './hold'
@@ -121,5 +121,5 @@ async function askOnce<Grant>(
 
 /** The lock and the hold, for messages of the wait. */
 function subjectOf({ name }: AnyLockScripts, { threadId }: Hold): string {
-  return `the lock ${quote(name)} (thread id ${threadId})`
+  return nameOf({ subject: `the lock ${quote(name)}`, threadId })
 }

@@ -24,8 +24,10 @@ export interface Attempt<Grant> {
   readonly signal: AbortSignal | undefined
   /** After a grant, the next local waiter need not try again for this long, in ms, unless it is notified. */
   readonly lease: number
-  /** The object that the caller waits for, for messages: `the lock "name" (thread id 7)`. */
+  /** The object that the caller waits for, for messages: `the lock "name"`. */
   readonly subject: string
+  /** The thread id on the wire, for messages; absent where the object has no owners. */
+  readonly threadId?: number
   /** How many permits it needs, for a semaphore; absent: one. */
   readonly needs?: number
   /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */

@@ -1,5 +1,16 @@
 import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
 
+/** The object and the hold that a caller waits for, for messages. */
+export function nameOf({
+  subject,
+  threadId,
+}: {
+  readonly subject: string
+  readonly threadId?: number
+}): string {
+  return threadId === undefined ? subject : `${subject} (thread id ${threadId})`
+}
+
 /** For a caller whose acquisition no replica acknowledged in `tries` tries. */
 export function notReplicated(subject: string, clientId: string, tries: number): LockNotReplicatedError {
   const often = tries === 1 ? '' : ` in ${tries} tries`

@@ -3,7 +3,7 @@ import { onAbort } from '../util/abort'
 import type { Moment, Timer } from '../util/clock'
 import type { Linked } from '../util/linked-list'
 import type { Attempt, Outcome } from './attempt'
-import { notReplicated, unanswered, unavailable } from './wait-errors'
+import { nameOf, notReplicated, unanswered, unavailable } from './wait-errors'
 import type { WaitQueueEnvironment } from './wait-target'
 
 /** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
@@ -125,7 +125,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
 
   /** No replica acknowledged its attempts. */
   failUnreplicated(): void {
-    this.fail(notReplicated(this.attempt.subject, this.queue.around.clientId, this.unacknowledged))
+    this.fail(notReplicated(nameOf(this.attempt), this.queue.around.clientId, this.unacknowledged))
   }
 
   private readonly waitIsOver = () => {
@@ -133,7 +133,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     const { clock, clientId, grace, isServerAway } = this.queue.around
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
-    if (isServerAway || cause) return this.fail(unavailable(attempt.subject, clientId, cause))
+    if (isServerAway || cause) return this.fail(unavailable(nameOf(attempt), clientId, cause))
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
       // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true
@@ -142,7 +142,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
       return
     }
     if (unacknowledged > 0) this.failUnreplicated()
-    else if (!known) this.fail(unanswered(attempt.subject, clientId))
+    else if (!known) this.fail(unanswered(nameOf(attempt), clientId))
     else this.giveUp()
   }
 

@@ -22,7 +22,7 @@ describe('Errors', () => {
     const error = (await rejection(hold.unlock())) as LockLostError
     expect(error).to.be.instanceOf(LockLostError)
     expect(error).to.include({ lockName: name, threadId })
-    for (const part of [name, redisson.getId(), `thread id ${threadId}`, 'acquire it anew'])
+    for (const part of [name, redisson.getId(), `thread id ${threadId}`, 'acquire it again'])
       expect(error.message).to.include(part)
   })
 

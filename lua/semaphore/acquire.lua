@@ -8,7 +8,8 @@
 --
 -- Answers  0 or more   taken; this many are left
 --          -1          not taken: the semaphore does not exist
---          -2 or less  not taken: too few are free; -2 minus how many are free (a negative number counts as 0)
+--          -2          not taken: the number is below zero
+--          -3 or less  not taken: too few are free; -3 minus how many are free
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows whether the request was granted. The second copy still writes, so that a WAIT after it has a
@@ -24,8 +25,16 @@ end
 local free = tonumber(value or '0')
 local permits = tonumber(ARGV[1])
 local granted = free >= permits and '1' or '-1'
-local before = recordOnce(KEYS[2], ARGV[2], ARGV[3], granted)
-if (before or granted) == '1' then
-  return before and math.max(free, 0) or redis.call('decrby', KEYS[1], ARGV[1])
+local before = recordOnce(KEYS[2], ARGV[2], granted)
+local answer = -3 - free
+if before == '1' then
+  answer = math.max(free, 0)
+elseif not before and granted == '1' then
+  answer = changeOnce(KEYS[2], ARGV[2], 'decrby', KEYS[1], ARGV[1])
+elseif not value then
+  answer = -1
+elseif free < 0 then
+  answer = -2
 end
-return value and -2 - math.max(free, 0) or -1
+forgetBelow(KEYS[2], ARGV[3], ARGV[2])
+return answer

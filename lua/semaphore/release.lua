@@ -14,6 +14,7 @@
 --          1          added, but the server refused the message (ACL)
 --          0          the semaphore does not exist: nothing was changed
 --          -1         Java could not count the new number: nothing was changed
+--          -2         added, but the number is still below one
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
@@ -34,21 +35,24 @@ elseif (value or 0) + ARGV[1] > 2147483647 then
   answer = '-1'
 end
 local isKept = passShortage(KEYS[2])
-local before = recordOnce(KEYS[2], ARGV[5], ARGV[6], answer, isKept)
+local before = recordOnce(KEYS[2], ARGV[5], answer, isKept)
 if before then
-  return tonumber(before)
+  answer = before
+elseif answer == '2' then
+  local free = changeOnce(KEYS[2], ARGV[5], 'incrby', KEYS[1], ARGV[1])
+  if type(free) == 'table' then
+    return free
+  end
+  -- Java's listeners accept no message below 1.
+  local heard = free > 0 and notify(ARGV[4], ARGV[3], free)
+  if free <= 0 then
+    answer = '-2'
+  elseif not heard then
+    answer = '1'
+    redis.call('hset', KEYS[2], ARGV[5], answer)
+  elseif free <= tonumber(ARGV[1]) then
+    answer = 2 + heard
+  end
 end
-if answer ~= '2' then
-  return tonumber(answer)
-end
-local free = redis.call('incrby', KEYS[1], ARGV[1])
--- Java's listeners take no message below 1.
-if free <= 0 then
-  return 2
-end
-local heard = notify(ARGV[4], ARGV[3], free)
-if not heard then
-  redis.call('hset', KEYS[2], ARGV[5], '1')
-  return 1
-end
-return free > tonumber(ARGV[1]) and 2 or 2 + heard
+forgetBelow(KEYS[2], ARGV[6], ARGV[5])
+return tonumber(answer)

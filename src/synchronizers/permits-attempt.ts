@@ -19,12 +19,14 @@ const CANCELLED_FOR = 60_000
 
 /** The value of `left` if the semaphore does not exist. */
 const NO_SEMAPHORE = -1
+/** The value of `left` if the number is below zero: permits that are released must go to the server. */
+const BELOW_ZERO = -2
 
-/** 0 or more: granted, and the number that is left. -1: no such semaphore. Less: not granted; -2 minus the number that is free. */
+/** 0 or more: granted, and the number that is left. Less: not granted; -3 or less: -3 minus the number that is free. */
 function decodeAcquire(raw: unknown): Outcome<undefined> {
   const answer = Number(raw)
   if (answer >= 0) return { granted: true, grant: undefined, left: answer }
-  return { granted: false, blockedFor: untilRecheck(), left: answer === -1 ? NO_SEMAPHORE : -2 - answer }
+  return { granted: false, blockedFor: untilRecheck(), left: answer >= BELOW_ZERO ? answer : -3 - answer }
 }
 
 /**

@@ -17,7 +17,6 @@ import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { setImmediate } from '../util/timers'
-import { PASSED } from '../waiting/local-passing'
 import { IN_EQUAL_PARTS } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { PermitsAttempt } from './permits-attempt'
@@ -108,15 +107,15 @@ const UNPUBLISHED = 2
 const TOO_LARGE = -1
 
 interface ReleaseReply {
-  readonly result: 'freed' | 'absent' | 'too-large'
+  readonly result: 'freed' | 'below-one' | 'absent' | 'too-large'
   /** How many clients were notified that may wait for these permits; undefined where the server refused to publish. */
-  readonly notified?: number | undefined
+  readonly notified: number | undefined
 }
 
 function decodeRelease(raw: unknown): ReleaseReply {
   const answer = Number(raw)
-  if (answer <= 0) return { result: answer === 0 ? 'absent' : 'too-large' }
-  return { result: 'freed', notified: answer === 1 ? undefined : answer - 2 }
+  if (answer > 0) return { result: 'freed', notified: answer === 1 ? undefined : answer - 2 }
+  return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one', notified: 0 }
 }
 
 /** See the interface. */
@@ -177,7 +176,7 @@ export class Semaphore implements RSemaphore {
   async release(permits = 1): Promise<void> {
     count(permits, 'permits', 0)
     this.context.assertNotClosed()
-    if (!this.pass(permits)) await this.releaseOnServer(permits, false)
+    await (this.pass(permits) ?? this.releaseOnServer(permits, false))
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
@@ -217,10 +216,7 @@ export class Semaphore implements RSemaphore {
     signal?.throwIfAborted()
     if (permits === 0) return true
     const attempt = new PermitsAttempt(context, requests, target, { name, permits, waitTime, signal })
-    const reply = await context.queues.acquire(target, attempt)
-    if (!reply) return false
-    // Callers that only pass permits on to each other must not keep the event loop from all others.
-    if (reply.value === PASSED) await new Promise<void>((resolve) => setImmediate(resolve))
+    if (!(await context.queues.acquire(target, attempt))) return false
     try {
       // The client may have begun to shut down in the same tick.
       context.assertOpen()
@@ -234,12 +230,14 @@ export class Semaphore implements RSemaphore {
   /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
   private async releaseOfScope(permits: number): Promise<void> {
     this.context.assertNotClosed()
-    if (!this.pass(permits)) await this.releaseOnServer(permits, true, true)
+    await (this.pass(permits) ?? this.releaseOnServer(permits, true, true))
   }
 
-  /** The next waiters of this client have the permits; no other client need know. */
-  private pass(permits: number): boolean {
-    return this.context.queues.pass(this.target.lockId, permits)
+  /** Gives the permits to the next waiters of this client; undefined if they must go to the server. */
+  private pass(permits: number): Promise<void> | undefined {
+    if (!this.context.queues.pass(this.target.lockId, permits)) return undefined
+    // Callers that only pass permits on to each other must not keep the event loop from all others.
+    return new Promise((resolve) => setImmediate(resolve))
   }
 
   private async releaseOnServer(
@@ -256,11 +254,11 @@ export class Semaphore implements RSemaphore {
     try {
       const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
       if (value.result === 'too-large') throw this.tooLarge()
-      notified = value.result === 'freed' ? value.notified : 0
+      notified = value.notified
       context.unpublishedReleases.released({ name, channel: target.channel }, value)
-      // It was deleted: the next try says so, and then no permit of it is passed on here any more.
-      if (value.result === 'absent') context.queues.mayBeFree(target)
-      return value.result === 'freed'
+      // It was deleted, or permits were taken away: the next try says so, and then no permit is passed on here.
+      if (value.result !== 'freed') context.queues.mayBeFree(target)
+      return value.result !== 'absent'
     } finally {
       context.queues.freed(target, notified)
     }

@@ -8,6 +8,8 @@ export type Outcome<Grant> = (
 ) & {
   /** How many permits are left, for a semaphore. A waiter that needs more need not try. */
   readonly left?: number | undefined
+  /** The try came after its deadline: it was not granted, and its answer says nothing about the object. */
+  readonly isLate?: boolean
 }
 
 /** A grant without a payload. */

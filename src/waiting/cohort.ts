@@ -36,6 +36,8 @@ export interface CohortPolicy {
   begin(): void
   /** Whether the lock may go to the next local caller without another process having a chance at it; counts as done. */
   handOff(): boolean
+  /** A try that competed with all clients was not granted. */
+  blocked(): void
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number
 }
@@ -46,6 +48,7 @@ export const NO_COHORT: CohortPolicy = {
   ask() {},
   begin() {},
   handOff: () => false,
+  blocked() {},
   yieldTime: () => 0,
 }
 
@@ -66,8 +69,14 @@ export class Cohort implements CohortPolicy {
   /** The value of `heard` at our last release, that release included. Releases above it came from other processes. */
   private heardBefore = 0
   private endedAt = 0
-  /** Releases that are in flight; of what is shared in parts there may be several. */
+  /** How many releases are in flight. A semaphore may have several. */
   private releasing = 0
+  /** How many messages of releases of this process are still to be heard. */
+  private ownToHear = 0
+  /** The process acquired since its last cohort ended. */
+  private hasBegun = false
+  /** Permits: this process yielded for as long as it had to, and was blocked all the same. It does not yield before it acquires. */
+  private isOwed = false
   /**
    * The lock was released without a handoff. The turn goes on with the next caller here, unless another process was faster.
    */
@@ -96,7 +105,8 @@ export class Cohort implements CohortPolicy {
   /** A release was heard. The last reader's release counts for all readers: no message says how many processes read. */
   hear(byReaders = false): void {
     this.heard++
-    this.lastHeard = this.now()
+    if (this.ownToHear > 0) this.ownToHear--
+    else this.lastHeard = this.now()
     if (this.had > 0) this.goesOn = false
     if (byReaders) this.heard = Math.max(this.heard, this.heardBefore + this.others)
     // More releases than expected: a peer that counted as absent did acquire.
@@ -141,8 +151,11 @@ export class Cohort implements CohortPolicy {
   begin(): void {
     if (this.goesOn) {
       this.goesOn = false
+      this.hasBegun = true
       return
     }
+    this.isOwed = false
+    this.hasBegun = true
     this.handoffs = 0
     this.began = this.now()
     this.missed = this.overlooked
@@ -159,21 +172,36 @@ export class Cohort implements CohortPolicy {
     return true
   }
 
+  /** A try that competed with all clients was not granted. */
+  blocked(): void {
+    if (this.overlooked > 0) this.isOwed = true
+  }
+
   /**
    * The lock is about to be released with a message. `listening`: this process hears that message, too. `another`: a
    * caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
+    if (this.releasing === 0) this.ownToHear = 0
     this.releasing++
     this.goesOn = another && this.handOff()
     this.hearsAll = listening
-    this.heardBefore = this.heard + (listening ? this.releasing : 0)
+    if (listening) this.ownToHear++
+    if (this.endsCohort) this.heardBefore = this.heard + this.ownToHear
+    else if (listening) this.heardBefore++
+  }
+
+  /** Further releases of a semaphore, and those of a process that only produces permits, do not end a cohort. */
+  private get endsCohort(): boolean {
+    return this.hasBegun || this.endedAt === 0
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
   released(others: number): void {
     this.releasing = Math.max(0, this.releasing - 1)
-    this.endedAt = this.now()
+    const now = this.now()
+    if (this.endsCohort) this.endedAt = now
+    this.hasBegun = false
     // A client that missed its turn because it has lost interest does not listen any more.
     if (this.missed > 0 && others > this.others - this.missed) this.waitLonger()
     else if (this.longer > 0 && --this.roundsWithLonger === 0) this.longer = 0
@@ -183,12 +211,12 @@ export class Cohort implements CohortPolicy {
     this.absent = 0
     // What is shared in parts is still in use here: with no others a new cohort begins.
     this.handoffs = 0
-    this.began = this.endedAt
+    this.began = now
   }
 
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
-    if (this.goesOn) return 0
+    if (this.goesOn || this.isOwed) return 0
     if (this.releasing > 0) return this.others > 0 ? MAX_YIELD : 0
     const missing = this.missing()
     if (missing === 0) return 0

@@ -2,9 +2,6 @@ import type { Clock } from '../util/clock'
 import type { CohortPolicy } from './cohort'
 import type { AnyWaiter, GrantedReply } from './waiter'
 
-/** The grant of a permit that was passed on in this process. */
-export const PASSED: GrantedReply<undefined>['value'] = { granted: true, grant: undefined }
-
 /** What passing permits on needs to know of the queue. */
 interface PassingQueue {
   readonly waiters: Iterable<AnyWaiter>
@@ -24,7 +21,7 @@ export function passHere(queue: PassingQueue, permits: number): boolean {
   const takers = takersOf(queue, permits)
   if (!takers || !queue.cohort.handOff()) return false
   const reply: GrantedReply<undefined> = {
-    value: PASSED,
+    value: { granted: true, grant: undefined },
     sent: queue.around.clock.now(),
     connectionBroke: false,
     lateCopyPossible: false,

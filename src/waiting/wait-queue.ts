@@ -144,8 +144,9 @@ export class WaitQueue extends LastAnswer {
     this.queue.remove(waiter)
     if (this.state !== 'sleeping') return
     if (this.isEmpty) this.finish()
-    // It let none pass, and what is left will do for one behind it.
-    else if (firstThatFits(this, this.remainder)) outsideRequests(() => queueMicrotask(this.askIfAsleep))
+    // It let none pass, and the permits that are left suffice for a waiter behind it.
+    else if (waiter.overtaken >= (this.lock.policy.overtaking ?? 1) && firstThatFits(this, this.remainder))
+      outsideRequests(() => queueMicrotask(this.askIfAsleep))
   }
 
   private begin(waiter: AnyWaiter) {
@@ -272,7 +273,8 @@ export class WaitQueue extends LastAnswer {
     }
     waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
-    this.learn(true)
+    if (!outcome.isLate) this.learn(true)
+    if (this.asksOpenly && this.lock.policy.passesHere) this.cohort.blocked()
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }
 

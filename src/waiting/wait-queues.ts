@@ -7,6 +7,7 @@ import { type CohortPolicy, NO_COHORT } from './cohort'
 import { countOvertaken, letsNonePass } from './local-overtaking'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
+import type { WaitPolicy } from './wait-policy'
 import { WaitQueue } from './wait-queue'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
 import type { GrantedReply } from './waiter'
@@ -109,14 +110,17 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
    */
   freed(lock: Freed, notified: number | undefined): void {
     const isHeard = this.options.subscriptions.isConfirmed(lock.channel)
-    if (lock.policy.yields) this.endCohort(lock.channel, this.othersAmong(notified ?? 0, isHeard))
+    if (lock.policy.yields)
+      this.endCohort(lock.channel, this.othersAmong(lock.policy, notified ?? 0, isHeard))
     if (this.queues.size === 0) return
     if (notified !== undefined && isHeard) for (const id of lock.lockIds) this.queues.get(id)?.reconsider()
     else if (notified === undefined || lock.lockIds.some((id) => this.queues.has(id))) this.mayBeFree(lock)
   }
 
   /** How many other clients heard a release. `notified` counts this client, too, if the message `isHeard` here. */
-  private othersAmong(notified: number, isHeard: boolean): number {
+  private othersAmong({ passesHere }: WaitPolicy, notified: number, isHeard: boolean): number {
+    // The release of a permit that none of them waits for.
+    if (passesHere && notified === 0) return 0
     if (this.options.audienceIsKnown) return Math.max(0, notified - (isHeard ? 1 : 0))
     return notified > 0 || isHeard ? 1 : 0
   }

@@ -51,6 +51,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   /** A copy of an answered attempt may still arrive. */
   private lateCopyPossible = false
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
+  private isSending = false
   private timer: Timer | undefined
   private stopListening: (() => void) | undefined
   private resolve!: (reply: GrantedReply<Grant> | undefined) => void
@@ -74,7 +75,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
 
   /** A try of its own is in flight. */
   get isAsking(): boolean {
-    return this.inFlight !== undefined
+    return this.isSending || this.inFlight !== undefined
   }
 
   /** A try of its own was or may yet be granted on the server. */
@@ -92,10 +93,15 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
 
   /** Sends one attempt. With `giver` it takes over from that hold of this client. */
   startAttempt(giver: string | undefined): ScriptCall<Outcome<Grant>> {
-    const call = giver === undefined ? this.attempt.send() : this.attempt.takeOver!(giver)
+    const { attempt } = this
+    this.isSending = true
+    const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
+    this.isSending = false
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
-    if (this.settled) this.attempt.undo?.(call, false)
-    else this.inFlight = call
+    if (this.settled) {
+      attempt.undo?.(call, false)
+      attempt.left?.(false)
+    } else this.inFlight = call
     return call
   }
 
@@ -153,7 +159,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     this.stopListening?.()
     if (this.inFlight || this.mayHold || this.lateCopyPossible)
       this.attempt.undo?.(this.inFlight, this.lateCopyPossible)
-    this.attempt.left?.(granted)
+    if (!this.isSending) this.attempt.left?.(granted)
     this.inFlight = undefined
     this.queue.leave(this)
     this.onLeft?.()

@@ -129,6 +129,22 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(await redis.get(latchName)).to.equal('3')
   })
 
+  it('A user without the right to change the count takes no permit, gets none, and loses none (S2)', async () => {
+    const { redisson } = await asUser('~*', '&*', '-decrby', '-incrby')
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await redis.set(name, 3)
+    for (let round = 0; round < 3; round++)
+      expect(await rejection(semaphore.acquire())).to.be.instanceOf(RedisRefusedError)
+    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    expect(await redis.get(name)).to.equal('3')
+    await redis.call('ACL', 'SETUSER', 'app', '+decrby')
+    expect(await rejection(semaphore.withPermits(() => {}))).to.be.instanceOf(RedisRefusedError)
+    expect(await redis.get(name)).to.equal('2')
+    await redis.call('ACL', 'SETUSER', 'app', '+incrby')
+    await waitUntil('the permit is back', async () => (await redis.get(name)) === '3', 10_000)
+  })
+
   it('A user without the right to the record of requests learns which keys it needs', async () => {
     const name = uniqueName('semaphore')
     const { redisson } = await asUser(`~${name}`, '&*')

@@ -3,9 +3,11 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { RSemaphore } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { leftIn } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
+import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
-import { ScriptCounter } from '../kit/tapped-transport'
+import { ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('Permits that go from one caller to the next of the same client', () => {
   let redis: Redis
@@ -132,4 +134,91 @@ describe('Permits that go from one caller to the next of the same client', () =>
     await small
     expect(await redis.get(name)).to.equal('1')
   }).timeout(8_000)
+
+  it('A permit that is passed on in the moment of shutdown() is not lost (S3)', async () => {
+    const watching = await createRedisson()
+    const name = uniqueName('semaphore')
+    const free = watching.getSemaphore(name)
+    await free.trySetPermits(1)
+    const redisson = await createRedisson()
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.acquire()
+    const second = semaphore.acquire()
+    await asleep(redisson, `semaphore ${name}`, 1)
+    // From here on the permit is passed on.
+    await semaphore.release()
+    await second
+    const third = semaphore.acquire().then(
+      () => semaphore.release(),
+      () => {},
+    )
+    await asleep(redisson, `semaphore ${name}`, 1)
+    await new Promise<void>((done) =>
+      setImmediate(() => {
+        const released = semaphore.release()
+        const closed = redisson.shutdown()
+        void Promise.allSettled([released, third, closed]).then(() => done())
+      }),
+    )
+    await waitUntil('the permit is back', async () => (await free.availablePermits()) === 1, 5_000)
+  })
+
+  it('addPermits() with a negative number takes effect though permits are passed on', async () => {
+    const [hot, other] = await Promise.all([createRedisson(), createRedisson()])
+    const name = uniqueName('semaphore')
+    await hot.getSemaphore(name).trySetPermits(20)
+    let entered = 0
+    const abort = new AbortController()
+    const callers = Array.from({ length: 40 }, async () => {
+      while (!abort.signal.aborted)
+        await hot.getSemaphore(name).withPermits(
+          async () => {
+            entered++
+            await sleep(2)
+          },
+          { signal: abort.signal },
+        )
+    }).map((caller) => caller.catch(() => {}))
+    await waitUntil('it is hot', () => entered > 200)
+    await other.getSemaphore(name).addPermits(-20)
+    const before = entered
+    await waitUntil('the debt is paid', async () => (await redis.get(name)) === '0', 5_000)
+    expect(entered - before, 'callers that entered meanwhile').to.be.lessThan(600)
+    const after = entered
+    await sleep(50)
+    expect(entered).to.equal(after)
+    abort.abort(new Error('enough'))
+    await Promise.all(callers)
+  })
+
+  it('An acquisition that is aborted while its command is sent takes no permit (S2)', async () => {
+    const abort = new AbortController()
+    const transport = tapped((sent) => {
+      const reply = sent.pass()
+      if (sent.name === 'semaphore/acquire') abort.abort(new Error('enough'))
+      return reply
+    })
+    const redisson = await createRedisson({}, { transport })
+    const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
+    await semaphore.trySetPermits(5)
+    expect((await rejection(semaphore.acquire({ signal: abort.signal }))).message).to.equal('enough')
+    await waitUntil('nothing is left', () => Object.keys(leftIn(redisson)).length === 0, 10_000)
+    expect(await semaphore.availablePermits()).to.equal(5)
+  })
+
+  it('Thousands of waiters that leave at once do not stop the event loop', async () => {
+    const redisson = await createRedisson()
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(0)
+    const abort = new AbortController()
+    const waiting = Array.from({ length: 16_000 }, () =>
+      rejection(semaphore.acquire({ signal: abort.signal })),
+    )
+    await asleep(redisson, `semaphore ${name}`, 16_000)
+    const began = performance.now()
+    abort.abort(new Error('enough'))
+    expect(performance.now() - began).to.be.lessThan(1_500)
+    await Promise.all(waiting)
+  })
 })

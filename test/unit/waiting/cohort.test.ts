@@ -192,4 +192,61 @@ describe('The cohort policy of a process', () => {
     turn.come()
     expect(turn.comesLate).to.equal(false)
   })
+
+  describe('Cohorts of a semaphore', () => {
+    const release = (others: number) => {
+      turn.release(true)
+      turn.hear()
+      turn.released(others)
+    }
+
+    it('Further releases of permits do not make the yield longer', () => {
+      turn.begin()
+      release(1)
+      const whole = turn.yieldTime()
+      expect(whole).to.be.greaterThan(3)
+      clock.advance(3)
+      release(1)
+      expect(turn.yieldTime()).to.equal(whole - 3)
+    })
+
+    it('A process that yielded for as long as it had to, and was blocked, does not yield before it acquires', () => {
+      turn.begin()
+      release(1)
+      clock.advance(turn.yieldTime())
+      turn.ask(true)
+      turn.blocked()
+      release(1)
+      expect(turn.yieldTime()).to.equal(0)
+      turn.begin()
+      release(1)
+      expect(turn.yieldTime()).to.be.greaterThan(0)
+    })
+
+    it('Messages of several own releases are not taken for those of others', () => {
+      turn.begin()
+      turn.release(true)
+      turn.release(true)
+      turn.hear()
+      turn.released(1)
+      turn.hear()
+      turn.released(1)
+      expect(turn.yieldTime()).to.be.greaterThan(0)
+      turn.hear()
+      expect(turn.yieldTime()).to.equal(0)
+    })
+
+    it('With a release in flight and no others, permits are passed on for twice as long, and then not', () => {
+      turn.begin()
+      release(0)
+      clock.advance(MAX_COHORT_DURATION)
+      expect(turn.handOff()).to.equal(false)
+      turn.release(true)
+      expect(turn.handOff()).to.equal(true)
+      clock.advance(MAX_COHORT_DURATION)
+      expect(turn.handOff()).to.equal(false)
+      turn.released(0)
+      expect(turn.handOff()).to.equal(true)
+    })
+  })
 })

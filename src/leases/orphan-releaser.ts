@@ -39,7 +39,7 @@ export class OrphanReleaser {
    * limit only if the connection broke and its server stays away, until the server is back or the client is shut down. A server
    * that was stopped may execute the command when it goes on, however late.
    */
-  attempt<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
+  afterTry<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
     this.track(
       new Promise((resolve) => {
         call.onFinished((reply) => {

@@ -5,7 +5,7 @@ import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { decodeLeaseEnds } from '../leases/lease'
-import { prefixed } from '../redis/names'
+import { tokenLockChannel } from '../redis/names'
 import { AcquireAttempt } from '../reentrant/acquire-attempt'
 import type { Caller, Hold } from '../reentrant/hold'
 import type { AttemptOptions } from '../reentrant/lock-scripts'
@@ -126,7 +126,7 @@ class TokenLockScripts implements LockScripts {
   readonly lockIds: readonly string[]
   readonly shared = false
   readonly policy = POLICY
-  readonly leasesRunOn = false
+  readonly levelsKeepTheirEnd = false
   readonly renewal = RENEWAL
   private readonly keys: readonly string[]
 
@@ -138,7 +138,7 @@ class TokenLockScripts implements LockScripts {
     this.lockId = `token ${key}`
     this.exclusiveLockId = this.lockId
     this.lockIds = [this.lockId]
-    this.channel = prefixed('rlock_token', key)
+    this.channel = tokenLockChannel(key)
     this.keys = [key]
   }
 

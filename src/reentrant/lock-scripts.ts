@@ -120,7 +120,7 @@ export interface LockScripts<Grant = undefined> {
    * True: after a partial release each remaining level keeps its own end. False: the key gets the longest lease of the
    * remaining levels again, in full.
    */
-  readonly leasesRunOn: boolean
+  readonly levelsKeepTheirEnd: boolean
   /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
   readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */

@@ -69,7 +69,9 @@ export async function updateLevels(context: Context, scripts: AnyLockScripts, ho
 async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
   const { lockWatchdogTimeout } = context
   const lease = Math.ceil(
-    scripts.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
+    scripts.levelsKeepTheirEnd
+      ? hold.needOfLevels(lockWatchdogTimeout)
+      : hold.leaseForLevels(lockWatchdogTimeout),
   )
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, leaseEnd } = hold

@@ -3,6 +3,7 @@ import calculateSlot from 'cluster-key-slot'
 import { describe, type WaitOptions, waitArguments } from '../api/arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
+import { latchChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
@@ -91,8 +92,7 @@ export class CountDownLatch implements RCountDownLatch {
     private readonly name: string,
     key: string,
   ) {
-    // Redisson always adds braces to this name.
-    const channel = `redisson_countdownlatch__channel__{${key}}`
+    const channel = latchChannel(key)
     if (context.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +

@@ -132,13 +132,13 @@ describe('The cohort policy of a process', () => {
     function sections(others: number, ms: number): number {
       ourTurn(others)
       turn.hear()
-      turn.ask(true)
+      turn.willTry(true)
       turn.begin()
       for (let count = 1; ; count++) {
         clock.advance(ms)
         releasedForNext(others)
         if (turn.yieldTime() > 0) return count
-        turn.ask(true)
+        turn.willTry(true)
         turn.begin()
       }
     }

@@ -2,16 +2,16 @@
 -- of the same owners. The score of an owner is the moment at which its place lapses, in ms. Java takes the time of the client
 -- for that, and this library takes the server's. Each script of this library changes both keys or neither.
 --
--- A client of this library has an id of UUID version 8; a Java client has one of version 4. Our places lapse after a short
--- allowance, and their client refreshes them at every third of it. A Java place lapses after the time for which its caller
+-- A client of this library has an id of UUID version 8; a Java client has one of version 4. A place of this library
+-- lapses after a short allowance, and its client refreshes it at every third of that time. A Java place lapses after the time for which its caller
 -- would wait. A Java caller that acquires subtracts its own wait from the scores of all places behind it. So the score of
--- one of our places contains its allowance and the waits of all Java places ahead of it.
+-- a place of this library contains its allowance and the waits of all Java places ahead of it.
 --
 -- queueError(): returns an error if one of the two keys holds something else. Called before the first write. It counts the
 --   places for isEmpty() and firstInQueue(); a script that changes their number calls countPlaces().
 -- firstInQueue(now, allowance): repairs list and set if they differ, and drops lapsed places at the head. Returns the owner at
 --   the head, when its place lapses, and how many places were dropped.
--- walk(from, sum, slices, now, visit, endOfSlice): visits our places from an index on, each with the sum of the waits of the
+-- walk(from, sum, slices, now, visit, endOfSlice): visits the places of this library from an index on, each with the sum of the waits of the
 --   Java places ahead of it. Returns the index where it stopped, 0 at the end, and the sum there.
 
 --- @include "server-time"
@@ -152,7 +152,7 @@ local function firstInQueue(now, allowance)
 end
 
 -- The wait of a Java place: the difference between its score and the score before it. It is exact behind another Java place.
--- Behind one of our places, or at the head, the earlier score has changed since. Then the wait is rounded up to a minute, or
+-- Behind a place of this library, or at the head, the earlier score has changed since. Then the wait is rounded up to a minute, or
 -- to Java's default of five.
 local function javaWait(difference, isExact)
   if isExact then

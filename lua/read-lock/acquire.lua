@@ -21,8 +21,8 @@ if not mode and redis.call('exists', KEYS[1]) == 1 then
   return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
 end
 
-local ours = mode == 'write' and ARGV[3] ~= '' and redis.call('hexists', KEYS[1], ARGV[3]) == 1
-if mode and mode ~= 'read' and not ours then
+local isWriter = mode == 'write' and ARGV[3] ~= '' and redis.call('hexists', KEYS[1], ARGV[3]) == 1
+if mode and mode ~= 'read' and not isWriter then
   return redis.call('pttl', KEYS[1])
 end
 

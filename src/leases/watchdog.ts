@@ -228,7 +228,7 @@ export class Watchdog {
             lease.leaseEnd = leaseEnd
             lease.extend(sent, lockWatchdogTimeout)
             if (acknowledged) lease.replicatedUpTo(sent)
-            // Not since `lease.granted`: that may be an older grant of a longer lease.
+            // The time counts from `sent`. `lease.granted` may belong to an older grant of a longer lease.
             this.scheduled.enter(lease, sent)
             lease.isOutOfOrder = false
           } else this.lose(lease, 'gone')

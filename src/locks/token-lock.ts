@@ -37,7 +37,7 @@ import { renewalBy } from './single-key-renewal'
  * **The key** is the name without a change. The Mutex of redis-semaphore puts `mutex:` before its key: use
  * `getTokenLock('mutex:' + key)`. A token lock and a plain lock of one name reject each other with WrongTypeError.
  *
- * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and asks again is rejected with
+ * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and acquires it again is rejected with
  * IllegalMonitorStateError. RLock describes callers, units of time, errors and lost locks; the same holds here.
  *
  * **Renewal.** The watchdog renews it like every lock, unless it has a `leaseTime`.
@@ -204,8 +204,8 @@ class TokenAttempt extends AcquireAttempt<undefined> {
     this.hasWarned = true
     process.emitWarning(
       `A caller has waited for ${this.subject} for ${WARNED_AFTER} ms, and its key has no expiry (client ` +
-        `${this.context.clientId}): it holds something that is no lock, or its holder died between SETNX and EXPIRE. ` +
-        'The wait may never end. Look at the key, and delete it or call forceUnlock() where nothing holds it.',
+        `${this.context.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
+        'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
       { code: 'RLOCK_NO_EXPIRY' },
     )
   }

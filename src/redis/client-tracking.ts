@@ -36,7 +36,7 @@ export class ClientTracking {
     clock: Clock,
   ) {
     this.falseReports = new FalseChangeReports(clock)
-    // Before the first subscription: with RESP2 a subscribed connection cannot send it any more.
+    // CLIENT ID is sent before the first subscription: with RESP2 a subscribed connection cannot send it any more.
     listener.on('ready', () => {
       this.listenerId = listener.client('ID')
       this.listenerId.catch(ignore)

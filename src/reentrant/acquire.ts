@@ -53,7 +53,7 @@ async function acquireAlone<Grant>(
         acquireScoped(context, scripts, caller, place, rest, inside),
       )
     : acquireScoped(context, scripts, caller, place, options, origin)
-  // After the call above, because it may retire an expired hold, and that deletes the entry.
+  // The entry is read after the call above. That call may retire an expired hold, which deletes the entry.
   const entry = place.table.getOrCreate(place.key)
   const guard = new Mutex()
   entry.acquiring = guard

@@ -128,7 +128,7 @@ export interface LockScripts<Grant = undefined> {
   readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
-  /** The error for a caller that holds the lock and asks for it again. Absent where the lock is re-entrant. */
+  /** The error for a caller that holds the lock and acquires it again. Absent where the lock is re-entrant. */
   refuseReentry?(hold: Hold, caller: Caller): Error
   /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
   newAttempt?(options: AttemptOptions): LockAttempt<Grant>

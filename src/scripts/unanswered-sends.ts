@@ -24,7 +24,8 @@ export class UnansweredSends {
 
   /**
    * The connection broke just now on which the command for this key was sent. If the slot of the key has moved since then,
-   * either server may have received the command. The old server may never come back, so the call waits for a fence of the new one only.
+   * either server may have received the command. The old server may never come
+   * back, so the call waits for a fence of the new one only.
    */
   brokeOff(transport: ScriptTransport, key: string): void {
     this.mayHaveBeenApplied = true

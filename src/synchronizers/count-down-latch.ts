@@ -68,13 +68,13 @@ const COUNT_DOWN = script(
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', decodeChange)
 const DELETE = script('count-down-latch/delete', decodeChange)
 const GET_COUNT = script('count-down-latch/get-count', Number)
-const LOOK = script('count-down-latch/get-count', decodeLook)
+const CHECK = script('count-down-latch/get-count', decodeCheck)
 
 function decodeChange(raw: unknown): Change {
   return { done: raw !== 0, isRefused: raw === 2 }
 }
 
-function decodeLook(raw: unknown): Outcome<undefined> {
+function decodeCheck(raw: unknown): Outcome<undefined> {
   return Number(raw) > 0 ? blocked(untilRecheck()) : GRANTED
 }
 
@@ -141,7 +141,7 @@ export class CountDownLatch implements RCountDownLatch {
       signal,
       lease: 0,
       subject: `the latch ${quote(this.name)}`,
-      send: () => this.context.scripts.run(LOOK, this.keys, []),
+      send: () => this.context.scripts.run(CHECK, this.keys, []),
     }
     const reply = await this.context.queues.acquire(this.target, attempt)
     return first === undefined ? undefined : reply !== undefined

@@ -33,8 +33,10 @@ export function letsNonePass({ lock, waiters }: Sharing): boolean {
   return false
 }
 
-/** Counts one overtaking for each waiter before `granted`. Without `granted`, counts it for all waiters: a caller was granted
- * that never queued. */
+/**
+ * Counts one overtaking for each waiter before `granted`. Without `granted`, counts it for all waiters: a caller was granted
+ * that never queued.
+ */
 export function countOvertaken({ waiters }: Sharing, granted: AnyWaiter | undefined): void {
   for (const waiter of waiters) {
     if (waiter === granted) return

@@ -188,7 +188,10 @@ export class WaitQueue extends LastAnswer {
     this.sleepFor(back, this.tryNow)
   }
 
-  /** How long to yield, in ms. A waiter with a short wait does not yield. No waiter yields for more than half of its remaining wait. */
+  /**
+   * How long to yield, in ms. A waiter with a short wait does not yield. No waiter yields for more than half of its remaining
+   * wait.
+   */
   private yieldFor(waiter: AnyWaiter): number {
     if (waiter.remainingWait <= SHORT_WAIT) return 0
     return Math.min(this.cohort.yieldTime(), waiter.remainingWait / 2)
@@ -252,7 +255,8 @@ export class WaitQueue extends LastAnswer {
       // The subscription is confirmed already, but a message may have come before the queue listened.
       if (this.environment.isConfirmed(this.lock)) return this.tryInTurn()
     }
-    // Without a wake-up since the try was sent, its answer is still valid. After an acquisition, `remaining` is the granted lease.
+    // Without a wake-up since the try was sent, its answer is still valid. After an acquisition, `remaining` is the granted
+    // lease.
     if (this.wakeUps === this.seen) this.sleep(step.remaining)
     else this.tryInTurn()
   }

@@ -126,7 +126,7 @@ export class ReplicaAckBatcher {
   }
 
   private async sendBatch(batch: readonly Order[]) {
-    // Before the batch, and not with it: an old count must not decide that no replica needs to acknowledge.
+    // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
     if (this.counted === undefined || this.options.clock.elapsedSince(this.counted) > REPLICAS_KNOWN_FOR)
       await this.countReplicas()
     const waits = this.hasWait && this.awaited > 0

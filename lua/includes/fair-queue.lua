@@ -39,7 +39,7 @@ local function isEmpty()
   return places == 0 and scored == 0
 end
 
-local function isOurs(owner)
+local function isOfThisLibrary(owner)
   return string.sub(owner, 15, 15) == '8'
 end
 
@@ -114,7 +114,7 @@ end
 -- Limits the scores of the places at the head to `latest`. No Java place is ahead of them any more, so their allowance is enough.
 local function limitHeads(latest)
   for _, owner in ipairs(redis.call('lrange', KEYS[2], 0, SLICE - 1)) do
-    if not isOurs(owner) then
+    if not isOfThisLibrary(owner) then
       return
     end
     if tonumber(redis.call('zscore', KEYS[3], owner) or latest) > latest then
@@ -144,7 +144,7 @@ local function firstInQueue(now, allowance)
     redis.call('zadd', KEYS[3], latest, head)
     return head, latest, swept
   end
-  if tonumber(score) > latest and isOurs(head) then
+  if tonumber(score) > latest and isOfThisLibrary(head) then
     limitHeads(latest)
     return head, latest, swept
   end
@@ -169,7 +169,7 @@ local function walk(from, sum, slices, now, visit, endOfSlice)
   for _ = 1, slices do
     local owners = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
     for _, owner in ipairs(owners) do
-      if isOurs(owner) then
+      if isOfThisLibrary(owner) then
         visit(owner, sum)
         previous = nil
       else

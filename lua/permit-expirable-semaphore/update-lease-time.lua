@@ -30,7 +30,7 @@ end
 local newEnd = leaseEnd(now, ARGV[1])
 redis.call('zadd', KEYS[2], newEnd, id)
 if newEnd < score then
-  -- Waiters sleep until the lease that they saw ends.
+  -- Waiters sleep until the lease that they read ends.
   notify(ARGV[3], ARGV[2], '1')
 end
 return 1

@@ -27,7 +27,7 @@ if mode and mode ~= 'read' and not isWriter then
 end
 
 local held = mode and redis.call('hexists', KEYS[1], ARGV[1]) == 1
--- Mode and reader in one command. Otherwise a missing right could leave a mode without a reader, and that never expires.
+-- One command sets mode and reader. Otherwise a missing right could leave a mode without a reader, which never expires.
 if not mode then
   redis.call('hset', KEYS[1], 'mode', 'read', ARGV[1], 1)
 elseif not held then

@@ -43,7 +43,7 @@ export async function collectAll(
     signal?.throwIfAborted()
     if (wait.isOver) return undefined
     if (rounds > 1) await pause(Math.min(jitter(rounds), wait.left), union.clock, signal)
-    // The long wait: in the member's own queue, and without holding another member.
+    // The long wait is in the member's own queue. Meanwhile no other member is held.
     const first = await tryMember(blocker, wait.left, options)
     if (first.kind === 'taken') return undefined
     if (first.kind === 'failed') throw first.error

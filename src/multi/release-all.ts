@@ -77,7 +77,7 @@ export function releaseAll(
   })
 }
 
-/** Its hold was lost, or code released the member on its own. */
+/** The hold of the member was lost, or other code released the member by itself. */
 function wasLost({ error }: Outcome): boolean {
   return error instanceof IllegalMonitorStateError
 }

@@ -28,7 +28,7 @@ import { timeToLive } from './time-to-live'
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
  *
  * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
- * requests behind it pass, ten times at most; then they wait behind it. This order does not include other processes.
+ * requests behind it pass, ten times at most. After that they wait behind it. This order does not include other processes.
  *
  * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls `addPermits`. If
  * that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection breaks. For
@@ -237,7 +237,7 @@ export class Semaphore implements RSemaphore {
     if (!this.pass(permits)) await this.releaseOnServer(permits, true, true)
   }
 
-  /** The next waiters of this client have the permits; no other client need know. */
+  /** The next waiters of this client have the permits. No other client needs a message. */
   private pass(permits: number): boolean {
     return this.context.queues.pass(this.target.lockId, permits)
   }
@@ -258,7 +258,7 @@ export class Semaphore implements RSemaphore {
       if (value.result === 'too-large') throw this.tooLarge()
       notified = value.result === 'freed' ? value.notified : 0
       context.unpublishedReleases.released({ name, channel: target.channel }, value)
-      // It was deleted: the next try says so, and then no permit of it is passed on here any more.
+      // The semaphore was deleted. The next try says so, and from then on no permit is passed on here.
       if (value.result === 'absent') context.queues.mayBeFree(target)
       return value.result === 'freed'
     } finally {

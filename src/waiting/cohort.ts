@@ -102,7 +102,7 @@ export class Cohort implements CohortPolicy {
     this.lastHeard = this.now()
     if (this.had > 0) this.goesOn = false
     if (byReaders) this.heard = Math.max(this.heard, this.heardBefore + this.others)
-    // More releases than expected: a peer that counted as absent did acquire.
+    // This process heard more releases than expected: a peer that counted as absent did acquire.
     else if (this.had > this.others - this.absent) {
       this.absent = Math.max(0, this.others - this.had)
       this.absentFor = ABSENT_AT_FIRST

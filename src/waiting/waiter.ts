@@ -9,7 +9,7 @@ import type { WaitQueueEnvironment } from './wait-target'
 /** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
 
-/** The reply that granted an attempt. */
+/** The reply to the try that was granted. */
 export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.

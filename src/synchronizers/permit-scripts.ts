@@ -205,6 +205,6 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
   waitedLong(): void {
     if (!this.isAbsent || this.hasWarned) return
     this.hasWarned = true
-    warnOfNoSemaphore(this.subject)
+    warnOfNoSemaphore(this.subject, this.scripts.context.clientId)
   }
 }

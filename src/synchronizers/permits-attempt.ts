@@ -99,6 +99,6 @@ export class PermitsAttempt implements Attempt<undefined> {
   waitedLong(): void {
     if (!this.isAbsent || this.hasWarned) return
     this.hasWarned = true
-    warnOfNoSemaphore(this.subject)
+    warnOfNoSemaphore(this.subject, this.context.clientId)
   }
 }

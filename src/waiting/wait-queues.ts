@@ -56,7 +56,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     this.grace = options.grace
     this.longestSleep = options.longestSleep
     this.unavailableAfter = options.unavailableAfter
-    this.selfWait = new SelfDeadlockWarning(options.clock, options.leases)
+    this.selfWait = new SelfDeadlockWarning(options.clock, options.leases, options.clientId)
   }
 
   get isServerAway(): boolean {

@@ -5,7 +5,7 @@ import { openSocketsOutsideRequests } from './open-sockets-outside-requests'
 
 /** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
 export class SelectRefusedError extends Error {
-  // As ioredis names what a server answers.
+  // ioredis gives this name to the error replies of a server.
   override readonly name = 'ReplyError'
 
   constructor(db: number, reply: string) {

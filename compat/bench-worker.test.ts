@@ -82,7 +82,7 @@ describeWithJava('Java as a worker of the bench', () => {
       .filter((ms) => !Number.isNaN(ms))
       .sort((a, b) => a - b)
     expect(took.length).to.be.greaterThan(3)
-    // One that was not woken would look again when the lease of 30 s is over.
+    // A waiter that was not woken would try again when the lease of 30 s is over.
     expect(took[took.length >> 1]).to.be.below(500)
   })
 

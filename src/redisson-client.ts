@@ -62,7 +62,7 @@ export interface RedissonClient {
    */
   getFairLock(name: string): RFairLock
 
-  /** The same, but a caller that holds the lock and asks for it again is rejected with IllegalMonitorStateError. */
+  /** The same, but a caller that holds the lock and acquires it again is rejected with IllegalMonitorStateError. */
   getNonReentrantFairLock(name: string): RFairLock
 
   /**
@@ -75,7 +75,7 @@ export interface RedissonClient {
   getFencedLock(name: string): RFencedLock
 
   /**
-   * The non-reentrant lock of this name: a caller that holds it and asks for it again is rejected with
+   * The non-reentrant lock of this name: a caller that holds it and acquires it again is rejected with
    * IllegalMonitorStateError. It is the same lock as `getLock` of that name.
    */
   getNonReentrantLock(name: string): RLock

@@ -10,7 +10,7 @@ export type { NotCarriedOver } from './redisson-config/section'
 /** Options of `fromRedissonConfig()`. */
 export interface FromRedissonConfigOptions {
   /**
-   * Where `${NAME}` in the configuration is looked up. Java's system properties are not there.
+   * The values for `${NAME}` in the configuration. Java's system properties are not there.
    * @default process.env
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined

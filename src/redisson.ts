@@ -119,8 +119,9 @@ export class Redisson implements RedissonClient {
   }
 
   private keyOf(name: string): string {
-    if (typeof name !== 'string') throw new TypeError(`a lock's name must be a string, got ${describe(name)}`)
-    if (name === '') throw new TypeError("a lock's name must not be empty")
+    if (typeof name !== 'string')
+      throw new TypeError(`the name of a lock, semaphore or latch must be a string, got ${describe(name)}`)
+    if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')
     if (!name.isWellFormed())
       throw new TypeError(
         `the name ${JSON.stringify(name)} is not well-formed Unicode: it contains half of a character. ` +

@@ -20,7 +20,7 @@ const signal = () => new AbortController().signal
 
 /**
  * Every method of `org.redisson.api.RLock`, `RLockAsync` and `java.util.concurrent.locks.Lock`, from 3.16.8 to
- * 4.7.0, by name and simple parameter types. All of ours are asynchronous, so Java's two forms become one.
+ * 4.7.0, by name and simple parameter types. All methods of rlock are asynchronous, so Java's two forms become one.
  */
 export const JAVA_METHODS: Record<string, Counterpart> = {
   'getName()': { ours: 'getName', call: (lock) => lock.getName() },

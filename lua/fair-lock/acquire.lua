@@ -63,7 +63,7 @@ if remaining == -2 then
       redis.call('lpop', KEYS[2])
       redis.call('zrem', KEYS[3], ARGV[1])
     end
-    -- As text, because Redis converts a number from Lua by way of a float.
+    -- The number is passed as text, because Redis converts a number from Lua by way of a float.
     redis.call('hincrby', KEYS[1], ARGV[1], '1')
     redis.call('pexpire', KEYS[1], ARGV[2])
     return nil
@@ -79,7 +79,7 @@ if ARGV[4] == '0' then
 end
 if not place and not redis.call('zscore', KEYS[3], ARGV[1]) then
   local last = redis.call('lindex', KEYS[2], -1)
-  if last and isOurs(last) then
+  if last and isOfThisLibrary(last) then
     latest = math.max(latest, tonumber(redis.call('zscore', KEYS[3], last) or 0))
   elseif last then
     local _, sum = walk(0, 0, SLICES, now, function() end, function() end)

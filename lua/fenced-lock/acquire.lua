@@ -23,7 +23,7 @@ if remaining == -2 then
   if wrong then
     return wrong
   end
-  -- As text, because Redis converts a number from Lua by way of a float.
+  -- The number is passed as text, because Redis converts a number from Lua by way of a float.
   redis.call('hincrby', KEYS[1], ARGV[1], '1')
   redis.call('pexpire', KEYS[1], ARGV[2])
   return { nextToken(KEYS[2]) }

@@ -2,16 +2,16 @@
 -- of the same owners. The score of an owner is the moment at which its place lapses, in ms. Java takes the time of the client
 -- for that, and this library takes the server's. Each script of this library changes both keys or neither.
 --
--- A client of this library has an id of UUID version 8; a Java client has one of version 4. Our places lapse after a short
--- allowance, and their client refreshes them at every third of it. A Java place lapses after the time for which its caller
+-- A client of this library has an id of UUID version 8; a Java client has one of version 4. A place of this library
+-- lapses after a short allowance, and its client refreshes it at every third of that time. A Java place lapses after the time for which its caller
 -- would wait. A Java caller that acquires subtracts its own wait from the scores of all places behind it. So the score of
--- one of our places contains its allowance and the waits of all Java places ahead of it.
+-- a place of this library contains its allowance and the waits of all Java places ahead of it.
 --
 -- queueError(): returns an error if one of the two keys holds something else. Called before the first write. It counts the
 --   places for isEmpty() and firstInQueue(); a script that changes their number calls countPlaces().
 -- firstInQueue(now, allowance): repairs list and set if they differ, and drops lapsed places at the head. Returns the owner at
 --   the head, when its place lapses, and how many places were dropped.
--- walk(from, sum, slices, now, visit, endOfSlice): visits our places from an index on, each with the sum of the waits of the
+-- walk(from, sum, slices, now, visit, endOfSlice): visits the places of this library from an index on, each with the sum of the waits of the
 --   Java places ahead of it. Returns the index where it stopped, 0 at the end, and the sum there.
 
 --- @include "server-time"
@@ -39,7 +39,7 @@ local function isEmpty()
   return places == 0 and scored == 0
 end
 
-local function isOurs(owner)
+local function isOfThisLibrary(owner)
   return string.sub(owner, 15, 15) == '8'
 end
 
@@ -114,7 +114,7 @@ end
 -- Limits the scores of the places at the head to `latest`. No Java place is ahead of them any more, so their allowance is enough.
 local function limitHeads(latest)
   for _, owner in ipairs(redis.call('lrange', KEYS[2], 0, SLICE - 1)) do
-    if not isOurs(owner) then
+    if not isOfThisLibrary(owner) then
       return
     end
     if tonumber(redis.call('zscore', KEYS[3], owner) or latest) > latest then
@@ -144,7 +144,7 @@ local function firstInQueue(now, allowance)
     redis.call('zadd', KEYS[3], latest, head)
     return head, latest, swept
   end
-  if tonumber(score) > latest and isOurs(head) then
+  if tonumber(score) > latest and isOfThisLibrary(head) then
     limitHeads(latest)
     return head, latest, swept
   end
@@ -152,7 +152,7 @@ local function firstInQueue(now, allowance)
 end
 
 -- The wait of a Java place: the difference between its score and the score before it. It is exact behind another Java place.
--- Behind one of our places, or at the head, the earlier score has changed since. Then the wait is rounded up to a minute, or
+-- Behind a place of this library, or at the head, the earlier score has changed since. Then the wait is rounded up to a minute, or
 -- to Java's default of five.
 local function javaWait(difference, isExact)
   if isExact then
@@ -169,7 +169,7 @@ local function walk(from, sum, slices, now, visit, endOfSlice)
   for _ = 1, slices do
     local owners = redis.call('lrange', KEYS[2], from, from + SLICE - 1)
     for _, owner in ipairs(owners) do
-      if isOurs(owner) then
+      if isOfThisLibrary(owner) then
         visit(owner, sum)
         previous = nil
       else

@@ -1,10 +1,10 @@
 -- forgetBelow(record, lowest, keep): removes the requests below the number `lowest` from a record, except `keep`. The
--- client has seen their answers, and no copy of them can arrive. It sends `lowest` only sometimes; '0': not in this request.
+-- client has seen their answers, and no copy of them can arrive. Most requests send '0' as `lowest`: then nothing is removed.
 -- Called after the request was recorded: an empty record is a missing key, and during a migration of its slot a script ends
 -- at a missing key.
 
 -- The most requests that one call checks. Each call begins at another place.
-local LOOKED_AT = 5000
+local MOST_CHECKED = 5000
 
 local function forgetBelow(record, lowest, keep)
   if lowest == '0' then
@@ -13,7 +13,7 @@ local function forgetBelow(record, lowest, keep)
   local requests = redis.call('hkeys', record)
   local answered = {}
   lowest = tonumber(lowest)
-  for i = 1, math.min(#requests, LOOKED_AT) do
+  for i = 1, math.min(#requests, MOST_CHECKED) do
     local request = requests[(i + lowest) % #requests + 1]
     if tonumber(request) < lowest and request ~= keep then
       answered[#answered + 1] = request

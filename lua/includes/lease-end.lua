@@ -1,6 +1,6 @@
--- ends(key): returns when the lease of a key ends, by the server's clock in ms.
+-- leaseEndOf(key): returns when the lease of a key ends, by the server's clock in ms.
 
 --- @include "server-time"
-local function ends(key)
+local function leaseEndOf(key)
   return serverTime() + redis.call('pttl', key)
 end

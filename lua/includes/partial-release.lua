@@ -16,7 +16,7 @@ local function unseenEnd(key, count, wanted, seen)
     return nil
   end
   -- A lease that has ended, or was removed from the key, has no fixed end, so the answer is 0.
-  local leaseEnd = redis.call('pttl', key) < 0 and 0 or ends(key)
+  local leaseEnd = redis.call('pttl', key) < 0 and 0 or leaseEndOf(key)
   -- Before Redis 7 the time advances while a script runs, so the same end may differ by a millisecond or two.
   if math.abs(leaseEnd - tonumber(seen)) > 2 then
     return leaseEnd

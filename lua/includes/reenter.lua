@@ -9,7 +9,7 @@ local function reenter(key, owner, lease, count, wanted, seen)
   if wanted > count then
     redis.call('hincrby', key, owner, wanted - count)
   end
-  local longest = apart(now, math.max(lease, redis.call('pttl', key)), seen)
+  local longest = distinctLease(now, math.max(lease, redis.call('pttl', key)), seen)
   redis.call('pexpire', key, longest)
   return now + longest
 end

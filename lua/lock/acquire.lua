@@ -16,7 +16,7 @@ local lease = tonumber(ARGV[2])
 
 local remaining = redis.call('pttl', KEYS[1])
 if remaining == -2 then
-  -- As text, because Redis converts a number from Lua by way of a float.
+  -- The number is passed as text, because Redis converts a number from Lua by way of a float.
   redis.call('hincrby', KEYS[1], ARGV[1], '1')
   redis.call('pexpire', KEYS[1], ARGV[2])
   return nil

@@ -19,7 +19,7 @@ local lease = tonumber(ARGV[3])
 --- @include "check-lease"
 
 if redis.call('hdel', KEYS[1], ARGV[1]) == 1 then
-  -- As text, because Redis converts a number from Lua by way of a float.
+  -- The number is passed as text, because Redis converts a number from Lua by way of a float.
   redis.call('hincrby', KEYS[1], ARGV[2], '1')
   redis.call('pexpire', KEYS[1], ARGV[3])
   return nil

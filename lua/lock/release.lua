@@ -50,4 +50,4 @@ if count > wanted then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
 end
 setLease(KEYS[1], count, wanted, tonumber(ARGV[3]))
-return { 1, ends(KEYS[1]) }
+return { 1, leaseEndOf(KEYS[1]) }

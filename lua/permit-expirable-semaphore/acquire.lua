@@ -33,7 +33,7 @@ if deadline > 0 and now > deadline then
   return {2, now}
 end
 
-local ends = leaseEnd(now, ARGV[1])
+local newEnd = leaseEnd(now, ARGV[1])
 local permits = tonumber(ARGV[5])
 local ids = {}
 local isOut = 0
@@ -72,7 +72,7 @@ if isOut == 0 then
 end
 -- Before the count is changed: if the set is empty, and a slot migration has moved its key away, the script ends here.
 for _, id in ipairs(ids) do
-  redis.call('zadd', KEYS[2], ends, id)
+  redis.call('zadd', KEYS[2], newEnd, id)
 end
 if isOut == 0 then
   redis.call('decrby', KEYS[1], permits)

@@ -19,12 +19,12 @@ for i = 1, #KEYS do
   answer[i] = 0
   if known > now then
     -- A longer lease stays as it is.
-    local ends = math.max(known, leaseEnd(now, ARGV[1]))
+    local newEnd = math.max(known, leaseEnd(now, ARGV[1]))
     -- A server without free memory refuses ZADD, unless the script has written before. This ZREM is such a write: no member
     -- has an empty name.
     redis.call('zrem', KEYS[i], '')
-    redis.call('zadd', KEYS[i], ends, id)
-    answer[i] = ends
+    redis.call('zadd', KEYS[i], newEnd, id)
+    answer[i] = newEnd
   end
 end
 return answer

@@ -23,7 +23,7 @@ end
 local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
 local before = tonumber(redis.call('get', KEYS[1]) or '0')
 local free = ARGV[1] - redis.call('zcard', KEYS[2])
--- Not SET, because it would remove the time to live.
+-- The script does not use SET, because SET would remove the time to live.
 redis.call('incrby', KEYS[1], free - before)
 setTimeToLive(KEYS[1], KEYS[2])
 if free > 0 and (free > before or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then

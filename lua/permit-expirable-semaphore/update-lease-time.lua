@@ -27,10 +27,10 @@ local score = tonumber(redis.call('zscore', KEYS[2], id) or '0')
 if score <= now then
   return 0
 end
-local ends = leaseEnd(now, ARGV[1])
-redis.call('zadd', KEYS[2], ends, id)
-if ends < score then
-  -- Waiters sleep until the lease that they saw ends.
+local newEnd = leaseEnd(now, ARGV[1])
+redis.call('zadd', KEYS[2], newEnd, id)
+if newEnd < score then
+  -- Waiters sleep until the lease that they read ends.
   notify(ARGV[3], ARGV[2], '1')
 end
 return 1

@@ -21,13 +21,13 @@ if not mode and redis.call('exists', KEYS[1]) == 1 then
   return redis.error_reply('WRONGTYPE the key holds a lock that is no read-write lock')
 end
 
-local ours = mode == 'write' and ARGV[3] ~= '' and redis.call('hexists', KEYS[1], ARGV[3]) == 1
-if mode and mode ~= 'read' and not ours then
+local isWriter = mode == 'write' and ARGV[3] ~= '' and redis.call('hexists', KEYS[1], ARGV[3]) == 1
+if mode and mode ~= 'read' and not isWriter then
   return redis.call('pttl', KEYS[1])
 end
 
 local held = mode and redis.call('hexists', KEYS[1], ARGV[1]) == 1
--- Mode and reader in one command. Otherwise a missing right could leave a mode without a reader, and that never expires.
+-- One command sets mode and reader. Otherwise a missing right could leave a mode without a reader, which never expires.
 if not mode then
   redis.call('hset', KEYS[1], 'mode', 'read', ARGV[1], 1)
 elseif not held then

@@ -23,7 +23,7 @@ if not count then
   return 0
 end
 
-local lease = apart(now, math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[2])), ARGV[4])
+local lease = distinctLease(now, math.max(tonumber(ARGV[2]), redis.call('pttl', KEYS[2])), ARGV[4])
 local missing = tonumber(ARGV[3]) - tonumber(count)
 if missing > 0 then
   redis.call('hincrby', KEYS[1], ARGV[1], missing)

@@ -80,9 +80,9 @@ if left > 1 and (writes or longest > 0) then
     redis.call('pexpire', KEYS[1], longest)
   end
   if kept > 0 then
-    return { 1, ends(timeoutKey(ARGV[1], kept)) }
+    return { 1, leaseEndOf(timeoutKey(ARGV[1], kept)) }
   end
-  -- The owner goes last: where the user may not do one of this, the release is sent again and finds it.
+  -- The owner field is deleted last: if a right is missing for an earlier command, the release can be sent again.
   redis.call('hdel', KEYS[1], ARGV[1])
   return 1
 end

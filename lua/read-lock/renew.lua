@@ -36,7 +36,7 @@ for i, key in ipairs(KEYS) do
       return false
     end)
     redis.call('pexpire', key, math.max(lease, redis.call('pttl', key)))
-    answers[i] = ends(before .. owner .. behind .. count)
+    answers[i] = leaseEndOf(before .. owner .. behind .. count)
   else
     answers[i] = 0
   end

@@ -31,7 +31,7 @@ local sum = tonumber(redis.call('get', KEYS[1]) or '0') + ARGV[1]
 if sum > 2147483647 or sum < -2147483648 then
   answer = -1
 else
-  -- Not SET, because it would remove the time to live.
+  -- The script does not use SET, because SET would remove the time to live.
   redis.call('incrby', KEYS[1], ARGV[1])
   --- @include "notify"
   -- Java's listeners accept no message below 1. Waiters need no message when permits were taken away.

@@ -23,7 +23,7 @@ end
 
 local free = tonumber(redis.call('get', KEYS[1]) or '0')
 if free ~= 0 then
-  -- Not SET, because it would remove the time to live.
+  -- The script does not use SET, because SET would remove the time to live.
   redis.call('decrby', KEYS[1], free)
 end
 recordAnswer(KEYS[2], ARGV[1], ARGV[2], free)

@@ -18,4 +18,4 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then
   return 0
 end
 redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
-return ends(KEYS[1])
+return leaseEndOf(KEYS[1])

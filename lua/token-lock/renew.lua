@@ -18,7 +18,7 @@ for i, key in ipairs(KEYS) do
     if tonumber(ARGV[1]) > redis.call('pttl', key) then
       redis.call('pexpire', key, ARGV[1])
     end
-    answers[i] = ends(key)
+    answers[i] = leaseEndOf(key)
   else
     answers[i] = 0
   end

@@ -27,9 +27,9 @@ local lease = tonumber(ARGV[2])
 local remaining = math.max(redis.call('pttl', KEYS[1]), 0)
 if count < wanted then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
-  lease = apart(now, remaining + lease, ARGV[4])
+  lease = distinctLease(now, remaining + lease, ARGV[4])
 else
-  lease = apart(now, math.max(remaining, lease), ARGV[4])
+  lease = distinctLease(now, math.max(remaining, lease), ARGV[4])
 end
 redis.call('pexpire', KEYS[1], lease)
 return now + lease

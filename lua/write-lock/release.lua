@@ -55,7 +55,7 @@ if wanted > 0 then
     redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
   end
   setLease(KEYS[1], count, wanted, math.max(tonumber(ARGV[3]), longest))
-  return { 1, ends(KEYS[1]) }
+  return { 1, leaseEndOf(KEYS[1]) }
 end
 
 -- The field of the owner is deleted last: if a right is missing for an earlier command, the release can be sent again.

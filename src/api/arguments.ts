@@ -139,7 +139,7 @@ function refuseAfter(what: string, ...more: unknown[]) {
     if (each !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(each)}`)
 }
 
-/** An array, a Map or an AbortSignal is refused: as options it would look empty, and be ignored. */
+/** Refuses an array, a Map or an AbortSignal. Read as options, it would have none, and would be ignored. */
 function isPlainObject(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof TimeUnit)
 }

@@ -54,8 +54,9 @@ export interface RLock {
    * Tries once; resolves with whether the lock is held now. Resolves with false without a try while other callers of
    * this client queue for a lock that the server said is held.
    * A silent server does not mean that the lock is held.
-   * @throws {@link RedisUnavailableError} when neither this attempt nor the one before it in the queue is answered within
-   * a second after the wait. Also when the last answer was "held" but a later attempt has had no answer for three seconds.
+   * @throws {@link RedisUnavailableError} when neither the try of this call nor the try in flight before it in the queue is
+   * answered within a second after the wait. Also when the last answer was "held" and a later try has had no answer for
+   * three seconds.
    * @example
    * ```ts
    * import { TimeUnit } from 'rlock'

@@ -116,6 +116,7 @@ export class Client implements Context {
     this.isCluster = connections.isCluster
     this.server = connections.identity
     this.scripts = new ScriptExecutor({
+      clientId,
       transport: internals.transport?.(transport) ?? transport,
       clock,
       hasReplicas,

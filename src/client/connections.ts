@@ -9,7 +9,7 @@ import type { Clock } from '../util/clock'
 export interface Server {
   /** The clock of its clients, unless a test provides another one. */
   readonly clock: Clock
-  /** Credentials that may appear in no error. */
+  /** Credentials, which no error may contain. */
   readonly secrets: readonly string[]
   /** Rejects with RedisUnavailableError or RedisRefusedError; then it leaves no connection open. */
   connect(client: ConnectedClient): Promise<Connections>

@@ -28,7 +28,7 @@ export interface Context {
   readonly publishCommand: PublishCommand
   /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
   readonly lockWatchdogTimeout: number
-  /** How long a call still accepts the answer to an attempt in flight after its wait is over, in ms. */
+  /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
   /** Throws RedissonShutdownError once shutdown() has been called. */
   assertOpen(): void

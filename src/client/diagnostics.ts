@@ -34,7 +34,7 @@ export class TracedQueues extends WaitQueues {
     if (!isTraced()) return super.acquire(target, attempt)
     const { subject, waitTime } = attempt
     const acquisition: Acquisition = { clientId: this.clientId, subject, key: target.key, waitTime }
-    // Not `tracePromise`: its result would be the reply, and the caller would go on before the end is published.
+    // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is published.
     const reply = start.runStores(acquisition, () => super.acquire(target, attempt))
     end.publish(acquisition)
     reply.then(
@@ -79,7 +79,7 @@ export class TracedLeases extends LeaseMonitor {
   }
 
   override end(lease: Lease): void {
-    // Only its first end: a hold that the server no longer knows at its release ends once more.
+    // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
     if (releases.hasSubscribers && lease.state === 'released' && this.live.has(lease)) {
       const { lockName, kind, owner, key } = lease
       const heldFor = this.options.clock.elapsedSince(lease.acquired)

@@ -38,7 +38,7 @@ export class ClientEvents {
   }
 
   emit<E extends keyof RedissonEvents>(event: E, payload: Parameters<RedissonEvents[E]>[0]): void {
-    // One by one: in the emitter's own loop a listener that throws would keep the next ones from running.
+    // Calls the listeners one by one: in the emitter's own loop a listener that throws would keep the next ones from running.
     for (const listener of this.emitter.listeners(event)) {
       try {
         const result: unknown = (listener as (payload: unknown) => unknown)(payload)

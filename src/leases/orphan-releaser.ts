@@ -35,11 +35,11 @@ export class OrphanReleaser {
   }
 
   /**
-   * The caller cancelled the acquisition: waits for its answer, and releases what it may have been granted. It waits without
-   * limit only if the connection broke and its server stays away, until the server is back or the client is shut down. A server
-   * that was stopped may execute the command when it goes on, however late.
+   * The caller cancelled the acquisition: waits for the answer to its try, and releases what the try may have been granted. If
+   * the connection broke and its server stays away, it waits until the server is back or the client is shut down, without any
+   * other limit. A server that was stopped may execute the command when it goes on, however late.
    */
-  attempt<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
+  afterTry<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
     this.track(
       new Promise((resolve) => {
         call.onFinished((reply) => {

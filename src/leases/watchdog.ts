@@ -182,7 +182,10 @@ export class Watchdog {
     for (let reports = 0; reports < MAX_REPORTS_AT_ONCE; reports++) {
       const lease = this.inFlight.due()
       if (!lease) return
-      error ??= new Error(`The renewal was not answered within ${Math.round(this.interval)} ms`)
+      error ??= new Error(
+        `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until the lease ends. ` +
+          'Check Redis and the network.',
+      )
       this.overdue.enter(lease, this.options.clock.now())
       this.reportFailing(lease, error)
     }
@@ -225,7 +228,7 @@ export class Watchdog {
             lease.leaseEnd = leaseEnd
             lease.extend(sent, lockWatchdogTimeout)
             if (acknowledged) lease.replicatedUpTo(sent)
-            // Not since `lease.granted`: that may be an older grant of a longer lease.
+            // The time counts from `sent`. `lease.granted` may belong to an older grant of a longer lease.
             this.scheduled.enter(lease, sent)
             lease.isOutOfOrder = false
           } else this.lose(lease, 'gone')

@@ -98,7 +98,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     }
     context.orphans.hold(place, context.clock.now())
     // A try in flight may enter the queue after the script above.
-    if (inFlight) context.orphans.attempt(place, inFlight, () => true)
+    if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
     if (this.lateCopyPossible) context.orphans.lateCopy(place)
   }
 

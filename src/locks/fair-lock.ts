@@ -77,7 +77,7 @@ export class FairLock extends ReentrantLock implements RFairLock {
 }
 
 /**
- * Redisson's fair lock that is not re-entrant: a caller that holds it and asks for it again is rejected with
+ * Redisson's fair lock that is not re-entrant: a caller that holds it and acquires it again is rejected with
  * IllegalMonitorStateError.
  */
 export class NonReentrantFairLock extends ReentrantLock implements RFairLock {

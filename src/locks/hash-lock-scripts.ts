@@ -36,7 +36,7 @@ export abstract class HashLockScripts<Grant = undefined> implements LockScripts<
   protected readonly spinQueueId: string
   readonly shared = false
   readonly policy: WaitPolicy = EXCLUSIVE
-  readonly leasesRunOn = false
+  readonly levelsKeepTheirEnd = false
   readonly renewal = HASH_LOCK_RENEWAL
   protected readonly keys: readonly string[]
 

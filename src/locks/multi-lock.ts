@@ -19,8 +19,8 @@ import { UnionLock } from '../multi/union-lock'
  *
  * **How it acquires.** First it tries all members at once. If another owner holds a member, or the client should yield a
  * member to other processes, it releases all members and waits for that one. Then it acquires the others in one global
- * order, by name; the order of the arguments does not matter. While it holds some members, it waits a few tens of ms for the
- * next one. If it is aborted or fails, it releases the members that it has.
+ * order: by key, then by address. The order of the arguments does not matter. While it holds some members, it waits a few
+ * tens of ms for the next one. If it is aborted or fails, it releases the members that it has.
  *
  * **How it is held.** Each member has its own lease and watchdog. The hold is lost as soon as one member is lost: `signal`
  * aborts, and `isHeld` is false. With a lease it ends with the first member whose lease ends.

@@ -12,7 +12,7 @@ class NonReentrantLockScripts extends HandoffLockScripts {
   }
 }
 
-/** For a caller that asks again for a lock which it holds and which is not re-entrant. */
+/** For a caller that acquires again a lock which it holds and which is not re-entrant. */
 export function reentryRefused(context: Context, name: string, hold: Hold, caller: Caller): Error {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
@@ -23,7 +23,7 @@ export function reentryRefused(context: Context, name: string, hold: Hold, calle
 
 /**
  * Redisson's non-reentrant lock: an RLock that its holder cannot acquire again. A logical thread, or a `threadId`, that
- * holds the lock and asks for it again is rejected with IllegalMonitorStateError, also by `tryLock()`. So code that enters
+ * holds the lock and acquires it again is rejected with IllegalMonitorStateError, also by `tryLock()`. So code that enters
  * its own critical section a second time fails before it runs.
  *
  * It is the same lock as `getLock` of that name. The lock object that is called decides: `getLock(name).lock()` re-enters a

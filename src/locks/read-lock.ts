@@ -47,7 +47,7 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'read'
   readonly shared = true
   readonly policy = SHARED
-  readonly leasesRunOn = true
+  readonly levelsKeepTheirEnd = true
   readonly renewal = READ_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {

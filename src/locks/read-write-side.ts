@@ -15,7 +15,7 @@ interface SideScripts {
   readonly inspect: Script<LockState>
 }
 
-/** What the read side and the write side have in common: one key, one channel, and the calls that look the same. */
+/** What the read side and the write side have in common: one key, one channel, and the calls that are the same. */
 export abstract class ReadWriteSide {
   readonly channel: string
   readonly lockId: string

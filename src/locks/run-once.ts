@@ -65,7 +65,7 @@ class Run implements RunOnceTask {
   ) {
     const { clock, lockWatchdogTimeout } = context
     this.started = clock.now()
-    // As late as is safe: until then, the lease lasts longer than the watchdog's.
+    // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
     const renew = AsyncResource.bind(() => {
       // If this fails, the lease ends, and the signal aborts.

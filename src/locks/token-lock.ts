@@ -5,7 +5,7 @@ import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { decodeLeaseEnds } from '../leases/lease'
-import { prefixed } from '../redis/names'
+import { tokenLockChannel } from '../redis/names'
 import { AcquireAttempt } from '../reentrant/acquire-attempt'
 import type { Caller, Hold } from '../reentrant/hold'
 import type { AttemptOptions } from '../reentrant/lock-scripts'
@@ -37,7 +37,7 @@ import { renewalBy } from './single-key-renewal'
  * **The key** is the name without a change. The Mutex of redis-semaphore puts `mutex:` before its key: use
  * `getTokenLock('mutex:' + key)`. A token lock and a plain lock of one name reject each other with WrongTypeError.
  *
- * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and asks again is rejected with
+ * **Not re-entrant.** A logical thread, or a `threadId`, that holds the lock and acquires it again is rejected with
  * IllegalMonitorStateError. RLock describes callers, units of time, errors and lost locks; the same holds here.
  *
  * **Renewal.** The watchdog renews it like every lock, unless it has a `leaseTime`.
@@ -126,7 +126,7 @@ class TokenLockScripts implements LockScripts {
   readonly lockIds: readonly string[]
   readonly shared = false
   readonly policy = POLICY
-  readonly leasesRunOn = false
+  readonly levelsKeepTheirEnd = false
   readonly renewal = RENEWAL
   private readonly keys: readonly string[]
 
@@ -138,7 +138,7 @@ class TokenLockScripts implements LockScripts {
     this.lockId = `token ${key}`
     this.exclusiveLockId = this.lockId
     this.lockIds = [this.lockId]
-    this.channel = prefixed('rlock_token', key)
+    this.channel = tokenLockChannel(key)
     this.keys = [key]
   }
 
@@ -204,8 +204,8 @@ class TokenAttempt extends AcquireAttempt<undefined> {
     this.hasWarned = true
     process.emitWarning(
       `A caller has waited for ${this.subject} for ${WARNED_AFTER} ms, and its key has no expiry (client ` +
-        `${this.context.clientId}): it holds something that is no lock, or its holder died between SETNX and EXPIRE. ` +
-        'The wait may never end. Look at the key, and delete it or call forceUnlock() where nothing holds it.',
+        `${this.context.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
+        'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
       { code: 'RLOCK_NO_EXPIRY' },
     )
   }

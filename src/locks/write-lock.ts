@@ -30,7 +30,7 @@ export class WriteLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'write'
   readonly shared = false
   readonly policy = EXCLUSIVE
-  readonly leasesRunOn = false
+  readonly levelsKeepTheirEnd = false
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
 

@@ -2,16 +2,16 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
-import { ask, mayPass, type Part, pause, releaseParts, Wait } from './ask'
 import { type Member, toYield } from './member'
 import { describeStates, stateOf } from './member-states'
+import { mayPass, type Part, pause, releaseParts, tryMember, Wait } from './try-member'
 import type { Union } from './union-hold'
 
 /**
  * How long a round waits while it holds members, in ms. It waits only for members that come later in the global order, so
  * processes cannot wait for each other in a circle. A Java peer has its own order: it gets its turn when this time is over.
  */
-const PATIENCE_WHILE_HOLDING = 40
+const LONGEST_WAIT_WHILE_HOLDING = 40
 /** The longest random pause after a failed round, in ms, so that callers that blocked each other do not do so again. */
 const LONGEST_JITTER = 64
 const TRIES_TO_OUTRUN_LEASE = 10
@@ -43,8 +43,8 @@ export async function collectAll(
     signal?.throwIfAborted()
     if (wait.isOver) return undefined
     if (rounds > 1) await pause(Math.min(jitter(rounds), wait.left), union.clock, signal)
-    // The long wait: in the member's own queue, and without holding another member.
-    const first = await ask(blocker, wait.left, options)
+    // The long wait is in the member's own queue. Meanwhile no other member is held.
+    const first = await tryMember(blocker, wait.left, options)
     if (first.kind === 'taken') return undefined
     if (first.kind === 'failed') throw first.error
     round = await collector.inOrder(first.part)
@@ -73,8 +73,8 @@ class Collector {
     const how = { ...options, signal: controller.signal }
     const answers = await Promise.all(
       members.map(async (member) => {
-        const answer = await ask(member, 0, how)
-        // The round does not wait for the other members: a late grant is released by `ask`.
+        const answer = await tryMember(member, 0, how)
+        // The round does not wait for the other members: a late grant is released by `tryMember`.
         if (answer.kind === 'failed' && !mayPass(answer.error)) controller.abort(answer.error)
         return answer
       }),
@@ -95,11 +95,11 @@ class Collector {
     const { members, options, union, wait } = this
     const parts = first ? [first] : []
     const from = first ? members.indexOf(first.member) : -1
-    const mayWait = new Wait(union.clock, patience(options.leaseTime))
+    const mayWait = new Wait(union.clock, longestWaitWhileHolding(options.leaseTime))
     for (const [index, member] of members.entries()) {
       if (index === from) continue
       const waitTime = index > from && !wait.isOneTry ? Math.min(mayWait.left, wait.left) : 0
-      const answer = await ask(member, waitTime, options)
+      const answer = await tryMember(member, waitTime, options)
       if (answer.kind === 'granted') {
         parts.push(answer.part)
         continue
@@ -112,8 +112,8 @@ class Collector {
 }
 
 /** How long a round may wait while it holds members: at most a tenth of the lease. */
-function patience(leaseTime = Number.MAX_SAFE_INTEGER): number {
-  return Math.min(PATIENCE_WHILE_HOLDING * (0.5 + Math.random() / 2), leaseTime / 10)
+function longestWaitWhileHolding(leaseTime = Number.MAX_SAFE_INTEGER): number {
+  return Math.min(LONGEST_WAIT_WHILE_HOLDING * (0.5 + Math.random() / 2), leaseTime / 10)
 }
 
 function jitter(rounds: number): number {

@@ -2,10 +2,10 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockQuorumError, RedissonError } from '../api/errors'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { ask, mayPass, type Part, pause, Wait } from './ask'
 import { type Member, toYield } from './member'
 import { describeStates } from './member-states'
 import { QuorumRound, type Verdict } from './quorum-round'
+import { mayPass, type Part, pause, tryMember, Wait } from './try-member'
 import { type Union, UnionHold } from './union-hold'
 
 /**
@@ -44,7 +44,7 @@ export async function collectQuorum(
     if (verdict.kind === 'granted' && !signal?.aborted) {
       const validity = leaseTime === undefined ? undefined : { since, ms: validityOf(leaseTime) }
       const hold = new UnionHold(union, verdict.parts, validity, () => round.cancel())
-      round.welcomeLate(verdict.parts, (part) => hold.join(part))
+      round.acceptLate(verdict.parts, (part) => hold.join(part))
       if (hold.isHeld) return hold
     }
     const states = round.states()
@@ -84,7 +84,7 @@ export async function collectQuorum(
     const member = taken[rounds % taken.length]
     const part = 0.5 + Math.random() / 2
     if (member) {
-      const answer = await ask(member, Math.min(wait.left, LONGEST_WAIT_FOR_ONE * part), options)
+      const answer = await tryMember(member, Math.min(wait.left, LONGEST_WAIT_FOR_ONE * part), options)
       if (answer.kind === 'granted') return answer.part
       if (answer.kind === 'taken') return undefined
       signal?.throwIfAborted()

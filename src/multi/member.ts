@@ -19,7 +19,7 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
     const same = identity ? `${identity.context.server.id} ${identity.key}` : lock
     if (seen.has(same))
       throw new RangeError(
-        `${JSON.stringify(name)} is twice among the locks of a ${what}: each needs a key of its own, or a server of its own`,
+        `A ${what} got the lock ${JSON.stringify(name)} twice. Give each member another key or another server.`,
       )
     seen.add(same)
   }
@@ -48,7 +48,7 @@ function isFunction(value: unknown): value is (...args: never) => unknown {
   return typeof value === 'function'
 }
 
-/** The name comes first: two processes may know one server by two addresses. */
+/** The key comes first, because two processes may know one server by two addresses. */
 function placeOf({ name, identity }: Member): readonly string[] {
   return identity ? [identity.key, identity.context.server.address] : [name]
 }

@@ -1,13 +1,13 @@
 import { RedisUnavailableError } from '../api/errors'
 import { onAbort } from '../util/abort'
 import type { Moment, Timer } from '../util/clock'
-import { type Answer, type AskOptions, ask, type Part, releaseParts, settledWithin } from './ask'
 import type { Member } from './member'
 import { failureOf, stateOf } from './member-states'
+import { type Answer, type Part, releaseParts, settledWithin, type TryOptions, tryMember } from './try-member'
 import type { Union } from './union-hold'
 
 /** After its verdict, a round waits for open answers as long as it took before, and this many ms more. */
-const MOMENT = 20
+const SHORT_GRACE = 20
 
 /** The result of one round over all members. */
 export type Verdict =
@@ -17,7 +17,7 @@ export type Verdict =
   /** Too many members failed: the others are fewer than a quorum. */
   | { readonly kind: 'failed'; readonly errors: readonly unknown[] }
 
-export interface RoundOptions extends AskOptions {
+export interface RoundOptions extends TryOptions {
   /** How long a member may take to answer, in ms. */
   readonly bound: number
   /** The longest lease that another owner may have on a member, in ms. */
@@ -32,11 +32,11 @@ export class QuorumRound {
   private readonly controller = new AbortController()
   private readonly stopListening: (() => void) | undefined
   private readonly timer: Timer
-  private readonly asked: Promise<void>[] = []
+  private readonly tries: Promise<void>[] = []
   private readonly started: Moment
   private decide!: (verdict: Verdict) => void
   /** Takes a member that is granted after the verdict; answers false if the hold does not accept it. */
-  private welcome: ((part: Part) => boolean) | undefined
+  private joinLate: ((part: Part) => boolean) | undefined
   private isDecided = false
   private unsettled: number
 
@@ -59,28 +59,28 @@ export class QuorumRound {
     const how = { ...options, signal: controller.signal }
     for (const member of members)
       if (member === first?.member) this.answered({ kind: 'granted', part: first }, lease)
-      else this.asked.push(ask(member, 0, how).then((answer) => this.answered(answer, lease)))
+      else this.tries.push(tryMember(member, 0, how).then((answer) => this.answered(answer, lease)))
   }
 
-  /** Passes every later grant to `join`, also the grants since the verdict, which had `known`. */
-  welcomeLate(known: readonly Part[], join: (part: Part) => boolean): void {
-    this.welcome = join
+  /** Passes to `join` each grant that is not in `known`: the grants since the verdict, and all later ones. */
+  acceptLate(known: readonly Part[], join: (part: Part) => boolean): void {
+    this.joinLate = join
     for (const part of this.parts)
       if (!known.includes(part) && !join(part)) releaseParts([part], this.union.clock)
   }
 
-  /** Stops to wait for open answers. A later grant is released. */
+  /** Does not wait for open answers any more. A later grant is released. */
   cancel(): void {
-    this.welcome = undefined
+    this.joinLate = undefined
     this.controller.abort(new DOMException('the lock is released', 'AbortError'))
     this.finish()
   }
 
-  /** Releases all granted members, and waits a moment for open answers to release those grants, too. */
+  /** Releases all granted members. Waits a short time for open answers, so that their grants are released, too. */
   async releaseParts(): Promise<void> {
     const { clock } = this.union
     if (this.unsettled > 0 && !this.controller.signal.aborted)
-      await settledWithin(this.asked, clock.elapsedSince(this.started) + MOMENT, clock)
+      await settledWithin(this.tries, clock.elapsedSince(this.started) + SHORT_GRACE, clock)
     this.cancel()
     await releaseParts(this.parts, clock)
   }
@@ -111,10 +111,10 @@ export class QuorumRound {
     if (answer.kind !== 'granted') this.answers.set(member, answer)
     else if (member.identity?.context.server.wasReplacedWithin(lease)) this.refuseRestarted(answer.part)
     else if (this.isDecided && this.controller.signal.aborted) releaseParts([answer.part], this.union.clock)
-    else if (!this.isDecided || !this.welcome) this.answers.set(member, answer)
-    else if (!this.welcome(answer.part)) releaseParts([answer.part], this.union.clock)
+    else if (!this.isDecided || !this.joinLate) this.answers.set(member, answer)
+    else if (!this.joinLate(answer.part)) releaseParts([answer.part], this.union.clock)
     if (--this.unsettled === 0) this.finish()
-    if (!this.isDecided) this.look()
+    if (!this.isDecided) this.decideIfCertain()
   }
 
   /** A restarted server may have forgotten a holder. Its member does not count until the lease of that holder is over. */
@@ -125,7 +125,7 @@ export class QuorumRound {
     this.answers.set(member, { kind: 'failed', member, error: restarted() })
   }
 
-  private look() {
+  private decideIfCertain() {
     const { members, union } = this
     const { parts, taken } = this
     const errors = [...this.answers.values()].flatMap((answer) =>

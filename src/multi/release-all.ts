@@ -1,10 +1,10 @@
 import { IllegalMonitorStateError, type LockLostError, type LockMember } from '../api/errors'
 import type { Clock, Timer } from '../util/clock'
-import type { Part } from './ask'
 import { failureOf, stateOf } from './member-states'
+import type { Part } from './try-member'
 
 /** How long a caller waits for releases that cannot change the result, in ms. */
-const PATIENCE = 1_000
+const LONGEST_WAIT = 1_000
 
 interface Outcome {
   readonly part: Part
@@ -37,7 +37,7 @@ export function releaseAll(
     let isEnough = false
     let moment: Timer | undefined
     const count = (is: (outcome: Outcome) => boolean) => outcomes.filter(is).length
-    const look = () => {
+    const check = () => {
       const isSettled = outcomes.every(({ state }) => state !== 'pending')
       const released = count(({ state }) => state === 'released')
       const isLost = !wasHeld || count(wasLost) > parts.length - needed
@@ -56,28 +56,28 @@ export function releaseAll(
     // The remaining releases get as much time again, so that the next caller finds all members free.
     const enough = () => {
       isEnough = true
-      look()
+      check()
     }
-    const timer = clock.after(PATIENCE, () => {
+    const timer = clock.after(LONGEST_WAIT, () => {
       isLate = true
-      look()
+      check()
     })
     for (const outcome of outcomes)
       outcome.part.hold.unlock().then(
         () => {
           outcome.state = 'released'
-          look()
+          check()
         },
         (error) => {
           outcome.state = 'failed'
           outcome.error = error
-          look()
+          check()
         },
       )
   })
 }
 
-/** Its hold was lost, or code released the member on its own. */
+/** The hold of the member was lost, or other code released the member by itself. */
 function wasLost({ error }: Outcome): boolean {
   return error instanceof IllegalMonitorStateError
 }

@@ -14,9 +14,9 @@ import { onAbort, unlessAborted } from '../util/abort'
 import { inThisContext } from '../util/async-context'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Part } from './ask'
 import { describeStates, stateOf } from './member-states'
 import { releaseAll } from './release-all'
+import type { Part } from './try-member'
 
 /** An acquisition of a multi lock or a RedLock, as an object. */
 export interface MultiLockHold extends LockHold {
@@ -86,11 +86,11 @@ export class UnionHold implements MultiLockHold {
   }
 
   get isHeld(): boolean {
-    return !this.unlocked && this.look()
+    return !this.unlocked && this.checkHeld()
   }
 
   get signal(): AbortSignal {
-    const isHeld = this.look()
+    const isHeld = this.checkHeld()
     if (!this.controller) {
       const controller = new AbortController()
       this.controller = controller
@@ -116,7 +116,7 @@ export class UnionHold implements MultiLockHold {
       return Promise.reject(error)
     }
     if (this.unlocked) return Promise.reject(this.unlockedAlready())
-    const wasHeld = this.look()
+    const wasHeld = this.checkHeld()
     this.unlocked = true
     this.onUnlock?.()
     this.stop()
@@ -137,7 +137,7 @@ export class UnionHold implements MultiLockHold {
   }
 
   /** Whether enough members are held, as far as the client knows without asking the servers. */
-  look(): boolean {
+  checkHeld(): boolean {
     if (this.loss) return false
     const { validity, union, parts } = this
     const valid = parts.filter(({ hold }) => hold.isHeld).length
@@ -161,7 +161,9 @@ export class UnionHold implements MultiLockHold {
     for (const part of this.parts) this.watch(part)
     const { validity, union } = this
     if (!validity || this.loss) return
-    this.timer = union.clock.after(validity.ms - union.clock.elapsedSince(validity.since), () => this.look())
+    this.timer = union.clock.after(validity.ms - union.clock.elapsedSince(validity.since), () =>
+      this.checkHeld(),
+    )
   }
 
   private watch(part: Part) {

@@ -108,12 +108,12 @@ export abstract class UnionLock {
     return this.callers.peek(explicit)?.isHeld ?? false
   }
 
-  // Logged, it must not show the clients inside with their credentials.
+  // A log must not show the clients inside, which have credentials.
   [inspect.custom](): string {
     return this.union.name
   }
 
-  /** As a member of another one it is known, and ordered, by this. */
+  /** The name of this lock as a member. An enclosing multi lock orders its members by it. */
   toString(): string {
     return this.union.name
   }
@@ -147,7 +147,7 @@ export abstract class UnionLock {
   }
 }
 
-/** The same for two objects of one lock. */
+/** The identity of a member. Two objects of one lock have the same identity. */
 function idOf({ lock, name, identity }: Member): string {
   if (identity) return `${identity.context.server.id} ${identity.lockId}`
   let id = foreignIds.get(lock)

@@ -17,7 +17,7 @@ export class ClientLifecycle implements OnApplicationShutdown {
     return new ClientLifecycle(redisson, shutdownTimeout)
   }
 
-  /** Not in `onModuleDestroy`: at that time requests and jobs still run, and their releases would fail. */
+  /** It does not run in `onModuleDestroy`: at that time requests and jobs still run, and their releases would fail. */
   async onApplicationShutdown(): Promise<void> {
     if (this.shutdownTimeout !== undefined) await this.redisson.shutdown({ timeout: this.shutdownTimeout })
   }

@@ -1,6 +1,6 @@
 import { Mutex } from 'async-mutex'
 
-/** How many tickets of groups that gave up a queue may keep, beyond the number of groups that wait. */
+/** The most abandoned tickets that a queue keeps, plus one for each waiting group. */
 const TICKETS_WASTED = 100
 
 /** An acquisition below a hold, as the sibling branches see it. */

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
-import { FalseAlarms } from './false-alarms'
+import { FalseChangeReports } from './false-change-reports'
 
 const CHANNEL = '__redis__:invalidate'
 const KEYS_A_COMMAND = 100
@@ -24,7 +24,7 @@ export class ClientTracking {
   private epoch = 0
   private listenerId: Promise<unknown> | undefined
   private readonly waiting: string[] = []
-  private readonly falseAlarms: FalseAlarms
+  private readonly falseReports: FalseChangeReports
   /** A key may have changed without a report. */
   private missedNews = false
 
@@ -35,8 +35,8 @@ export class ClientTracking {
     private readonly onChanged: (keys: readonly string[] | undefined) => void,
     clock: Clock,
   ) {
-    this.falseAlarms = new FalseAlarms(clock)
-    // Before the first subscription: with RESP2 a subscribed connection cannot send it any more.
+    this.falseReports = new FalseChangeReports(clock)
+    // CLIENT ID is sent before the first subscription: with RESP2 a subscribed connection cannot send it any more.
     listener.on('ready', () => {
       this.listenerId = listener.client('ID')
       this.listenerId.catch(ignore)
@@ -59,7 +59,7 @@ export class ClientTracking {
 
   /** Watches each of these keys until its next change, if the server can. */
   watch(keys: readonly string[]): void {
-    if (this.falseAlarms.isPausing) return
+    if (this.falseReports.isPausing) return
     this.wanted = true
     if (this.state === 'armed') return this.register(keys)
     if (this.state === 'refused') return
@@ -73,7 +73,7 @@ export class ClientTracking {
 
   /** The server reported the keys of this many holds, and the holds were still there. */
   falselyNotified(holds: number): void {
-    this.falseAlarms.add(holds)
+    this.falseReports.add(holds)
   }
 
   private arm() {

@@ -11,7 +11,7 @@ import { ConnectionFence } from './fencing/connection-fence'
 import { ServerIdentity } from './fencing/server-identity'
 import { checkNodes, openChecked, SelectRefusedError, wasChecked } from './handshake'
 import { pingOrDisconnect } from './health-check'
-import { openOutsideRequests } from './open-outside-requests'
+import { openSocketsOutsideRequests } from './open-sockets-outside-requests'
 import { connectionOptions } from './options/connection-options'
 import type { OutageReporter } from './outage-reporter'
 import { reconnectUnless } from './reconnect'
@@ -75,7 +75,7 @@ export class CommandConnection {
       enableOfflineQueue: true,
       redisOptions: this.ownClusterNodeOptions(),
     })
-    openOutsideRequests(cluster)
+    openSocketsOutsideRequests(cluster)
     checkNodes(cluster, this.target.options.redisOptions?.enableReadyCheck !== false)
     cluster.on('error', (error: unknown) => this.failed(error))
     cluster.on('ready', () => this.admitted())
@@ -85,7 +85,7 @@ export class CommandConnection {
     cluster.on('+node', (node: Redis) => {
       node.on('ready', () => this.findOutInCluster(cluster))
       ignoreUnheardAsking(node)
-      openOutsideRequests(node)
+      openSocketsOutsideRequests(node)
     })
     // ioredis connects to another node only when it sends a command there.
     cluster.on('-node', () => this.onNewServer())

@@ -2,7 +2,7 @@
 export type FailureKind =
   /** The connection broke or never existed: the command may or may not have been applied. */
   | 'connection'
-  /** The server declined for now (LOADING, READONLY, CLUSTERDOWN …): the same command may pass soon. */
+  /** The server declined for now (LOADING, READONLY, CLUSTERDOWN …). The same command may succeed soon. */
   | 'transient'
   /** The server does not know the script by its hash. */
   | 'noscript'

@@ -1,11 +1,11 @@
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import { systemClock } from '../util/clock'
 import { isReplyError } from './connect'
-import { openOutsideRequests } from './open-outside-requests'
+import { openSocketsOutsideRequests } from './open-sockets-outside-requests'
 
 /** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
 export class SelectRefusedError extends Error {
-  // As ioredis names what a server answers.
+  // ioredis gives this name to the error replies of a server.
   override readonly name = 'ReplyError'
 
   constructor(db: number, reply: string) {
@@ -36,7 +36,7 @@ const runIds = new WeakMap<Redis, string | undefined>()
  */
 export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }): Redis {
   const redis = new Redis({ ...options, enableReadyCheck: true })
-  openOutsideRequests(redis)
+  openSocketsOutsideRequests(redis)
   checkHandshake(redis, options.enableReadyCheck !== false)
   return redis
 }

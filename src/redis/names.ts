@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot'
 
-/** `prefix:{name}`, so that the result shares a cluster slot with the key; a name with braces gets no more braces. */
+/** `prefix:{name}`, so that the result shares a cluster slot with the key. A name with braces gets no more braces. */
 export function prefixed(prefix: string, name: string): string {
   return name.includes('{') ? `${prefix}:${name}` : `${prefix}:{${name}}`
 }
@@ -23,6 +23,19 @@ export function readWriteLockChannel(name: string): string {
 /** The channel on which both kinds of semaphores publish. */
 export function semaphoreChannel(name: string): string {
   return prefixed('redisson_sc', name)
+}
+
+/** How the names of the channels of latches begin. They are the only channels to which Redisson adds no colon. */
+export const LATCH_CHANNEL = 'redisson_countdownlatch__channel__'
+
+/** The channel on which a latch publishes. Redisson always adds braces to this name. */
+export function latchChannel(name: string): string {
+  return `${LATCH_CHANNEL}{${name}}`
+}
+
+/** The channel on which the release of a token lock is published. */
+export function tokenLockChannel(key: string): string {
+  return prefixed('rlock_token', key)
 }
 
 export function isReadWriteLockChannel(channel: string): boolean {

@@ -10,7 +10,7 @@ export const NO_RESENDING = {
   maxRetriesPerRequest: 0,
 } as const satisfies RedisOptions
 
-/** Opens a connection of our own to one node of the cluster, named as in ioredis's map of slots. */
+/** Opens a separate connection to one node of the cluster. The node is named as in ioredis's map of slots. */
 export function openNode(cluster: Cluster, target: RedisTarget, key: string): Redis {
   const known = cluster.nodes('all').find((node) => addressOf(node) === key)
   const at = key.lastIndexOf(':')

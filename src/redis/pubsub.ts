@@ -62,7 +62,7 @@ export function openSource(
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
-  // Not with Sentinel: there renewals use another connection, so the server would report each renewal as a change.
+  // With Sentinel nothing is tracked: renewals use another connection there, so the server would report each as a change.
   const tracking =
     target.kind === 'standalone' ? new ClientTracking(redis, subscriber, keysChanged, clock) : undefined
   const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>

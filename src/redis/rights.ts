@@ -1,12 +1,16 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
-import { lockChannel, prefixed, readWriteLockChannel, semaphoreChannel } from './names'
+import {
+  LATCH_CHANNEL,
+  latchChannel,
+  lockChannel,
+  readWriteLockChannel,
+  semaphoreChannel,
+  tokenLockChannel,
+} from './names'
 import type { PublishCommand } from './pubsub'
 import type { RedisTarget } from './target'
-
-/** The only channel to which Redisson adds no colon. */
-const LATCH_CHANNEL = 'redisson_countdownlatch__channel__'
 
 /** The pattern of all channels of one kind, such as `redisson_lock__channel:*`. */
 export function channelPattern(channel: string): string {
@@ -20,13 +24,13 @@ const CHANNELS = [
   lockChannel(PROBE),
   readWriteLockChannel(PROBE),
   semaphoreChannel(PROBE),
-  LATCH_CHANNEL,
-  prefixed('rlock_token', PROBE),
+  latchChannel(PROBE),
+  tokenLockChannel(PROBE),
 ].map(channelPattern)
 
 /** The effect on waiters while the server does not publish releases. */
 export const UNNOTIFIED =
-  'clients that wait for it are not notified, and sleep until the lease that they saw has ended, or until they look again'
+  'waiting clients are not notified: each sleeps until the lease that it read has ended, or until its next try'
 
 /** The advice how to let a user publish on these channels. */
 export function publishGrant(publish: PublishCommand, patterns: readonly string[]): string {

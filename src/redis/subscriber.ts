@@ -64,7 +64,7 @@ export class SubscriberConnection implements ChannelSource {
     redis.on('close', () => this.forget())
     // The server ended a shard subscription, because the slot moved. It does not say which one.
     redis.on('moved', () => this.resubscribe())
-    // Only from the first `ready` on: a client that could not connect is closed.
+    // It reconnects only after its first `ready`, because a client that could not connect is closed.
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
     if (redis.status === 'ready') this.reconcileAll()
   }

@@ -60,7 +60,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     const { context, scripts, owner, lease } = this
     const orphan = new LockOrphan(context, scripts, owner, lease)
     if (lateCopyPossible) context.orphans.lateCopy(orphan)
-    if (inFlight) context.orphans.attempt(orphan, inFlight, ({ granted }) => granted)
+    if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else context.orphans.hold(orphan, context.clock.now())
   }
 

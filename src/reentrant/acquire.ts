@@ -8,12 +8,12 @@ import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
 import type { AcquireOptions } from './acquire-options'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import { throughBranches } from './branch-entry'
 import { type Caller, Hold, type HoldRef, type Level, type LevelOrigin } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts, LockScripts } from './lock-scripts'
 import { loseHold } from './loss'
 import { reenterInTime } from './reenter'
+import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
@@ -49,11 +49,11 @@ async function acquireAlone<Grant>(
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = caller.thread?.parent
-    ? throughBranches(context, scripts, caller, options, origin, (rest, inside) =>
+    ? waitForSiblingBranches(context, scripts, caller, options, origin, (rest, inside) =>
         acquireScoped(context, scripts, caller, place, rest, inside),
       )
     : acquireScoped(context, scripts, caller, place, options, origin)
-  // After the call above, because it may retire an expired hold, and that deletes the entry.
+  // The entry is read after the call above. That call may retire an expired hold, which deletes the entry.
   const entry = place.table.getOrCreate(place.key)
   const guard = new Mutex()
   entry.acquiring = guard

@@ -42,12 +42,12 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
   }
 
   get signal(): AbortSignal {
-    this.look()
+    this.checkLive()
     return this.hold.signal
   }
 
   get isHeld(): boolean {
-    return this.look() && this.hold.levels.includes(this.level)
+    return this.checkLive() && this.hold.levels.includes(this.level)
   }
 
   unlock(options?: ReleaseOptions): Promise<void> {
@@ -98,7 +98,7 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     return { lockName: this.lockName, threadId: this.threadId }
   }
 
-  private look() {
+  private checkLive() {
     return this.hold.checkLive()
   }
 }

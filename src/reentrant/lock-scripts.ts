@@ -120,7 +120,7 @@ export interface LockScripts<Grant = undefined> {
    * True: after a partial release each remaining level keeps its own end. False: the key gets the longest lease of the
    * remaining levels again, in full.
    */
-  readonly leasesRunOn: boolean
+  readonly levelsKeepTheirEnd: boolean
   /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
   readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
@@ -128,7 +128,7 @@ export interface LockScripts<Grant = undefined> {
   readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
-  /** The error for a caller that holds the lock and asks for it again. Absent where the lock is re-entrant. */
+  /** The error for a caller that holds the lock and acquires it again. Absent where the lock is re-entrant. */
   refuseReentry?(hold: Hold, caller: Caller): Error
   /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
   newAttempt?(options: AttemptOptions): LockAttempt<Grant>

@@ -21,7 +21,7 @@ export function release(
   chooseLevel: () => Level,
 ): Promise<void> {
   return hold.runSerially(() => {
-    // Chosen here, so that of two concurrent calls each releases a level of its own.
+    // The level is chosen here, so that two concurrent calls release two different levels.
     const level = chooseLevel()
     const live = hold.checkLive()
     hold.levels.splice(hold.levels.indexOf(level), 1)
@@ -61,7 +61,7 @@ export async function updateLevels(context: Context, scripts: AnyLockScripts, ho
   try {
     await releaseLevel(context, scripts, hold)
   } finally {
-    // Also if the server could not be reached: the remaining levels decide whether the watchdog goes on.
+    // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
     if (hold.state === 'held') context.leases.update(hold)
   }
 }
@@ -69,7 +69,9 @@ export async function updateLevels(context: Context, scripts: AnyLockScripts, ho
 async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
   const { lockWatchdogTimeout } = context
   const lease = Math.ceil(
-    scripts.leasesRunOn ? hold.needOfLevels(lockWatchdogTimeout) : hold.leaseForLevels(lockWatchdogTimeout),
+    scripts.levelsKeepTheirEnd
+      ? hold.needOfLevels(lockWatchdogTimeout)
+      : hold.leaseForLevels(lockWatchdogTimeout),
   )
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, leaseEnd } = hold
@@ -89,7 +91,7 @@ async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hol
       hold.leaseEnd = value.leaseEnd
       if (hold.state === 'held' && hold.granted === call.started && !connectionBroke)
         hold.reset(granted, before)
-      // Not an error: the count is absolute, so the next operation sets it.
+      // This is no error: the count is absolute, so the next operation sets it.
       if (tries === TRIES_TO_SEE_LEASE) return
       continue
     }

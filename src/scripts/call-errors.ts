@@ -5,44 +5,80 @@ import type { Script } from './script'
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The part of a call that its error names. */
+/** After this error the client retries these changes in the background (synchronizers/request-record.ts). */
+const RETRIED_IN_BACKGROUND: readonly Script['name'][] = ['semaphore/release', 'count-down-latch/count-down']
+/** Calls that have the same effect when their caller repeats them. */
+const REPEATABLE = /\/(acquire|reenter|inspect)$/
+
+/** The part of a call that its error names. The call knows its key, but not the name of the lock nor its thread. */
 interface EndedCall {
   readonly script: Script
   readonly keys: readonly string[]
+  readonly clientId: string
 }
 
-export function wrongType({ script, keys }: EndedCall, cause: Error): WrongTypeError {
-  const what = /^[^/]*lock\//.test(script.name) ? 'lock' : 'object'
+export function wrongType({ script, keys, clientId }: EndedCall, cause: Error): WrongTypeError {
+  const what = /^[^/]*lock\//.test(script.name) ? 'a lock' : 'an object'
   return new WrongTypeError(
-    `The key ${quoted(keys[0])} holds no ${what} of this kind: use another name, or the getter of the kind that it holds`,
+    `The key ${quoted(keys[0])} holds something else than ${what} of this kind (client ${clientId}). ` +
+      'Use another name, or the getter of the kind that the key holds.',
     { cause },
   )
 }
 
-export function unavailable({ script, keys }: EndedCall, ms: number, cause?: Error): RedisUnavailableError {
-  const why = cause ? `: ${cause.message}` : ''
+export function unavailable(
+  {
+    script,
+    keys,
+    clientId,
+    mayHaveBeenApplied,
+    isInFlight,
+  }: EndedCall & { readonly mayHaveBeenApplied: boolean; readonly isInFlight: boolean },
+  ms: number,
+  cause?: Error,
+): RedisUnavailableError {
+  const why = cause ? `: ${withoutFullStop(cause.message)}` : ''
+  const effect = mayHaveBeenApplied || isInFlight ? ' The call may have been applied.' : ''
   return new RedisUnavailableError(
-    `Redis did not answer ${script.name} for ${quoted(keys[0])} within ${Math.round(ms)} ms${why}`,
+    `Redis did not answer ${script.name} for the key ${quoted(keys[0])} within ${Math.round(ms)} ms ` +
+      `(client ${clientId})${why}.${effect} ${advice(script)}`,
     cause && { cause },
   )
 }
 
-export function refused({ script, keys }: EndedCall, cause: Error): RedisRefusedError {
+function advice({ name }: Script): string {
+  if (RETRIED_IN_BACKGROUND.includes(name))
+    return 'Check the connection to Redis. Do not repeat the call: the client retries it in the background.'
+  return REPEATABLE.test(name)
+    ? 'Check the connection to Redis, then try again.'
+    : 'Check the connection to Redis.'
+}
+
+export function refused({ script, keys, clientId }: EndedCall, cause: Error): RedisRefusedError {
+  const remedy = missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.'
   return new RedisRefusedError(
-    `Redis refused ${script.name} for ${quoted(keys[0])}: ${cause.message}${missingKeyRights(keys, cause)}`,
+    `Redis refused ${script.name} for the key ${quoted(keys[0])} (client ${clientId}): ` +
+      `${withoutFullStop(cause.message)}. ${remedy}`,
     cause.message,
     { cause },
   )
 }
 
-/** Names the keys to which the user needs access, if the server's reply is about a key. */
-function missingKeyRights([key = '', ...companions]: readonly string[], { message }: Error): string {
-  if (!/NOPERM|user executing/.test(message) || !/\bkeys?\b/.test(message)) return ''
+/** Names the keys to which the user needs access; undefined if the server's reply is not about a key. */
+function missingKeyRights(
+  [key = '', ...companions]: readonly string[],
+  { message }: Error,
+): string | undefined {
+  if (!/NOPERM|user executing/.test(message) || !/\bkeys?\b/.test(message)) return undefined
   const beside = suffixed(key, '')
   const patterns = companions.map((companion) =>
     companion.startsWith(beside) ? `${beside}*` : companion.replace(CLIENT_ID, ':*'),
   )
-  return `. The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${pattern}`).join(' and ')}`
+  return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${pattern}`).join(' and ')}.`
+}
+
+function withoutFullStop(message: string): string {
+  return message.replace(/\.$/, '')
 }
 
 function quoted(key = ''): string {

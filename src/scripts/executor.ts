@@ -16,17 +16,19 @@ import { type AnyScriptCall, type Reply, ScriptCall } from './script-call'
 import type { ScriptTransport } from './transport'
 
 export interface ScriptExecutorOptions {
+  /** The client id, for messages. */
+  readonly clientId: string
   readonly transport: ScriptTransport
   readonly clock: Clock
   /** The server may have replicas. */
   readonly hasReplicas: boolean
-  /** Receives the errors that calls meet. */
+  /** Receives the connection errors and the transient errors of calls. */
   readonly outages: OutageReporter
   /** Receives the refusals of the server. */
   readonly refusals: OutageReporter
-  /** Credentials that may appear in no error. */
+  /** Credentials, which no error may contain. */
   readonly secrets: readonly string[]
-  /** A call that met only connection errors for this long, in ms, is rejected. */
+  /** A call without an answer is rejected after this time, in ms. */
   readonly unavailableAfter: number
   /** When a call has had no answer for this long, in ms, a PING checks the connections. */
   readonly silentAfter: number
@@ -35,7 +37,7 @@ export interface ScriptExecutorOptions {
 const FIRST_BACKOFF = 50
 const LONGEST_BACKOFF = 250
 
-/** Connection errors and slot migrations that are over within this time, in ms, are not reported. */
+/** Connection errors and slot migrations that end within this time, in ms, are not reported. */
 const REPORTED_AFTER = 1_000
 
 const NOT_READY = {
@@ -55,7 +57,7 @@ export class ScriptExecutor {
 
   constructor(private readonly options: ScriptExecutorOptions) {}
 
-  /** After so long a call that met nothing but connection errors is given up, in ms. */
+  /** A call without an answer is rejected after this time, in ms. */
   get longestCall(): number {
     return this.options.unavailableAfter
   }
@@ -81,7 +83,7 @@ export class ScriptExecutor {
     this.pending.add(call)
     call.isPending = true
     this.supervisor ??= this.armSupervisor()
-    this.attempt(call, call.started, false, FIRST_BACKOFF)
+    this.send(call, call.started, false, FIRST_BACKOFF)
     return call
   }
 
@@ -102,9 +104,9 @@ export class ScriptExecutor {
     for (const call of [...this.pending]) this.refuse(call, error)
   }
 
-  private attempt(call: AnyScriptCall, sent: Moment, bySource: boolean, backoff: number): void {
+  private send(call: AnyScriptCall, sent: Moment, bySource: boolean, backoff: number): void {
     const { transport } = this.options
-    // If it were sent now, ioredis would queue it, and it could be applied long after its caller has left.
+    // ioredis would queue a command that is sent now. The server could apply it long after its caller has left.
     if (transport.state !== 'ready')
       return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
@@ -142,7 +144,7 @@ export class ScriptExecutor {
     call.isInFlight = false
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport, call.keys[0]!)
     else if (scriptBrokeOff(error)) call.mayHaveBeenApplied = true
-    if (kind === 'noscript' && this.closed === undefined) return this.attempt(call, sent, true, backoff)
+    if (kind === 'noscript' && this.closed === undefined) return this.send(call, sent, true, backoff)
     const mayPass = kind === 'connection' || kind === 'transient'
     const isTrouble = isDeclined(error) && error !== NOT_READY.loading
     if (
@@ -158,7 +160,7 @@ export class ScriptExecutor {
       clock.after(backoff, () => {
         call.whenFenced(() => {
           if (call.settled) this.finish(call, undefined)
-          else this.attempt(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
+          else this.send(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
         })
         if (call.isFencePending) this.refuseWithConnection(call)
       })
@@ -184,7 +186,8 @@ export class ScriptExecutor {
   }
 
   private refuse(call: AnyScriptCall, error: unknown) {
-    // Else it is watched on: nothing else finds out that the connection with its command, or the next one, went silent.
+    // A call in flight, or one that waits for a fence, stays supervised. Only the supervisor notices that a connection went
+    // silent.
     if (!call.isInFlight && !call.isFencePending) this.unwatch(call)
     if (!call.settled) call.reject(error)
   }
@@ -203,10 +206,16 @@ export class ScriptExecutor {
   private explain(kind: string, error: unknown, call: AnyScriptCall): Error {
     const { clock, secrets } = this.options
     const cause = withoutSecrets(error, secrets)
-    if (kind === 'wrongtype') return wrongType(call, cause)
-    if (kind === 'refused') return refused(call, cause)
+    const ended = this.named(call)
+    if (kind === 'wrongtype') return wrongType(ended, cause)
+    if (kind === 'refused') return refused(ended, cause)
     const last = error === NOT_READY.away ? (call.lastError ?? cause) : cause
-    return unavailable(call, clock.elapsedSince(call.started), last)
+    return unavailable(ended, clock.elapsedSince(call.started), last)
+  }
+
+  /** What an error says of a call. */
+  private named({ script, keys, mayHaveBeenApplied, isInFlight }: AnyScriptCall) {
+    return { script, keys, mayHaveBeenApplied, isInFlight, clientId: this.options.clientId }
   }
 
   private noteRefusal(call: AnyScriptCall, error: unknown, explained: Error) {
@@ -233,7 +242,7 @@ export class ScriptExecutor {
     for (const call of this.pending) {
       const age = clock.elapsedSince(call.started)
       if (age >= unavailableAfter && !call.settled) {
-        const error = unavailable(call, age, call.lastError)
+        const error = unavailable(this.named(call), age, call.lastError)
         outages.met(error)
         this.refuse(call, error)
       }

@@ -2,7 +2,7 @@ import type { Clock, Moment } from '../util/clock'
 import type { Linked } from '../util/linked-list'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
-import { UnansweredAttempts } from './unanswered-attempts'
+import { UnansweredSends } from './unanswered-sends'
 
 /** The answer to a script, and what its caller must know about the connection. */
 export interface Reply<Value> {
@@ -20,13 +20,13 @@ export interface Reply<Value> {
 // biome-ignore lint/suspicious/noExplicitAny: a list of calls in flight does not care what each answers.
 export type AnyScriptCall = ScriptCall<any>
 
-/** One call of a script, through all its attempts. */
-export class ScriptCall<Value> extends UnansweredAttempts implements Linked<AnyScriptCall> {
+/** One call of a script. After a broken connection or a transient error its command is sent again. */
+export class ScriptCall<Value> extends UnansweredSends implements Linked<AnyScriptCall> {
   before: AnyScriptCall | undefined
   behind: AnyScriptCall | undefined
   isPending = false
   readonly started: Moment
-  /** The caller has its answer or its error; the command itself may still be in flight. */
+  /** The caller has its answer or its error. The command may still be in flight. */
   settled = false
   private reply: Reply<Value> | undefined
   private error: unknown

@@ -24,7 +24,7 @@ export function script<Value>(
   return {
     name,
     source,
-    /** At the first call, not at import: most programs use few of the scripts. */
+    /** Computed at the first call and not at import, because most programs use few of the scripts. */
     get sha() {
       sha ??= createHash('sha1').update(source).digest('hex')
       return sha

@@ -85,7 +85,7 @@ export class RedisScriptTransport implements ScriptTransport {
   ): void {
     if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)
     else this.connection.send('evalsha', script.sha, keys, args, answered, failed)
-    // In the same socket write as the script, so that hardly a change can come between them.
+    // The keys are watched in the same socket write as the script, so that hardly a change can come between them.
     if (script.watchesKeys) this.tracking?.watch(keys)
   }
 

@@ -3,6 +3,7 @@ import calculateSlot from 'cluster-key-slot'
 import { describe, type WaitOptions, waitArguments } from '../api/arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
+import { latchChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
@@ -67,13 +68,13 @@ const COUNT_DOWN = script(
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', decodeChange)
 const DELETE = script('count-down-latch/delete', decodeChange)
 const GET_COUNT = script('count-down-latch/get-count', Number)
-const LOOK = script('count-down-latch/get-count', decodeLook)
+const CHECK = script('count-down-latch/get-count', decodeCheck)
 
 function decodeChange(raw: unknown): Change {
   return { done: raw !== 0, isRefused: raw === 2 }
 }
 
-function decodeLook(raw: unknown): Outcome<undefined> {
+function decodeCheck(raw: unknown): Outcome<undefined> {
   return Number(raw) > 0 ? blocked(untilRecheck()) : GRANTED
 }
 
@@ -91,8 +92,7 @@ export class CountDownLatch implements RCountDownLatch {
     private readonly name: string,
     key: string,
   ) {
-    // Redisson always adds braces to this name.
-    const channel = `redisson_countdownlatch__channel__{${key}}`
+    const channel = latchChannel(key)
     if (context.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
@@ -141,7 +141,7 @@ export class CountDownLatch implements RCountDownLatch {
       signal,
       lease: 0,
       subject: `the latch ${quote(this.name)}`,
-      send: () => this.context.scripts.run(LOOK, this.keys, []),
+      send: () => this.context.scripts.run(CHECK, this.keys, []),
     }
     const reply = await this.context.queues.acquire(this.target, attempt)
     return first === undefined ? undefined : reply !== undefined

@@ -214,9 +214,11 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
       }
       context.orphans.hold(scripts.orphan(ids, lease), sent)
       if (tries === TRIES_TO_OUTRUN_LEASE)
-        throw permit.notHeld(
-          `${tries} times in a row its lease of ${lease} ms was over before the answer arrived; use a leaseTime that is ` +
-            'longer than a round trip',
+        throw new PermitNotHeldError(
+          `The semaphore ${quote(this.name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
+            `over before the answer arrived (client ${context.clientId}). Use a leaseTime that is longer than a round trip.`,
+          this.name,
+          ids,
         )
     }
   }

@@ -91,9 +91,10 @@ export class PermitScripts {
   /** `lease`: in ms; undefined: without end. */
   acquire(ids: readonly string[], lease: number | undefined): ScriptCall<Outcome<undefined>> {
     const { scripts } = this.context
-    // Permits that a late copy takes come back when their lease ends; those without one never would.
+    // Used while the server's time is unknown. A late copy of a leased acquisition needs no deadline: its permits expire.
+    // Without a lease they never expire, so this try only asks for the time.
     const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
-    // The call is given up then, as a rule, and a copy that arrives later may take nothing.
+    // By this deadline the executor has usually rejected the call. A copy that arrives later must take nothing.
     const deadline = this.time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
     const args = [lease ?? 0, ...this.messages, deadline, ids.length, ...ids]
     const call = scripts.run(ACQUIRE, this.keys, args, true)
@@ -136,7 +137,7 @@ export class PermitScripts {
 }
 
 const ID_BYTES = 16
-/** Random bytes for the next ids: to ask the system for 16 at a time costs more than the rest of an attempt. */
+/** Random bytes for the next ids. To read 16 bytes at a time from the system costs more than the rest of a try. */
 let pool = Buffer.alloc(0)
 let used = 0
 
@@ -197,13 +198,13 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
     const { orphans, clock } = this.scripts.context
     const orphan = this.scripts.orphan(this.ids, this.permitLease)
     if (lateCopyPossible) orphans.lateCopy(orphan)
-    if (inFlight) orphans.attempt(orphan, inFlight, ({ granted }) => granted)
+    if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else orphans.hold(orphan, clock.now())
   }
 
   waitedLong(): void {
     if (!this.isAbsent || this.hasWarned) return
     this.hasWarned = true
-    warnOfNoSemaphore(this.subject)
+    warnOfNoSemaphore(this.subject, this.scripts.context.clientId)
   }
 }

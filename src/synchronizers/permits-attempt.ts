@@ -88,7 +88,7 @@ export class PermitsAttempt implements Attempt<undefined> {
       if (value === UNPUBLISHED) context.queues.mayBeFree(target)
     }
     const orphan = { lease: CANCELLED_FOR, release }
-    if (inFlight) context.orphans.attempt(orphan, inFlight, ({ granted }) => granted)
+    if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else context.orphans.hold(orphan, context.clock.now())
     this.copyPossible = true
   }
@@ -101,6 +101,6 @@ export class PermitsAttempt implements Attempt<undefined> {
   waitedLong(): void {
     if (!this.isAbsent || this.hasWarned) return
     this.hasWarned = true
-    warnOfNoSemaphore(this.subject)
+    warnOfNoSemaphore(this.subject, this.context.clientId)
   }
 }

@@ -13,14 +13,15 @@ const KEPT_FOR = 60_000
 const RETRIED_FOR = 30_000
 
 /**
- * The first request of an object says which requests the server may forget. A later request says it again after this many
- * others, or after as many as are open. It is rare, because the script then reads the whole record.
+ * The first request sends the lowest open number, so that the server forgets all lower requests. A later one sends it after
+ * this many others, or after as many as are open, whichever is more. It is rare, because the script then reads the whole
+ * record.
  */
 const FORGOTTEN_AFTER = 8
 
 let lastRequest = 0
 
-/** The open requests of one client to one object, in order: those whose answers it may still ask for. */
+/** The open requests of one client to one object, in order. The client may still send one of them again. */
 type OpenRequests = Set<number>
 
 const recordsOf = new WeakMap<Context, Map<string, OpenRequests>>()
@@ -64,7 +65,7 @@ export class RequestRecord {
     return new OpenRequest(this, request, open)
   }
 
-  /** The lowest open request, if this request should say it; else 0. */
+  /** The lowest open number, if this request should send it; else 0. */
   private forgottenBelow(open: OpenRequests): number {
     if (++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, open.size)) return 0
     this.sentSinceForgotten = 0
@@ -148,7 +149,7 @@ export class RequestRecord {
 function asUnknown(error: unknown, call: AnyScriptCall): unknown {
   if (!(error instanceof RedisRefusedError) || !call.connectionBroke) return error
   return new RedisUnavailableError(
-    `The connection broke before the answer came, and then: ${error.message}. It is not known whether the call took effect`,
+    `The connection broke before the answer came, so the call may have been applied. The next copy was refused: ${error.message}`,
     { cause: error },
   )
 }

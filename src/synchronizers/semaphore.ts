@@ -27,7 +27,7 @@ import { timeToLive } from './time-to-live'
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
  *
  * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
- * requests behind it pass, ten times at most; then they wait behind it. This order does not include other processes.
+ * requests behind it pass, ten times at most. After that they wait behind it. This order does not include other processes.
  *
  * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls `addPermits`. If
  * that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection breaks. For
@@ -256,7 +256,7 @@ export class Semaphore implements RSemaphore {
       if (value.result === 'too-large') throw this.tooLarge()
       notified = value.notified
       context.unpublishedReleases.released({ name, channel: target.channel }, value)
-      // It was deleted, or permits were taken away: the next try says so, and then no permit is passed on here.
+      // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
       if (value.result !== 'freed') context.queues.mayBeFree(target)
       return value.result !== 'absent'
     } finally {

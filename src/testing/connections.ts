@@ -62,7 +62,7 @@ class InMemoryTransport implements ScriptTransport {
     failed: (error: unknown) => void,
   ): void {
     const { server } = this.link
-    // Copied, so that a later change by the caller has no effect, as with a real connection.
+    // The list is copied, so that a later change by the caller has no effect, as with a real connection.
     const [names, words] = [[...keys], args.map(String)]
     const execute = () =>
       bySource ? server.evaluate(source, names, words) : server.evaluateBySha(sha, names, words)
@@ -73,7 +73,7 @@ class InMemoryTransport implements ScriptTransport {
     return { value: await this.send(script, bySource, keys, args), acknowledged: true }
   }
 
-  /** As with a server that fell silent: the connection is given up. */
+  /** The connection is given up, as with a server that fell silent. */
   probe(): void {
     if (this.link.server.isPaused) this.link.cut()
   }

@@ -1,6 +1,6 @@
 import { IN_PROCESS_SERVER } from '../api/redis-source'
 import type { ConnectedClient, Connections, Server } from '../client/connections'
-// From the index, so that a bundle has one class for each error and one type of servers.
+// Imported from the index, so that a bundle has one class for each error and one type of servers.
 import { type InProcessServer, RedisUnavailableError } from '../index'
 import { outsideRequests } from '../util/async-context'
 import { withTimeout } from '../util/timeout'

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { processState } from '../ownership/process-state'
 
 /** The async context in which this module was imported, without a logical thread. It belongs to no request. */
-const ours = processState.threads.run(undefined, () => new AsyncResource('RLOCK'))
+const ownResource = processState.threads.run(undefined, () => new AsyncResource('RLOCK'))
 
 /**
  * Runs `fn` in an async context that belongs to no request, and outside any logical thread. Timers and connections are
@@ -10,7 +10,7 @@ const ours = processState.threads.run(undefined, () => new AsyncResource('RLOCK'
  * in it.
  */
 export function outsideRequests<A extends unknown[], T>(fn: (...args: A) => T, ...args: A): T {
-  return ours.runInAsyncScope(fn, undefined, ...args)
+  return ownResource.runInAsyncScope(fn, undefined, ...args)
 }
 
 /** Returns a function that runs `fn` in the async context of this moment, but outside any logical thread. */

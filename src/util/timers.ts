@@ -1,4 +1,4 @@
-// Taken at import, so that fake timers that a user installs later stop neither renewals nor writes. Node's own modules have
+// The timers are read at import, so that fake timers that a user installs later stop neither renewals nor writes. Node's own modules have
 // them, too, and there Jest and jsdom replace nothing.
 import { performance } from 'node:perf_hooks'
 import timers from 'node:timers'

@@ -16,11 +16,14 @@ export const SHORT_WAIT = 2 * YIELD_PER_PEER * MAX_PEERS_YIELDED_TO
  * process that gets no processor for a while.
  */
 const LONGER_TIMES = [0, 20, 60] as const
-/** A longer yield applies for this many rounds. Then the cohort tries the shortest again. */
+/** A longer yield applies for this many rounds. Then the shortest yield applies again. */
 const ROUNDS_WITH_LONGER_TIME = 20
 /** How long, in ms, a peer is left out of the count after it did not acquire within the longest yield. */
 const ABSENT_AT_FIRST = 200
-/** The time doubles at each repetition, up to this. A peer that never acquires costs 85 ms in 1,685, a twentieth. */
+/**
+ * The time doubles at each repetition, up to this. A peer that never acquires then costs its three yields (5, 20 and 60 ms) in
+ * every 1,685 ms.
+ */
 const ABSENT_AT_MOST = 1_600
 
 /** The longest yield without any new event, in ms. */
@@ -30,11 +33,11 @@ export const MAX_YIELD = Math.max(...LONGER_TIMES, YIELD_PER_PEER * MAX_PEERS_YI
 export interface CohortPolicy {
   /** A caller came, and no other was waiting here. */
   come(): void
-  /** The queue is about to send an attempt. `listening`: this process hears releases. */
-  ask(listening: boolean): void
-  /** An attempt that competed with all clients acquired the lock. */
+  /** The queue is about to send a try. `listening`: this process hears releases. */
+  willTry(listening: boolean): void
+  /** A try that competed with all clients acquired the lock. */
   begin(): void
-  /** Whether the lock may go to the next local caller without another process having a chance at it; counts as done. */
+  /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean
   /** A try that competed with all clients was not granted. */
   blocked(): void
@@ -45,7 +48,7 @@ export interface CohortPolicy {
 /** For locks that processes do not share in turns, and while no caller has waited yet. */
 export const NO_COHORT: CohortPolicy = {
   come() {},
-  ask() {},
+  willTry() {},
   begin() {},
   handOff: () => false,
   blocked() {},
@@ -63,10 +66,10 @@ export const NO_COHORT: CohortPolicy = {
 export class Cohort implements CohortPolicy {
   private handoffs = 0
   private began = 0
-  /** Releases heard so far, our own included. */
+  /** How many releases this process has heard, with its own. */
   private heard = 0
   private lastHeard = 0
-  /** The value of `heard` at our last release, that release included. Releases above it came from other processes. */
+  /** The value of `heard` at the last release here, with that release. Later releases came from other processes. */
   private heardBefore = 0
   private endedAt = 0
   /** How many releases are in flight. A semaphore may have several. */
@@ -81,13 +84,13 @@ export class Cohort implements CohortPolicy {
    * The lock was released without a handoff. The turn goes on with the next caller here, unless another process was faster.
    */
   private goesOn = false
-  /** Every release since our last one was heard. */
+  /** This process has heard every release since its own last one. */
   private hearsAll = false
   /** How many other clients heard the last release. */
   private others = 0
-  /** Peers that had not acquired when our yield ended and we sent an attempt. */
+  /** How many peers had not acquired when the yield here ended and the queue sent a try. */
   private overlooked = 0
-  /** The same peers, if that attempt acquired the lock. */
+  /** The same number, if that try acquired the lock. */
   private missed = 0
   /** The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. */
   private cameLate = false
@@ -102,14 +105,14 @@ export class Cohort implements CohortPolicy {
 
   constructor(private readonly clock: Clock) {}
 
-  /** A release was heard. The last reader's release counts for all readers: no message says how many processes read. */
+  /** A release was heard. The release of the last reader counts for all readers: no message says how many processes read. */
   hear(byReaders = false): void {
     this.heard++
     if (this.ownToHear > 0) this.ownToHear--
     else this.lastHeard = this.now()
     if (this.had > 0) this.goesOn = false
     if (byReaders) this.heard = Math.max(this.heard, this.heardBefore + this.others)
-    // More releases than expected: a peer that counted as absent did acquire.
+    // This process heard more releases than expected: a peer that counted as absent did acquire.
     else if (this.had > this.others - this.absent) {
       this.absent = Math.max(0, this.others - this.had)
       this.absentFor = ABSENT_AT_FIRST
@@ -127,7 +130,7 @@ export class Cohort implements CohortPolicy {
     this.cameLate = isOver && this.now() - this.endedAt > YIELD_PER_PEER
   }
 
-  /** Whether the last caller came too late for a turn. The next one probably does, too. */
+  /** Whether the last caller came too late for a turn. The next caller probably comes too late, too. */
   get comesLate(): boolean {
     return this.cameLate
   }
@@ -138,10 +141,10 @@ export class Cohort implements CohortPolicy {
   }
 
   /**
-   * The queue is about to send an attempt: after the yield, or earlier where the wait is short. `listening`: this process
+   * The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process
    * hears releases.
    */
-  ask(listening: boolean): void {
+  willTry(listening: boolean): void {
     this.hearsAll &&= listening
     // A timer may end a fraction of a millisecond early.
     this.overlooked = this.hearsAll && !this.goesOn && this.yieldTime() < 1 ? this.missing() : 0
@@ -162,12 +165,13 @@ export class Cohort implements CohortPolicy {
     this.overlooked = 0
   }
 
-  /** Whether the lock may go to the next local caller without another process having a chance at it; counts as done. */
+  /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
     if (this.others > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
-    // The answer to a release in flight says whether others wait now; until then parts that are still here go on.
-    const isAsking = this.releasing > 0 && this.others === 0
-    if (this.now() - this.began >= MAX_COHORT_DURATION * (isAsking ? 2 : 1)) return false
+    // Only the answer to the release in flight says whether other clients wait. Until then, local callers may pass permits
+    // on for twice MAX_COHORT_DURATION.
+    const isReleaseOpen = this.releasing > 0 && this.others === 0
+    if (this.now() - this.began >= MAX_COHORT_DURATION * (isReleaseOpen ? 2 : 1)) return false
     this.handoffs++
     return true
   }
@@ -202,14 +206,14 @@ export class Cohort implements CohortPolicy {
     const now = this.now()
     if (this.endsCohort) this.endedAt = now
     this.hasBegun = false
-    // A client that missed its turn because it has lost interest does not listen any more.
+    // A client that missed its turn because none of its callers waits any more does not listen.
     if (this.missed > 0 && others > this.others - this.missed) this.waitLonger()
     else if (this.longer > 0 && --this.roundsWithLonger === 0) this.longer = 0
     this.missed = 0
     this.others = others
     if (others > 0) return
     this.absent = 0
-    // What is shared in parts is still in use here: with no others a new cohort begins.
+    // No other client heard the release. Permits may still be in use here, so a new cohort begins at once.
     this.handoffs = 0
     this.began = now
   }
@@ -227,7 +231,7 @@ export class Cohort implements CohortPolicy {
     return Math.max(0, Math.max(this.endedAt, this.lastHeard) + time - this.now())
   }
 
-  /** Peers missed their turn and still listen: yields longer. Where the longest yield was too short, they count as absent. */
+  /** Peers missed their turn and still listen: yields longer. If the longest yield was too short, they count as absent. */
   private waitLonger(): void {
     if (this.longer < LONGER_TIMES.length - 1) {
       this.longer++

@@ -7,8 +7,8 @@ const SILENT_AFTER = 3_000
 
 /**
  * What the answers to one queue say about its lock. A silent server does not mean that the lock is held. So a waiter whose
- * wait is over resolves with "not acquired" only if the lock is known to be held. Otherwise it takes the answer to the
- * attempt in flight, its own or that of the first waiter, or it rejects.
+ * wait is over resolves with "not acquired" only if the lock is known to be held. Otherwise it waits for the answer to the try
+ * in flight, which is its own or that of the first waiter. Without an answer it rejects.
  */
 export abstract class LastAnswer implements WaiterQueue {
   /** The last answer said that the lock is held, or this client holds it. */
@@ -20,11 +20,11 @@ export abstract class LastAnswer implements WaiterQueue {
 
   abstract readonly mayMissReleases: boolean
 
-  constructor(readonly around: WaitQueueEnvironment) {}
+  constructor(readonly environment: WaitQueueEnvironment) {}
 
   isKnownHeld(): boolean {
     const { knownHeld, silentSince } = this
-    return knownHeld && (!silentSince || this.around.clock.elapsedSince(silentSince) < SILENT_AFTER)
+    return knownHeld && (!silentSince || this.environment.clock.elapsedSince(silentSince) < SILENT_AFTER)
   }
 
   awaitAnswer(waiter: AnyWaiter): void {

@@ -7,7 +7,7 @@ interface Sharing {
   readonly waiters: Iterable<AnyWaiter>
 }
 
-/** The next waiter to try when `left` permits are left: the first that needs no more, unless one before it lets none pass. */
+/** The first waiter that needs at most `left` permits. Undefined if a waiter before it was overtaken as often as allowed. */
 export function firstThatFits({ lock, waiters }: Sharing, left: number | undefined): AnyWaiter | undefined {
   const { overtaking } = lock.policy
   if (overtaking === undefined || left === undefined) return undefined
@@ -19,7 +19,13 @@ export function firstThatFits({ lock, waiters }: Sharing, left: number | undefin
   return undefined
 }
 
-/** Whether the newest waiter needs no more than is left, and the waiters before it let it pass. */
+/** Whether a waiter that left has blocked a smaller request, which the free permits suffice for. */
+export function wasInTheWay(sharing: Sharing, { overtaken }: AnyWaiter, left: number | undefined): boolean {
+  const { overtaking } = sharing.lock.policy
+  return overtaking !== undefined && overtaken >= overtaking && firstThatFits(sharing, left) !== undefined
+}
+
+/** Whether the newest waiter needs at most `left` permits, and may overtake all waiters before it. */
 export function mayPass(sharing: Sharing, last: AnyWaiter, left: number | undefined): boolean {
   if (left === undefined || (last.attempt.needs ?? 1) > left) return false
   return firstThatFits(sharing, left) === last
@@ -33,7 +39,10 @@ export function letsNonePass({ lock, waiters }: Sharing): boolean {
   return false
 }
 
-/** Counts one overtaking for each waiter before `granted`, or for all of them if a caller was granted that never queued. */
+/**
+ * Counts one overtaking for each waiter before `granted`. Without `granted`, counts it for all waiters: a caller was granted
+ * that never queued.
+ */
 export function countOvertaken({ waiters }: Sharing, granted: AnyWaiter | undefined): void {
   for (const waiter of waiters) {
     if (waiter === granted) return

@@ -2,27 +2,27 @@ import type { Clock } from '../util/clock'
 import type { CohortPolicy } from './cohort'
 import type { AnyWaiter, GrantedReply } from './waiter'
 
-/** What passing permits on needs to know of the queue. */
+/** The part of a queue that passing permits on needs. */
 interface PassingQueue {
   readonly waiters: Iterable<AnyWaiter>
-  readonly around: { readonly clock: Clock }
-  /** How many permits are left on the server by the last answer; below zero: the semaphore does not exist. */
+  readonly environment: { readonly clock: Clock }
+  /** How many permits are left on the server, by the last answer. Below zero: the semaphore does not exist. */
   readonly remainder: number | undefined
   readonly cohort: CohortPolicy
 }
 
 /**
- * Gives released permits to the first waiters of this client, all of them or none. The server is not asked, because its
- * number of free permits stays the same. Returns whether it did. It does not if the next waiter needs more, or if other
- * processes must have a chance first. A waiter whose own try is in flight is overtaken until its answer comes, and no longer
- * than a cohort lasts.
+ * Gives released permits to the first waiters of this client: all of the permits, or none. Returns whether it did. Nothing is
+ * sent to the server, because its number of free permits stays the same. The permits are not passed on if the next waiter
+ * needs more, or if other processes must have a chance first. A waiter whose own try is in flight is overtaken until the
+ * answer comes, and no longer than a cohort lasts.
  */
 export function passHere(queue: PassingQueue, permits: number): boolean {
   const takers = takersOf(queue, permits)
   if (!takers || !queue.cohort.handOff()) return false
   const reply: GrantedReply<undefined> = {
     value: { granted: true, grant: undefined },
-    sent: queue.around.clock.now(),
+    sent: queue.environment.clock.now(),
     connectionBroke: false,
     lateCopyPossible: false,
     acknowledged: true,
@@ -37,10 +37,11 @@ function takersOf({ waiters, remainder }: PassingQueue, permits: number): AnyWai
   const takers: AnyWaiter[] = []
   for (const waiter of waiters) {
     const { needs = 1 } = waiter.attempt
-    // A waiter that needs more may be served by these permits and those on the server together.
+    // A waiter that needs more may get these permits and permits of the server together.
     if (needs > permits) return undefined
-    // Its answer is on the way. The answer grants it other permits, or it is the first again. Meanwhile these would be idle.
-    if (waiter.isAsking) continue
+    // A try of this waiter is in flight. If it is granted, the waiter gets other permits; if not, it is first again. These
+    // permits go to the next waiter, so that they are not idle.
+    if (waiter.isTrying) continue
     if (waiter.mayBeGranted) return undefined
     takers.push(waiter)
     permits -= needs

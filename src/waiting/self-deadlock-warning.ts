@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 const SUSPICIOUS_AFTER = 5_000
-/** How many names the client remembers that it has warned of. */
+/** The most names of which the client remembers that it has warned. */
 const MAX_NAMES = 1_000
 
 /**
@@ -24,16 +24,17 @@ export class SelfDeadlockWarning {
   constructor(
     private readonly clock: Clock,
     private readonly leases: LeaseRegistry,
+    private readonly clientId: string,
   ) {}
 
   /**
-   * Watches the callers that wait for this lock from now on; returns a function that ends this. `waiters` returns them in
-   * order. The time of each waiter counts, so many short waits do not add up to a long one.
+   * Watches the callers that wait for this lock from now on. Returns a function that stops the watch. `waiters` returns
+   * them in order. The time of each waiter counts, so many short waits do not add up to a long one.
    */
   watch(target: Pick<Leased, 'key' | 'lockIds'>, waiters: () => Iterable<Waiting>): () => void {
     const { clock } = this
     let timer: Timer
-    const look = () => {
+    const check = () => {
       const hold = this.leases.first(target)
       const since = first(waiters())?.joined
       let blocked = 0
@@ -49,9 +50,9 @@ export class SelfDeadlockWarning {
         attempt?.warnOfSelfWait?.()
         attempt?.waitedLong?.()
       }
-      timer = clock.after(SUSPICIOUS_AFTER - blocked, look)
+      timer = clock.after(SUSPICIOUS_AFTER - blocked, check)
     }
-    timer = clock.after(SUSPICIOUS_AFTER, look)
+    timer = clock.after(SUSPICIOUS_AFTER, check)
     return () => timer.cancel()
   }
 
@@ -62,11 +63,11 @@ export class SelfDeadlockWarning {
     this.warned.add(lockId)
     if (this.warned.size > MAX_NAMES) this.warned.delete(first(this.warned)!)
     process.emitWarning(
-      `The lock ${JSON.stringify(hold.lockName)} is held by this client (${hold.holder}) and has ` +
+      `The lock ${JSON.stringify(hold.lockName)} is held by this client (client ${this.clientId}, ${hold.holder}) and has ` +
         `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
         'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
-        'withLock(), or with the same threadId option. Concurrent branches below a hold exclude each other, too: one ' +
-        'that is inside must not wait for one that is not.',
+        'withLock(), or with the same threadId option. Concurrent branches below a hold exclude each other, too: a ' +
+        'branch that holds the lock must not wait for a branch that does not.',
       { code: 'RLOCK_SELF_WAIT' },
     )
   }

@@ -168,7 +168,7 @@ export class Subscriptions {
         () => {
           for (const callback of callbacks) callback()
         },
-        // The connection broke: the next confirmation serves as well.
+        // The connection broke. The next confirmation has the same effect.
         () => channel.caughtUp.push(...callbacks),
       )
     })

@@ -15,7 +15,7 @@ export function nameOf({
 export function notReplicated(subject: string, clientId: string, tries: number): LockNotReplicatedError {
   const often = tries === 1 ? '' : ` in ${tries} tries`
   return new LockNotReplicatedError(
-    `No replica acknowledged the acquisition of ${subject}${often} (client ${clientId}): it was released again. ` +
+    `No replica acknowledged the acquisition of ${subject}${often} (client ${clientId}). The client releases it. ` +
       'Check the replication, or set checkLockSyncedSlaves: false to accept acquisitions that no replica has.',
   )
 }

@@ -47,7 +47,10 @@ export const IN_EQUAL_PARTS: WaitPolicy = { ...IN_PARTS, yields: true, passesHer
 /** The longest sleep of the first waiter of a process, in ms, where no lease ends it. */
 const RECHECK_WITHIN = 30_000
 
-/** How long to sleep where no lease ends it, in ms. It is random, so that processes that fell asleep together do not try together. */
+/**
+ * How long to sleep where no lease ends it, in ms. The time is random, so that processes that fell asleep together do not try
+ * together.
+ */
 export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + Math.random() / 5)
 }

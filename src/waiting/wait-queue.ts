@@ -8,39 +8,39 @@ import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
 import { catchUp, grantByMessage } from './granting-message'
 import { LastAnswer } from './last-answer'
-import { countOvertaken, firstThatFits, mayPass } from './local-overtaking'
+import { countOvertaken, firstThatFits, mayPass, wasInTheWay } from './local-overtaking'
 import { passHere } from './local-passing'
-import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step'
+import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step-after-try'
 import type { BackOff } from './wait-policy'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
 import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, Waiter } from './waiter'
 
 /**
- * A waiter behind a hold of its own client need not send a try. But a change without a message, a DEL for instance, shows
- * only in an answer. So the waiter tries after this long, in ms.
+ * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a message, such as
+ * a DEL. So the waiter tries after this long, in ms.
  */
-const LONGEST_WITHOUT_ASKING = 100
+const LONGEST_WITHOUT_TRY = 100
 /** While no message can arrive, the first waiter tries again after this long, in ms. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
 /**
- * The queue of one process for one lock: first come, first served. Only the first waiter sends attempts.
+ * The queue of one process for one lock: first come, first served. Only the first waiter sends tries.
  *
- * The queue may sleep when it has sent an attempt under a confirmed subscription, and no wake-up has come since. Every
+ * The queue may sleep when it has sent a try under a confirmed subscription, and no wake-up has come since. Every
  * message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the queue and not to a
  * waiter: if the first waiter has left, the next one takes it.
  */
 export class WaitQueue extends LastAnswer {
   private readonly queue = new LinkedList<AnyWaiter>()
   private backOff: BackOff | undefined
-  private state: 'idle' | 'asking' | 'sleeping' = 'idle'
+  private state: 'idle' | 'trying' | 'sleeping' = 'idle'
   private wakeUps = 0
-  /** The number of wake-ups when the attempt in flight was sent. */
+  /** The number of wake-ups when the try in flight was sent. */
   private seen = 0
   /**
-   * Whether the attempt in flight competes with all clients. If not, it takes over from a hold of this client.
+   * Whether the try in flight competes with all clients. If not, it takes over from a hold of this client.
    */
-  private asksOpenly = true
+  private isCompeting = true
   /** How many permits are left by the last answer, for a semaphore. */
   remainder: number | undefined
   private timer: RearmableTimer | undefined
@@ -50,9 +50,9 @@ export class WaitQueue extends LastAnswer {
 
   constructor(
     readonly lock: WaitTarget,
-    around: WaitQueueEnvironment,
+    environment: WaitQueueEnvironment,
   ) {
-    super(around)
+    super(environment)
   }
 
   get isEmpty(): boolean {
@@ -65,7 +65,7 @@ export class WaitQueue extends LastAnswer {
 
   override awaitAnswer(waiter: AnyWaiter): void {
     super.awaitAnswer(waiter)
-    if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(this.askNow)
+    if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(this.tryNow)
   }
 
   /** The waiter that tries next. */
@@ -81,7 +81,7 @@ export class WaitQueue extends LastAnswer {
     if (this.stopListening) catchUp(this, waiter)
     if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
     else if (this.state === 'sleeping' && mayPass(this, waiter, this.remainder))
-      outsideThreads(() => this.attempt(waiter, undefined))
+      outsideThreads(() => this.sendTry(waiter, undefined))
     return waiter
   }
 
@@ -90,16 +90,16 @@ export class WaitQueue extends LastAnswer {
     this.wakeUps++
     this.backOff = undefined
     if (message !== undefined && message === this.lock.policy.grantedBy) grantByMessage(this)
-    if (this.state === 'sleeping') outsideRequests(this.askInTurn)
+    if (this.state === 'sleeping') outsideRequests(this.tryInTurn)
   }
 
   /** The reason to yield to other processes may be gone: decides again whether to yield. */
   reconsider(): void {
-    if (this.state === 'sleeping' && this.onTimer === this.askNow) outsideRequests(this.askInTurn)
+    if (this.state === 'sleeping' && this.onTimer === this.tryNow) outsideRequests(this.tryInTurn)
   }
 
   /**
-   * A hold of this client ends, and hands the lock to the first waiter instead of releasing it. Undefined if no waiter sleeps
+   * A hold of this client ends, and hands the lock to the first waiter. Then it is not released. Undefined if no waiter sleeps
    * here, or if other processes should have a chance. `leaseLeft`: how long the server may still keep the hold, in ms.
    */
   handOff(giver: string, leaseLeft: number): AnyScriptCall | undefined {
@@ -107,10 +107,10 @@ export class WaitQueue extends LastAnswer {
     if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
     // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
     if (waiter.attempt.lease < leaseLeft || !this.cohort.handOff()) return undefined
-    return outsideThreads(() => this.attempt(waiter, giver))
+    return outsideThreads(() => this.sendTry(waiter, giver))
   }
 
-  /** Gives permits that a caller of this client releases to waiters of this client: all of them, or none. Returns whether it did. */
+  /** Gives permits that a caller of this client releases to its waiters: all of them, or none. Returns whether it did. */
   pass(permits: number): boolean {
     return this.lock.policy.passesHere === true && passHere(this, permits)
   }
@@ -119,7 +119,7 @@ export class WaitQueue extends LastAnswer {
   inspect(): { waiting: number; isAsleep: boolean } {
     return {
       waiting: [...this.queue].length,
-      isAsleep: this.state === 'sleeping' && this.around.isConfirmed(this.lock),
+      isAsleep: this.state === 'sleeping' && this.environment.isConfirmed(this.lock),
     }
   }
 
@@ -144,21 +144,20 @@ export class WaitQueue extends LastAnswer {
     this.queue.remove(waiter)
     if (this.state !== 'sleeping') return
     if (this.isEmpty) this.finish()
-    // It let none pass, and the permits that are left suffice for a waiter behind it.
-    else if (waiter.overtaken >= (this.lock.policy.overtaking ?? 1) && firstThatFits(this, this.remainder))
-      outsideRequests(() => queueMicrotask(this.askIfAsleep))
+    else if (wasInTheWay(this, waiter, this.remainder)) queueMicrotask(() => this.wake())
   }
 
   private begin(waiter: AnyWaiter) {
     this.cohort.come()
-    // A subscription of the last queue saves the second attempt, and behind a hold of this client also the first.
-    if (this.around.isConfirmed(this.lock)) {
+    // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold of this client
+    // the first is not needed either.
+    if (this.environment.isConfirmed(this.lock)) {
       this.startListening()
-      const held = waiter.attempt.takeOver && !waiter.lastTry ? this.around.surelyHeldFor(this.lock) : 0
+      const held = waiter.attempt.takeOver && !waiter.lastTry ? this.environment.surelyHeldFor(this.lock) : 0
       this.knownHeld = held > 0
-      if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_ASKING))
+      if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_TRY))
     }
-    this.askInTurn()
+    this.tryInTurn()
   }
 
   private finish() {
@@ -169,102 +168,102 @@ export class WaitQueue extends LastAnswer {
     this.stopWatching = undefined
     this.stopListening?.()
     this.stopListening = undefined
-    this.around.empty(this)
+    this.environment.empty(this)
   }
 
   private startListening() {
-    this.stopListening = this.around.listen(this.lock, this.wake)
+    this.stopListening = this.environment.listen(this.lock, this.wake)
     for (const waiter of this.queue) catchUp(this, waiter)
   }
 
   /** Yields to other processes if it is their turn, and then tries. */
-  private readonly askInTurn = () => {
+  private readonly tryInTurn = () => {
     const waiter = this.queue.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
-    if (back <= 0) return this.ask(waiter)
+    if (back <= 0) return this.sendCompetingTry(waiter)
     // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of others.
     if (!this.stopListening) this.startListening()
-    this.sleepFor(back, this.askNow)
+    this.sleepFor(back, this.tryNow)
   }
 
-  /** How long to yield, in ms. A waiter with a short wait does not yield, and no waiter yields for more than half of the rest. */
+  /**
+   * How long to yield, in ms. A waiter with a short wait does not yield. No waiter yields for more than half of its remaining
+   * wait.
+   */
   private yieldFor(waiter: AnyWaiter): number {
-    if (waiter.patience <= SHORT_WAIT) return 0
-    return Math.min(this.cohort.yieldTime(), waiter.patience / 2)
+    if (waiter.remainingWait <= SHORT_WAIT) return 0
+    return Math.min(this.cohort.yieldTime(), waiter.remainingWait / 2)
   }
 
-  private readonly askIfAsleep = () => {
-    if (this.state === 'sleeping') this.askInTurn()
-  }
-
-  private readonly askNow = () => {
+  private readonly tryNow = () => {
     const waiter = this.queue.first
-    if (waiter) this.ask(waiter)
+    if (waiter) this.sendCompetingTry(waiter)
     else this.finish()
   }
 
-  private ask(waiter: AnyWaiter) {
-    this.cohort.ask(this.around.isConfirmed(this.lock))
-    this.attempt(waiter, undefined)
+  private sendCompetingTry(waiter: AnyWaiter) {
+    this.cohort.willTry(this.environment.isConfirmed(this.lock))
+    this.sendTry(waiter, undefined)
   }
 
   get cohort(): CohortPolicy {
-    return this.around.cohort(this.lock)
+    return this.environment.cohort(this.lock)
   }
 
   /** Sends one try for one waiter. The queue goes on when it is answered, or when the waiter leaves. */
-  private attempt(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
+  private sendTry(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
     this.timer?.disarm()
-    this.state = 'asking'
-    this.asksOpenly = giver === undefined
+    this.state = 'trying'
+    this.isCompeting = giver === undefined
     this.seen = this.wakeUps
     waiter.onLeft = this.left
-    const call = waiter.startAttempt(giver)
+    const call = waiter.startTry(giver)
     this.silentSince ??= call.started
     call.whenAnswered(
       (reply) => {
-        if (!waiter.settled) this.goOn(this.attemptAnswered(waiter, reply))
+        if (!waiter.settled) this.proceed(this.tryAnswered(waiter, reply))
       },
       (error) => {
-        if (!waiter.settled) this.goOn(this.attemptFailed(waiter, error, call))
+        if (!waiter.settled) this.proceed(this.tryFailed(waiter, error, call))
       },
     )
     return call
   }
 
-  // Not at once: one abort may remove several waiters, one after the other. The queue goes on after the last of them.
-  private readonly left = () => outsideRequests(() => queueMicrotask(() => this.goOn(LEFT)))
+  // One abort may remove several waiters, one after the other. The queue goes on after the last of them, not at once.
+  private readonly left = () => outsideRequests(() => queueMicrotask(() => this.proceed(LEFT)))
 
-  private goOn(step: Step): void {
+  private proceed(step: Step): void {
     if (this.isEmpty) return this.finish()
-    if (step.kind === 'left') return this.askInTurn()
+    if (step.kind === 'left') return this.tryInTurn()
     this.remainder = step.left
     if (step.left === undefined) {
-      if (step.kind === 'acquired' && this.lock.policy.next !== 'waits') return this.askInTurn()
+      if (step.kind === 'acquired' && this.lock.policy.next !== 'waits') return this.tryInTurn()
     } else if (this.wakeUps === this.seen) {
       const next = firstThatFits(this, step.left)
-      if (next) return void this.attempt(next, undefined)
+      if (next) return void this.sendTry(next, undefined)
       this.learn(true)
     }
     if (!this.stopListening) {
       this.startListening()
       // The subscription is confirmed already, but a message may have come before the queue listened.
-      if (this.around.isConfirmed(this.lock)) return this.askInTurn()
+      if (this.environment.isConfirmed(this.lock)) return this.tryInTurn()
     }
-    // Without a wake-up since the attempt, its answer is still valid. After an acquisition, `remaining` is the granted lease.
+    // Without a wake-up since the try was sent, its answer is still valid. After an acquisition, `remaining` is the granted
+    // lease.
     if (this.wakeUps === this.seen) this.sleep(step.remaining)
-    else this.askInTurn()
+    else this.tryInTurn()
   }
 
-  private attemptAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>): Step {
-    waiter.endAttempt(reply.connectionBroke)
+  private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>): Step {
+    waiter.endTry(reply.connectionBroke)
     waiter.onLeft = undefined
     this.silentSince = undefined
     const { value: outcome } = reply
     if (outcome.granted && !reply.acknowledged) return stepWithoutReplica(waiter)
     if (outcome.granted) {
-      if (this.asksOpenly) this.cohort.begin()
+      if (this.isCompeting) this.cohort.begin()
       if (this.lock.policy.overtaking !== undefined) countOvertaken(this, waiter)
       waiter.succeed(reply as GrantedReply<unknown>)
       this.learn(this.lock.policy.next === 'waits')
@@ -274,7 +273,7 @@ export class WaitQueue extends LastAnswer {
     waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
     if (!outcome.isLate) this.learn(true)
-    if (this.asksOpenly && this.lock.policy.passesHere) this.cohort.blocked()
+    if (this.isCompeting && this.lock.policy.passesHere) this.cohort.blocked()
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }
 
@@ -284,7 +283,7 @@ export class WaitQueue extends LastAnswer {
       if (waiter.joined.monotonic <= reply.sent.monotonic) waiter.succeed(reply)
   }
 
-  private attemptFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall): Step {
+  private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall): Step {
     waiter.onLeft = undefined
     this.knownHeld = false
     this.silentSince = undefined
@@ -292,23 +291,23 @@ export class WaitQueue extends LastAnswer {
   }
 
   private sleep(remaining: number) {
-    const { longestSleep } = this.around
+    const { longestSleep } = this.environment
     let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
     const { newBackOff, placedOnServer } = this.lock.policy
-    if (!placedOnServer && !this.around.isConfirmed(this.lock))
+    if (!placedOnServer && !this.environment.isConfirmed(this.lock))
       longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
     if (newBackOff) {
       this.backOff ??= newBackOff()
       longest = Math.min(longest, this.backOff.next())
     }
-    this.sleepFor(longest, this.askInTurn)
-    this.stopWatching ??= this.around.watch(this)
+    this.sleepFor(longest, this.tryInTurn)
+    this.stopWatching ??= this.environment.watch(this)
   }
 
   private sleepFor(longest: number, then: () => void) {
     this.state = 'sleeping'
     this.onTimer = then
-    this.timer ??= new RearmableTimer(this.around.clock, () => this.onTimer())
+    this.timer ??= new RearmableTimer(this.environment.clock, () => this.onTimer())
     this.timer.set(longest)
   }
 }

@@ -57,7 +57,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     this.grace = options.grace
     this.longestSleep = options.longestSleep
     this.unavailableAfter = options.unavailableAfter
-    this.selfWait = new SelfDeadlockWarning(options.clock, options.leases)
+    this.selfWait = new SelfDeadlockWarning(options.clock, options.leases, options.clientId)
   }
 
   get isServerAway(): boolean {
@@ -84,12 +84,12 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return queue.join(attempt).result
   }
 
-  /** Hands the lock to the first local waiter; undefined where it must be released with a message. */
+  /** Hands the lock to the first local waiter. Undefined if the lock must be released with a message. */
   handOff(lockId: string, giver: string, leaseLeft: number): AnyScriptCall | undefined {
     return this.queues.get(lockId)?.handOff(giver, leaseLeft)
   }
 
-  /** Gives permits to waiters of this client instead of releasing them; returns whether it did. */
+  /** Gives permits to waiters of this client, so that they are not released. Returns whether it did. */
   pass(lockId: string, permits: number): boolean {
     return this.queues.get(lockId)?.pass(permits) ?? false
   }
@@ -104,7 +104,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 
   /**
-   * This client released the lock, and the server notified this many clients; undefined: it refused to publish. The server's
+   * This client released the lock, and the server notified this many clients. Undefined: it refused to publish. The server's
    * message wakes the first local waiter, like the waiters of other clients. If the message was not sent, or may not arrive,
    * this method wakes it.
    */
@@ -127,7 +127,8 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
 
   private endCohort(channel: string, others: number) {
     const { subscriptions } = this.options
-    // A caller that never had to wait is not subscribed. If other clients wait, it takes turns with them even so.
+    // A client whose callers never waited is not subscribed. It keeps a cohort all the same, because other clients that wait
+    // must get their chance.
     const cohort = others > 0 ? subscriptions.keepCohort(channel) : subscriptions.cohort(channel)
     cohort?.released(others)
     if (cohort?.comesLate) subscriptions.stopLingering(channel)

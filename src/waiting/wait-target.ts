@@ -21,7 +21,7 @@ export interface WaitQueueEnvironment<Queue = unknown> {
   readonly grace: number
   /** Whether the server is known to be out of reach. */
   readonly isServerAway: boolean
-  /** Calls `wake` for each message from now on. Returns a function that ends this. */
+  /** Calls `wake` for each message from now on. Returns a function that stops the listening. */
   listen(target: WaitTarget, wake: (message?: string) => void): () => void
   /** Calls back once every message that was published before now has arrived or is lost. */
   whenCaughtUp(target: WaitTarget, callback: () => void): void
@@ -32,7 +32,7 @@ export interface WaitQueueEnvironment<Queue = unknown> {
   /** The longest sleep behind a key without expiry, in ms. */
   readonly longestSleep: number
   readonly unavailableAfter: number
-  /** Checks from now on whether callers wait for themselves. Returns a function that ends this. */
+  /** Checks from now on whether callers wait for themselves. Returns a function that stops the watch. */
   watch(queue: Queue): () => void
   /** How long, in ms, a hold of this client surely keeps the lock, unless a message comes. */
   surelyHeldFor(target: WaitTarget): number

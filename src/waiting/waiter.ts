@@ -9,7 +9,7 @@ import type { WaitQueueEnvironment } from './wait-target'
 /** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
 
-/** The reply that granted an attempt. */
+/** The reply to the try that was granted. */
 export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
@@ -17,7 +17,7 @@ export type AnyWaiter = Waiter<any>
 
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {
-  readonly around: WaitQueueEnvironment
+  readonly environment: WaitQueueEnvironment
   /** Called once when the waiter is settled for any reason. */
   leave(waiter: AnyWaiter): void
   /** Whether the server said that the lock is held, and has not been silent since. */
@@ -36,19 +36,19 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   readonly result: Promise<GrantedReply<Grant> | undefined>
   readonly joined: Moment
   settled = false
-  /** The wait is over, so the attempt in flight is the last. */
+  /** The wait is over, so the try in flight is the last. */
   lastTry: boolean
-  /** Notifies the queue that the waiter left during an attempt. */
+  /** Notifies the queue that the waiter left during a try. */
   onLeft: (() => void) | undefined
-  /** Every message that was published before it came has arrived. Later messages may grant it. */
+  /** Every message that was published before the waiter came has arrived. Later messages may grant it. */
   isCaughtUp = false
   /** How many requests behind it were granted before it. */
   overtaken = 0
   /** How many grants in a row no replica acknowledged. */
   unacknowledged = 0
-  /** The server may hold the lock for an attempt that was answered. */
+  /** The server may hold the lock for a try that was answered. */
   private mayHold = false
-  /** A copy of an answered attempt may still arrive. */
+  /** A copy of an answered try may still arrive. */
   private lateCopyPossible = false
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
   private isSending = false
@@ -61,7 +61,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     readonly attempt: Attempt<Grant>,
     private readonly queue: WaiterQueue,
   ) {
-    const { clock, grace } = queue.around
+    const { clock, grace } = queue.environment
     this.joined = clock.now()
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve
@@ -74,25 +74,25 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   }
 
   /** A try of its own is in flight. */
-  get isAsking(): boolean {
+  get isTrying(): boolean {
     return this.isSending || this.inFlight !== undefined
   }
 
   /** A try of its own was or may yet be granted on the server. */
   get mayBeGranted(): boolean {
-    return this.isAsking || this.mayHold || this.lateCopyPossible
+    return this.isTrying || this.mayHold || this.lateCopyPossible
   }
 
   /** How much of its wait is left, in ms. */
-  get patience(): number {
+  get remainingWait(): number {
     const { waitTime } = this.attempt
     return waitTime === undefined
       ? Number.POSITIVE_INFINITY
-      : waitTime - this.queue.around.clock.elapsedSince(this.joined)
+      : waitTime - this.queue.environment.clock.elapsedSince(this.joined)
   }
 
-  /** Sends one attempt. With `giver` it takes over from that hold of this client. */
-  startAttempt(giver: string | undefined): ScriptCall<Outcome<Grant>> {
+  /** Sends one try. With `giver` it takes over from that hold of this client. */
+  startTry(giver: string | undefined): ScriptCall<Outcome<Grant>> {
     const { attempt } = this
     this.isSending = true
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
@@ -105,15 +105,15 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     return call
   }
 
-  /** The attempt was answered. `mayHold`: the server may hold the lock for it, although the answer does not grant it. */
-  endAttempt(mayHold: boolean): void {
+  /** The try was answered. `mayHold`: the server may hold the lock for it, although the answer does not grant it. */
+  endTry(mayHold: boolean): void {
     this.mayHold ||= mayHold
     this.lateCopyPossible ||= this.inFlight?.lateCopyPossible ?? false
     this.inFlight = undefined
   }
 
   succeed(reply: GrantedReply<Grant>): void {
-    // A late copy of this attempt or of an earlier one may still arrive. The hold must know this: after its release the
+    // A late copy of this try or of an earlier one may still arrive. The hold must know this: after its release the
     // copy would acquire the free lock.
     const known = this.lateCopyPossible ? { ...reply, lateCopyPossible: true } : reply
     this.mayHold = this.lateCopyPossible = false
@@ -129,14 +129,14 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (this.settle(false)) this.reject(error)
   }
 
-  /** No replica acknowledged its attempts. */
+  /** No replica acknowledged its tries. */
   failUnreplicated(): void {
-    this.fail(notReplicated(nameOf(this.attempt), this.queue.around.clientId, this.unacknowledged))
+    this.fail(notReplicated(nameOf(this.attempt), this.queue.environment.clientId, this.unacknowledged))
   }
 
   private readonly waitIsOver = () => {
     const { attempt, inFlight, unacknowledged } = this
-    const { clock, clientId, grace, isServerAway } = this.queue.around
+    const { clock, clientId, grace, isServerAway } = this.queue.environment
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
     if (isServerAway || cause) return this.fail(unavailable(nameOf(attempt), clientId, cause))

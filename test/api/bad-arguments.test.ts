@@ -135,7 +135,10 @@ describe('Arguments of the wrong kind', () => {
 
   it('getLock takes a name, and says what it got', () => {
     for (const value of [undefined, null, 5, {}, [], Symbol('name'), Buffer.from('name')] as never[])
-      expect(() => redisson.getLock(value)).to.throw(TypeError, /name must be a string/)
+      expect(() => redisson.getLock(value)).to.throw(
+        TypeError,
+        /the name of a lock, semaphore or latch must be a string/,
+      )
     expect(() => redisson.getLock('')).to.throw(TypeError, /empty/)
   })
 

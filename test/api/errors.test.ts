@@ -73,7 +73,7 @@ describe('Errors', () => {
     await (await openRedis()).del(name)
   })
 
-  it('Errors of a server that is gone are RedisUnavailableErrors naming the lock', async () => {
+  it('Errors of a server that is gone are RedisUnavailableErrors naming the lock and the client', async () => {
     const proxy = await startProxy(await sharedStandalone())
     try {
       const cutOff = await createRedisson({ redis: proxy.url }, { unavailableAfter: 400 })
@@ -83,7 +83,7 @@ describe('Errors', () => {
       for (const call of [() => lock.lock(), () => lock.isLocked(), () => lock.tryLock(100)]) {
         const error = await rejection(call())
         expect(error, String(call)).to.be.instanceOf(RedisUnavailableError)
-        expect(error.message).to.include(name)
+        expect(error.message).to.include(name).and.include(cutOff.getId())
       }
     } finally {
       await proxy.stop()

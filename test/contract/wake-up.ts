@@ -57,7 +57,7 @@ export function wakeUpSuite(primitive: Primitive) {
     })
 
     for (const [when, abortedFirst] of [
-      ['just before its attempt is sent', true],
+      ['just before its try is sent', true],
       ['just as its attempt is granted', false],
     ] as const)
       it(`A waiter for a ${a} that is woken and aborted ${when} passes the wake-up to the next (A2)`, async () => {

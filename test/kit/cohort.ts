@@ -10,14 +10,14 @@ export function newCohort(): { clock: VirtualClock; turn: Cohort } {
 
 /** This process takes the lock and releases it again, for so many others to hear; it hears the release too. */
 export function takeTurn(turn: Cohort, others: number): void {
-  turn.ask(true)
+  turn.willTry(true)
   turn.begin()
   turn.release(true)
   turn.hear()
   turn.released(others)
 }
 
-/** For how long this process yields until it may ask. */
+/** For how long this process yields until it may try. */
 export function yieldTime(turn: Cohort, clock: VirtualClock): number {
   for (let waited = 0; waited <= 10 * MAX_YIELD; waited++) {
     if (turn.yieldTime() === 0) return waited

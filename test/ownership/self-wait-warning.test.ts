@@ -33,7 +33,8 @@ describe('The RLOCK_SELF_WAIT warning', () => {
     expect(await Promise.all(nested)).to.deep.equal([false, false])
     expect(warnings).to.have.length(1)
     const { message } = warnings[0]!
-    for (const word of ['redisson.run()', 'withLock()', 'threadId']) expect(message).to.include(word)
+    for (const word of [redisson.getId(), 'redisson.run()', 'withLock()', 'threadId'])
+      expect(message).to.include(word)
     // Its story has been reported.
     expect(await lock.tryLock(300)).to.equal(false)
     expect(warnings).to.have.length(1)

@@ -89,7 +89,7 @@ describe('the waiters of one process', () => {
       await foreign.release()
       await Promise.all(waiting)
     })
-    // A turn of some 10 ms ends in a release and an attempt.
+    // A turn of some 10 ms ends in a release and a try.
     expect(evalsha).to.be.within(100, 150)
   })
 

@@ -34,7 +34,7 @@ export class BrokenConnection {
   }
 }
 
-/** The broken connections of a client, in order. A call in flight keeps those on which its attempts ended. */
+/** The broken connections of a client, in order. A call in flight keeps those that broke after it was sent on them. */
 export class BrokenConnections {
   last = new BrokenConnection('', 'fenced')
   /** How many of them are pending. */

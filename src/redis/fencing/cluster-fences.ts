@@ -22,7 +22,7 @@ export class ClusterFences {
     private readonly cluster: Cluster,
     private readonly clock: Clock,
   ) {
-    this.broken = new BrokenConnections(() => this.look(0))
+    this.broken = new BrokenConnections(() => this.readSlotMap(0))
     cluster.on('+node', (node: Redis) => this.watch(node))
     cluster.on('refresh', () => this.giveUpUnused())
   }
@@ -44,13 +44,13 @@ export class ClusterFences {
     if (fence.isPending) node.connect().catch(() => {})
   }
 
-  private look(delay: number) {
+  private readSlotMap(delay: number) {
     if (this.closed) return
     this.timer ??= this.clock.after(delay, () => {
       this.timer = undefined
       if (this.broken.pending === 0) return
       this.cluster.refreshSlotsCache()
-      this.look(REFRESH_EVERY)
+      this.readSlotMap(REFRESH_EVERY)
     })
   }
 

@@ -54,9 +54,9 @@ export class ConnectionFence {
       identity = own
       // A server that became a replica refuses every command in flight, and ioredis adds a listener for each.
       stream.setMaxListeners(0)
-      // During the handshake, so that the answer comes before any command of the client is sent.
+      // The id is read during the handshake, so that the answer comes before any command of the client is sent.
       identified = this.identify(redis, own, () => redis.stream === stream && !stream.destroyed)
-      // Before ioredis rejects the unanswered commands: their callers read this state.
+      // This listener runs before ioredis rejects the unanswered commands, because their callers read this state.
       redis.stream.prependOnceListener('close', () => this.ended(redis, own))
     })
     redis.on('ready', () => {

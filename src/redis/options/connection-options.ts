@@ -7,7 +7,7 @@ const OWN_OPTIONS = {
   replyMapping: 'legacy',
   role: 'master',
   enableAutoPipelining: false,
-  // Until the client has connected; `stopResending` changes them then.
+  // These values apply until the client has connected. Then `stopResending` changes them.
   maxRetriesPerRequest: null,
   enableOfflineQueue: true,
   autoResendUnfulfilledCommands: true,

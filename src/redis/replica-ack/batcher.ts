@@ -49,7 +49,7 @@ type Result = [error: Error | null, value: unknown]
  * Sends commands and waits until a replica has them. It has a connection of its own, because WAIT blocks its connection.
  * Commands that come while a WAIT is in flight form the next batch, with one WAIT.
  *
- * It resends nothing. A WAIT on another connection than its command would be answered at once and mean nothing.
+ * It resends nothing. A WAIT on another connection than that of its command would be answered at once, and would mean nothing.
  */
 export class ReplicaAckBatcher {
   private queue: Order[] = []
@@ -126,7 +126,7 @@ export class ReplicaAckBatcher {
   }
 
   private async sendBatch(batch: readonly Order[]) {
-    // Before the batch, and not with it: an old count must not decide that no replica needs to acknowledge.
+    // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
     if (this.counted === undefined || this.options.clock.elapsedSince(this.counted) > REPLICAS_KNOWN_FOR)
       await this.countReplicas()
     const waits = this.hasWait && this.awaited > 0

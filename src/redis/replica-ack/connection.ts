@@ -72,7 +72,7 @@ export class ReplicaAckConnection {
     const node = reachedAt(cluster, announced)
     return this.sender(node, () => {
       const redis = openNode(cluster, this.commands.target, node)
-      // Once for each break, and not for each try to reconnect.
+      // Reports once for each break, and not for each try to reconnect.
       redis.on('ready', () => redis.once('close', this.onNodeGone))
       return redis
     })

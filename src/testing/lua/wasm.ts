@@ -63,7 +63,7 @@ function notInstalled(cause: unknown): Error {
 /** The package imports a module of Node while it runs. Jest's loader cannot do that, so Node's own takes its place. */
 function beyondJest(): Lua {
   const filename = require.resolve(PACKAGE)
-  // From Node 20.12 on.
+  // Node has this constant from 20.12 on.
   const loader = (constants as Partial<typeof constants> | undefined)?.USE_MAIN_CONTEXT_DEFAULT_LOADER
   if (loader === undefined) throw new Error('In Jest, rlock/testing needs Node 20.12 or later')
   const names = ['exports', 'require', 'module', '__filename', '__dirname']

@@ -103,7 +103,7 @@ class Synchronizers {
     await waitUntil('the permit is renewed', async () => (await leaseEnd()) > before, FAILED_OVER)
     for (const each of waiting) expect(await stillPending(each)).to.equal(true)
     expect(permit.isHeld).to.equal(true)
-    // Else it may look again every second by itself.
+    // Otherwise it may try again every second by itself.
     for (const [kind, name] of Object.entries(names)) await asleep(other, `${kind} ${name}`)
     await permit.release()
     await holder.getSemaphore(names.semaphore).release()

@@ -132,13 +132,13 @@ describe('The cohort policy of a process', () => {
     function sections(others: number, ms: number): number {
       ourTurn(others)
       turn.hear()
-      turn.ask(true)
+      turn.willTry(true)
       turn.begin()
       for (let count = 1; ; count++) {
         clock.advance(ms)
         releasedForNext(others)
         if (turn.yieldTime() > 0) return count
-        turn.ask(true)
+        turn.willTry(true)
         turn.begin()
       }
     }
@@ -214,7 +214,7 @@ describe('The cohort policy of a process', () => {
       turn.begin()
       release(1)
       clock.advance(turn.yieldTime())
-      turn.ask(true)
+      turn.willTry(true)
       turn.blocked()
       release(1)
       expect(turn.yieldTime()).to.equal(0)

@@ -95,20 +95,20 @@ describe('A process that misses its turn', () => {
     const asks = [
       () => {
         yielded()
-        turn.ask(true)
-        turn.ask(false)
+        turn.willTry(true)
+        turn.willTry(false)
       },
-      () => turn.ask(true),
+      () => turn.willTry(true),
       () => {
         turn.stopHearing()
         yielded()
-        turn.ask(true)
+        turn.willTry(true)
       },
       () => {
         yielded()
-        turn.ask(true)
+        turn.willTry(true)
         turn.hear()
-        turn.ask(true)
+        turn.willTry(true)
       },
     ]
     for (const ask of asks) {

@@ -17,6 +17,7 @@ describe('How often RLOCK_SELF_WAIT comes', () => {
       const warning = new SelfDeadlockWarning(
         clock,
         registryOf(() => hold),
+        'client a',
       )
       let hold = heldLock('once a name: a')
       for (const name of ['once a name: a', 'once a name: a', 'once a name: b']) {
@@ -28,6 +29,7 @@ describe('How often RLOCK_SELF_WAIT comes', () => {
       }
       await new Promise((resolve) => setImmediate(resolve))
       expect(seen).to.have.length(2)
+      for (const message of seen) expect(message).to.include('(client client a, thread id 1)')
 
       function heldLock(lockName: string): Lease {
         return {

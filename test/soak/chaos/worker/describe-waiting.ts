@@ -11,9 +11,9 @@ export function describeWaiting(redisson: Redisson): string {
     waiting: [...queue.queue].length,
     wakeUps: queue.wakeUps,
     state: queue.state,
-    yields: queue.onTimer === queue.askNow,
-    confirmed: queue.around.isConfirmed(queue.lock),
-    cohort: queue.around.cohort(queue.lock),
+    yields: queue.onTimer === queue.tryNow,
+    confirmed: queue.environment.isConfirmed(queue.lock),
+    cohort: queue.environment.cohort(queue.lock),
     first: firstOf(queue),
   }))
   const senders = [...(client.acknowledged?.senders ?? [])].map(([name, sender]) => ({

@@ -46,7 +46,7 @@ export function mutated(mutant: MutantName | undefined): ClientInternals {
     case undefined:
       return {}
     case 'give-up-forgotten':
-      Object.assign(OrphanReleaser.prototype, { attempt() {} })
+      Object.assign(OrphanReleaser.prototype, { afterTry() {} })
       return {}
     case 'release-of-anybody':
       return { transport: rewriting('lock/release', freeAnyway) }

@@ -84,13 +84,13 @@ function countReached(): void {
     readonly union: { needed: number }
     readonly unsettled: number
   }
-  const prototype = QuorumRound.prototype as unknown as { look(this: Insides): void }
-  const { look } = prototype
-  prototype.look = function (this: Insides) {
+  const prototype = QuorumRound.prototype as unknown as { decideIfCertain(this: Insides): void }
+  const { decideIfCertain } = prototype
+  prototype.decideIfCertain = function (this: Insides) {
     const failed = [...this.answers.values()].filter(({ kind }) => kind === 'failed').length
     const reached = this.members.length - failed
     // By none, no caller is inside.
     if (this.unsettled === 0 && reached > 0) this.union.needed = Math.floor(reached / 2) + 1
-    look.call(this)
+    decideIfCertain.call(this)
   }
 }

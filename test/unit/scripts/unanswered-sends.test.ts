@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { BrokenConnections } from '../../../src/redis/fencing/broken-connections'
 import type { ScriptTransport } from '../../../src/scripts/transport'
-import { UnansweredAttempts } from '../../../src/scripts/unanswered-attempts'
+import { UnansweredSends } from '../../../src/scripts/unanswered-sends'
 
 const KEY = 'key'
 
@@ -9,18 +9,18 @@ const KEY = 'key'
 class Scene {
   readonly broken = new BrokenConnections()
   server = 'old'
-  readonly attempts: UnansweredAttempts
+  readonly sends: UnansweredSends
 
   constructor() {
-    this.attempts = new UnansweredAttempts(this.broken.last)
+    this.sends = new UnansweredSends(this.broken.last)
   }
 
   send() {
-    this.attempts.isSent(this.transport, KEY)
+    this.sends.isSent(this.transport, KEY)
   }
 
   brokeOff() {
-    this.attempts.brokeOff(this.transport, KEY)
+    this.sends.brokeOff(this.transport, KEY)
   }
 
   private get transport(): ScriptTransport {
@@ -29,7 +29,7 @@ class Scene {
   }
 }
 
-describe('What a call knows of its attempts that broke off', () => {
+describe('What a call knows of its broken connections', () => {
   let scene: Scene
 
   beforeEach(() => {
@@ -40,9 +40,9 @@ describe('What a call knows of its attempts that broke off', () => {
   it('No copy can arrive late once the connection to the server of the key is fenced', () => {
     const broken = scene.broken.add('old', 'pending')
     scene.brokeOff()
-    expect(scene.attempts).to.include({ isFencePending: true, lateCopyPossible: true })
+    expect(scene.sends).to.include({ isFencePending: true, lateCopyPossible: true })
     broken.settle('fenced')
-    expect(scene.attempts).to.include({ isFencePending: false, lateCopyPossible: false })
+    expect(scene.sends).to.include({ isFencePending: false, lateCopyPossible: false })
   })
 
   it('A copy sent before the slot moved may arrive late though a connection to the new server was fenced', () => {
@@ -50,7 +50,7 @@ describe('What a call knows of its attempts that broke off', () => {
     scene.server = 'new'
     scene.broken.add('new', 'fenced')
     scene.brokeOff()
-    expect(scene.attempts.lateCopyPossible).to.equal(true)
+    expect(scene.sends.lateCopyPossible).to.equal(true)
   })
 
   it('A call whose slot has moved waits for the new server, and not for the old one', () => {
@@ -58,18 +58,18 @@ describe('What a call knows of its attempts that broke off', () => {
     scene.server = 'new'
     const redirected = scene.broken.add('new', 'pending')
     scene.brokeOff()
-    expect(scene.attempts.isFencePending).to.equal(true)
+    expect(scene.sends.isFencePending).to.equal(true)
     redirected.settle('fenced')
-    expect(scene.attempts).to.include({ isFencePending: false, lateCopyPossible: true })
+    expect(scene.sends).to.include({ isFencePending: false, lateCopyPossible: true })
   })
 
-  it('The next attempt is traced to where it was sent', () => {
+  it('The next copy is traced to where it was sent', () => {
     scene.broken.add('old', 'fenced')
     scene.brokeOff()
     scene.server = 'new'
     scene.send()
     scene.broken.add('new', 'fenced')
     scene.brokeOff()
-    expect(scene.attempts.lateCopyPossible).to.equal(false)
+    expect(scene.sends.lateCopyPossible).to.equal(false)
   })
 })

@@ -1,30 +1,31 @@
 import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { ScriptTransport } from './transport'
 
-/** The attempts of a call whose connections broke before an answer. */
-export class UnansweredAttempts {
-  /** An attempt ended without an answer, so the command may or may not have been applied. */
+/** Each time a call was sent and its connection broke before an answer. */
+export class UnansweredSends {
+  /** The command was sent and not answered, so the server may have applied it. */
   mayHaveBeenApplied = false
-  /** The connections on which attempts ended. */
+  /** The connections that broke after the command was sent on them. */
   private broken: BrokenConnection[] | undefined
-  /** An attempt ended, and the client does not know on which connection it was. */
+  /** A connection with the command broke, and the client does not know which one. */
   private isUntraced = false
-  /** The server of the last attempt. */
+  /** The server to which the command was last sent. */
   private sentTo = ''
 
   constructor(
-    /** The last connection that had broken before the last attempt. */
+    /** The last connection that had broken before the command was last sent. */
     private brokenBefore: BrokenConnection,
   ) {}
 
-  /** An attempt for this key is being sent. */
+  /** The command for this key is being sent. */
   isSent(transport: ScriptTransport, key: string): void {
     this.sentTo = transport.serverOf(key)
   }
 
   /**
-   * The connection of the attempt for this key broke just now. If the slot of the key has moved since the attempt was sent,
-   * either server may have received it. The old server may never come back, so the call waits for a fence of the new one only.
+   * The connection broke just now on which the command for this key was sent. If the slot of the key has moved since then,
+   * either server may have received the command. The old server may never come
+   * back, so the call waits for a fence of the new one only.
    */
   brokeOff(transport: ScriptTransport, key: string): void {
     this.mayHaveBeenApplied = true
@@ -37,12 +38,12 @@ export class UnansweredAttempts {
     if (this.broken.length === known || server !== this.sentTo) this.isUntraced = true
   }
 
-  /** Whether an attempt ended with its connection. The server may have applied it. */
+  /** Whether a connection broke after the command was sent on it. The server may have applied the command. */
   get connectionBroke(): boolean {
     return this.broken !== undefined
   }
 
-  /** Whether a copy may still arrive: its connection is not fenced. */
+  /** Whether a copy of the command may still arrive: its connection is not fenced. */
   get lateCopyPossible(): boolean {
     return this.isUntraced || (this.broken?.some(({ state }) => state !== 'fenced') ?? false)
   }

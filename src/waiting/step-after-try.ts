@@ -6,11 +6,11 @@ import type { AnyWaiter } from './waiter'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
 
-/** How often a client asks for an acquisition, in all, while no replica acknowledges it. */
+/** How many times in all a client tries to acquire while no replica acknowledges. */
 export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
 /**
- * What a queue does after an attempt. `remaining`: ms until the lock may be free without a message; -1: it has no expiry.
+ * What a queue does after a try. `remaining`: ms until the lock may be free without a message; -1: it has no expiry.
  */
 export type Step =
   | { readonly kind: 'left' }
@@ -26,22 +26,22 @@ export const LEFT: Step = { kind: 'left' }
 /** The part of a queue that failures concern. */
 interface Queue {
   readonly waiters: Iterable<AnyWaiter>
-  readonly around: { readonly clock: Clock; readonly unavailableAfter: number }
+  readonly environment: { readonly clock: Clock; readonly unavailableAfter: number }
 }
 
 /**
- * The server granted it, but no replica acknowledged that. The next try is idempotent, and it writes again, so that the next
+ * The server granted the try, but no replica acknowledged it. The next try is idempotent. It writes again, so that the next
  * WAIT has a write to wait for.
  */
 export function stepWithoutReplica(waiter: AnyWaiter): Step {
-  waiter.endAttempt(true)
+  waiter.endTry(true)
   const tries = ++waiter.unacknowledged
   if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waiter.lastTry) return { kind: 'blocked', remaining: 0 }
   waiter.failUnreplicated()
   return LEFT
 }
 
-/** The attempt ended with an error: tries again after a transient one, and fails the waiter after others. */
+/** The try ended with an error: the queue tries again after a transient error, and fails the waiter after any other. */
 export function stepAfterFailure(
   queue: Queue,
   waiter: AnyWaiter,
@@ -50,26 +50,26 @@ export function stepAfterFailure(
 ): Step {
   if (!(error instanceof RedisUnavailableError)) {
     const isRefused = error instanceof RedisRefusedError
-    // An attempt that may have been applied may still be in flight. Then it stays the waiter's attempt in flight, so that the
-    // failing waiter releases what it may be granted.
-    if (!isRefused || !mayHaveBeenApplied) waiter.endAttempt(!isRefused && !(error instanceof WrongTypeError))
+    // A try that may have been applied may still be in flight. Then it stays the waiter's try in flight, so that the failing
+    // waiter releases what the try may be granted.
+    if (!isRefused || !mayHaveBeenApplied) waiter.endTry(!isRefused && !(error instanceof WrongTypeError))
     waiter.fail(error)
     return LEFT
   }
   const { cause } = error
   const isTransient = cause !== undefined && classify(cause) === 'transient'
   if (isTransient && !isShortage(cause) && !waiter.lastTry) {
-    waiter.endAttempt(true)
+    waiter.endTry(true)
     return { kind: 'blocked', remaining: RETRY_AFTER_TRANSIENT_ERROR }
   }
   waiter.fail(error)
-  if (!isTransient) failWaitersOfSameLength(queue, error)
+  if (!isTransient) failWaitersOfSameWait(queue, error)
   return LEFT
 }
 
-/** Fails the waiters that have waited as long: they met the same silence, and must not wait through it again. */
-function failWaitersOfSameLength({ waiters, around }: Queue, error: unknown) {
-  const { clock, unavailableAfter } = around
+/** Fails the waiters that have waited as long. They met the same silence, and must not wait through it again. */
+function failWaitersOfSameWait({ waiters, environment }: Queue, error: unknown) {
+  const { clock, unavailableAfter } = environment
   for (const waiter of [...waiters]) {
     if (clock.elapsedSince(waiter.joined) < unavailableAfter) return
     waiter.fail(error)

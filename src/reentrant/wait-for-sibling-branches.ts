@@ -20,7 +20,7 @@ interface BranchEntry {
  * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires. Usually there
  * is no such hold, and it acquires at once. Undefined when the wait was over.
  */
-export async function throughBranches<Result>(
+export async function waitForSiblingBranches<Result>(
   context: Context,
   scripts: AnyLockScripts,
   caller: Caller,

@@ -12,7 +12,7 @@ export interface Part {
 }
 
 /** The options of one try of a member. */
-export interface AskOptions {
+export interface TryOptions {
   readonly leaseTime: number | undefined
   readonly threadId: number | undefined
   readonly signal: AbortSignal | undefined
@@ -25,13 +25,13 @@ export type Answer =
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
 
 /** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
-const PATIENCE_FOR_RELEASES = 1_000
+const LONGEST_WAIT_FOR_RELEASES = 1_000
 
 /** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
-export async function ask(
+export async function tryMember(
   member: Member,
   waitTime: number,
-  { leaseTime, threadId, signal }: AskOptions,
+  { leaseTime, threadId, signal }: TryOptions,
 ): Promise<Answer> {
   let acquiring: Promise<LockHold | undefined> | undefined
   try {
@@ -55,7 +55,7 @@ export async function releaseParts(parts: readonly Part[], clock: Clock): Promis
   if (parts.length === 0) return
   await settledWithin(
     parts.map(({ hold }) => hold.unlock()),
-    PATIENCE_FOR_RELEASES,
+    LONGEST_WAIT_FOR_RELEASES,
     clock,
   )
 }

@@ -13,7 +13,7 @@ const LONGEST_PAUSE = 3_600_000
  * A server that tracks more keys than `tracking-table-max-keys` allows drops some, and reports each of them as changed. The
  * renewals of those holds make it track their keys again and drop others, and so on without end.
  */
-export class FalseAlarms {
+export class FalseChangeReports {
   private count = 0
   private since: Moment | undefined
   private pause: { readonly since: Moment; readonly lasts: number } | undefined
@@ -35,7 +35,10 @@ export class FalseAlarms {
     if (this.count > MOST) this.begin()
   }
 
-  /** Pauses twice as long as the last time, unless there was no need to pause for as long as the last pause. */
+  /**
+   * If tracking ran for less time than the last pause lasted, pauses twice as long, up to LONGEST_PAUSE. Otherwise pauses for
+   * FIRST_PAUSE.
+   */
   private begin() {
     const { pause } = this
     const isRepeated = pause !== undefined && this.clock.elapsedSince(pause.since) < 2 * pause.lasts

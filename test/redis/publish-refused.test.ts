@@ -90,7 +90,7 @@ describe('A PUBLISH that the server refuses', () => {
       expect(errors[0]!.message)
         .to.contain('+publish &redisson_lock__channel:*')
         .and.contain(lock.getName())
-        .and.contain('sleep until the lease')
+        .and.contain('sleeps until the lease')
       // A read-write lock has another channel, and both of its sides one.
       const rw = redisson.getReadWriteLock(uniqueName())
       await lockAndUnlock(rw.readLock())

@@ -1,5 +1,4 @@
 import { Random, shuffled } from '../../test/kit/random'
-import { keepCoresAwake } from '../driver/awake-cores'
 import { describeMachine, versions } from '../driver/machine'
 import { Places } from '../driver/places'
 import type { Workers } from '../driver/programs'
@@ -25,7 +24,6 @@ export async function measureGroups(
   onProgress: (text: string) => void,
 ): Promise<ObjectsResults> {
   const places = new Places()
-  const letSleep = options.awake ? keepCoresAwake() : () => {}
   const members = new MemberServers()
   const { seconds, warmup } = options.quick ? QUICK : FULL
   try {
@@ -56,7 +54,6 @@ export async function measureGroups(
     }
     return results
   } finally {
-    letSleep()
     await members.close()
     await places.close()
   }

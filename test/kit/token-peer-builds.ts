@@ -13,8 +13,10 @@ const BUILT_WITHIN = 150_000
 const run = promisify(execFile)
 
 /** Where Python finds redis-py. Rejects where it cannot be installed here. */
-export function redisPyPath(): Promise<string> {
-  return built(REDIS_PY, (path) =>
+export async function redisPyPath(): Promise<string> {
+  // What redis-py needs besides depends on the version of Python, and a PATH may lead to another one.
+  const { stdout } = await run('python3', ['-c', 'import platform; print(platform.python_version())'])
+  return await built(`${REDIS_PY}, Python ${stdout.trim()}`, (path) =>
     run('python3', ['-m', 'pip', 'install', '--quiet', '--target', path, REDIS_PY], {
       timeout: BUILT_WITHIN,
     }),

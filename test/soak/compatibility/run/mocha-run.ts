@@ -79,7 +79,7 @@ async function mochaProcess(
     env: {
       ...process.env,
       // Programs that a test starts by the name `node` are of this version, too.
-      PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
+      ...(node !== process.execPath && { PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }),
       RLOCK_TEST_REDIS_SERVER: server,
       RLOCK_TEST_REDIS_URL: '',
       RLOCK_TEST_REDIS_IMAGE: '',

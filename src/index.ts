@@ -27,20 +27,20 @@ export type {
   LeasedPermitsOptions,
   TryAcquirePermitOptions,
   WithPermitOptions,
-} from './api/leased-permit-arguments'
+} from './api/expirable-permit-arguments'
 export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
 export type { NameMapper, RedissonOptions, ShardedSubscriptionMode } from './api/options'
 export type { Permit } from './api/permit'
-export type {
-  AcquirePermitsOptions,
-  TryAcquirePermitsOptions,
-  WithPermitsOptions,
-} from './api/permit-arguments'
 export type { InProcessServer, RedisInstance, RedisSource } from './api/redis-source'
 export type { RLock } from './api/rlock'
 export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 export type { RReadWriteLock } from './api/rread-write-lock'
+export type {
+  AcquirePermitsOptions,
+  TryAcquirePermitsOptions,
+  WithPermitsOptions,
+} from './api/semaphore-arguments'
 export { TimeUnit } from './api/time-unit'
 export type { RFairLock } from './locks/fair-lock'
 export { type FencedLockHold, FencingTokenError, type RFencedLock } from './locks/fenced-lock'

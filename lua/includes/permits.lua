@@ -1,4 +1,4 @@
--- The permits of an expirable semaphore that are out: a sorted set of ids, 16 bytes each. The score is when the lease ends.
+-- The permits of an expirable semaphore that are in use: a sorted set of ids, 16 bytes each. The score is when the lease ends.
 --
 -- permitsError(counter, timeouts): returns an error if one of the two keys holds something else.
 -- bytes(id): returns the id as the set stores it, from the 32 hexadecimal digits that callers use.

@@ -1,6 +1,7 @@
--- reenter(key, owner, lease, count, wanted, seen): raises the hold count of an owner from `count` to the count that the client
--- wants. A late copy does not lower it. Gives the key a lease that is long enough for the new level, and that does not end
--- when the last partial release had seen it end (`seen`). Returns when the lease ends, by the server's clock in ms.
+-- reenter(key, owner, lease, count, wanted, seen): raises the hold count of an owner from `count` to `wanted`, the count that
+-- the client wants. A late copy does not lower it. Gives the key a lease that is long enough for the new level. `seen` is the
+-- end of the lease that the last partial release saw; the new lease gets another end, so that a late copy of that release
+-- knows that it is late. Returns when the lease ends, by the server's clock in ms.
 
 --- @include "server-time"
 --- @include "distinct-lease-end"

@@ -1,7 +1,7 @@
 -- Takes permits, if there are enough.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
+-- KEYS[2]  the permits in use
 -- ARGV[1]  how long they are leased, in ms; 0: without end
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
@@ -16,7 +16,7 @@
 --          where now is the time by the server's clock in ms
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the permits are out already, and their leases begin again. A late copy, after the release of its permits,
+-- Applied twice: the permits are in use already, and their leases begin again. A late copy, after the release of its permits,
 -- takes them again before its deadline, and does nothing after it.
 
 --- @include "permits"

@@ -1,7 +1,7 @@
 -- Changes how many permits there are, up or down. The number of free permits may fall below zero.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
+-- KEYS[2]  the permits in use
 -- KEYS[3]  the record of the open requests of this client
 -- ARGV[1]  how many permits to add; a negative number takes permits away
 -- ARGV[2]  the channel
@@ -32,7 +32,7 @@ end
 local answer = 1
 reclaim(KEYS[1], KEYS[2], serverTime())
 local free = redis.call('get', KEYS[1])
--- If the count was lost, permits may still be out. They are part of the number.
+-- If the count was lost, permits may still be in use. They are part of the number.
 local added = free and tonumber(ARGV[1]) or ARGV[1] - redis.call('zcard', KEYS[2])
 local sum = tonumber(free or '0') + added
 if sum > 2147483647 or sum < -2147483648 then

@@ -1,10 +1,10 @@
 -- Reads how long the lease of a permit still lasts.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
+-- KEYS[2]  the permits in use
 -- ARGV[1]  its id, 32 hexadecimal digits
 --
--- Answers  the time in ms; -1: without end; -2: the permit is not out, or its lease has ended
+-- Answers  the time in ms; -1: without end; -2: the permit is not in use, or its lease has ended
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: it changes nothing.

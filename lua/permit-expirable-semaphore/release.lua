@@ -1,19 +1,19 @@
 -- Releases permits.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
--- ARGV[1]  1: release all of them, or none if one is not out or has expired
+-- KEYS[2]  the permits in use
+-- ARGV[1]  1: release all of them, or none if one is not in use or has expired
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4…] the ids, 32 hexadecimal digits each
 --
 -- Answers  a list: first 1, or 2 where the server refused the message (ACL), then for each id
---          1   it was out, and is free again, unless ARGV[1] is 1 and another permit was not out
+--          1   it was in use, and is free again, unless ARGV[1] is 1 and another permit was not in use
 --          -1  its lease had ended; it is free again, with the same exception
---          0   it was not out
+--          0   it was not in use
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the ids are not out any more.
+-- Applied twice: the ids are not in use any more.
 
 --- @include "permits"
 --- @include "server-time"

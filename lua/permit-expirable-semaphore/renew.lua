@@ -1,10 +1,10 @@
--- Renews the leases of permits that are out, with an answer for each.
+-- Renews the leases of permits in use, with an answer for each.
 --
 -- KEYS[1…]   for each permit, the sorted set that contains it
 -- ARGV[1]    the new lease in ms, from now on
 -- ARGV[i+1]  the id of the permit in KEYS[i], 32 hexadecimal digits
 --
--- Answers  for each permit when its lease ends now, by the server's clock in ms; 0: it is not out, or its lease had ended
+-- Answers  for each permit when its lease ends now, by the server's clock in ms; 0: it is not in use, or its lease had ended
 --
 -- Applied twice: the leases begin again.
 

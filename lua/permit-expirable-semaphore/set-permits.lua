@@ -1,7 +1,7 @@
--- Sets how many permits there are in all, also those that are out.
+-- Sets how many permits there are in all, also those in use.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
+-- KEYS[2]  the permits in use
 -- ARGV[1]  how many permits, 0 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH

@@ -1,7 +1,7 @@
 -- Sets how many permits there are in all, if the semaphore does not exist.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
+-- KEYS[2]  the permits in use
 -- KEYS[3]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 0 or more
 -- ARGV[2]  the channel
@@ -33,7 +33,7 @@ local answer = 0
 if redis.call('exists', KEYS[1]) == 0 then
   answer = 1
   reclaim(KEYS[1], KEYS[2], serverTime())
-  -- If the count was lost, permits may still be out. They are part of the number.
+  -- If the count was lost, permits may still be in use. They are part of the number.
   local free = ARGV[1] - redis.call('zcard', KEYS[2])
   redis.call('set', KEYS[1], string.format('%.0f', free))
   redis.call('persist', KEYS[2])

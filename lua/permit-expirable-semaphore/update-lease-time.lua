@@ -1,14 +1,14 @@
--- Sets the lease of a permit that is out.
+-- Sets the lease of a permit in use.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the permits that are out
+-- KEYS[2]  the permits in use
 -- ARGV[1]  the new lease in ms, from now on; 0: without end
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  its id, 32 hexadecimal digits
 --
 -- Answers  1   set
---          0   it is not out, or its lease had ended
+--          0   it is not in use, or its lease had ended
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the lease begins again.

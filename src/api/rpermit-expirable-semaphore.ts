@@ -3,29 +3,29 @@ import type {
   LeasedPermitsOptions,
   TryAcquirePermitOptions,
   WithPermitOptions,
-} from './leased-permit-arguments'
+} from './expirable-permit-arguments'
 import type { Permit } from './permit'
 import type { TimeUnit } from './time-unit'
 
 /**
  * Redisson's RPermitExpirableSemaphore: a number of permits, each of which has an id and a lease. Any caller that knows the
  * id may release the permit, in any process, in Java too. When its lease ends, a permit is free again without a release.
- * A permit is _out_ while a caller has it.
+ * A permit is _in use_ while a caller has it.
  *
  * A service should use `acquirePermit()`: the watchdog renews the permit while the process lives. After a crash of the
  * process the permit is free again within `lockWatchdogTimeout`. The permit's `signal` aborts when the permit is lost.
- * `acquire()` is Java's method: without a lease the permit stays out until a release, and a lease is not renewed.
+ * `acquire()` is Java's method: without a lease the permit stays in use until a release, and a lease is not renewed.
  *
  * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
  * requests behind it pass, ten times at most.
  *
  * **Different from Java.** The server's clock decides when a lease ends. (Java uses the clock of each client: a client with
- * a fast clock takes back permits that are in use.) `release(ids)` releases the permits that are out and rejects with the
+ * a fast clock takes back permits that are in use.) `release(ids)` releases the permits in use and rejects with the
  * ids of the others; `tryRelease(ids)` is Java's method. The release of a permit whose lease has ended rejects.
- * `addPermits` and `setPermits` keep the time to live. `setPermits` and `trySetPermits` count the permits that are out,
+ * `addPermits` and `setPermits` keep the time to live. `setPermits` and `trySetPermits` count the permits in use,
  * also where the count was lost.
  *
- * **Errors.** As RLock's, and PermitNotHeldError for permits that are not out.
+ * **Errors.** As RLock's, and PermitNotHeldError for permits that are not in use.
  */
 export interface RPermitExpirableSemaphore {
   /** The name given to `getPermitExpirableSemaphore`. */
@@ -70,32 +70,32 @@ export interface RPermitExpirableSemaphore {
   tryAcquire(options: LeasedPermitsOptions): Promise<string[] | undefined>
 
   /**
-   * Releases one permit, or several: permits that are out are free again. May be repeated after RedisUnavailableError.
-   * @throws {@link PermitNotHeldError} with the ids of the permits that are not out.
+   * Releases one permit, or several: permits in use are free again. May be repeated after RedisUnavailableError.
+   * @throws {@link PermitNotHeldError} with the ids of the permits that are not in use.
    */
   release(permits: string | readonly string[]): Promise<void>
-  /** Releases a permit; resolves with whether it was out and its lease had not ended. */
+  /** Releases a permit; resolves with whether it was in use and its lease had not ended. */
   tryRelease(permit: string): Promise<boolean>
-  /** Releases all of them, or none if one of them is not out; resolves with how many it released. */
+  /** Releases all of them, or none if one of them is not in use; resolves with how many it released. */
   tryRelease(permits: readonly string[]): Promise<number>
 
   /** How many permits are free. */
   availablePermits(): Promise<number>
-  /** How many permits are out. */
+  /** How many permits are in use. */
   acquiredPermits(): Promise<number>
   /** How many permits there are in all; 0 where the semaphore does not exist. */
   getPermits(): Promise<number>
 
   /** Sets how many permits there are in all, if the semaphore does not exist; resolves with whether it did. */
   trySetPermits(permits: number): Promise<boolean>
-  /** Sets how many permits there are in all, also those that are out. Repairs a semaphore whose count was lost. */
+  /** Sets how many permits there are in all, also those in use. Repairs a semaphore whose count was lost. */
   setPermits(permits: number): Promise<void>
   /** Adds this many permits; a negative number takes some away. */
   addPermits(permits: number): Promise<void>
 
   /**
    * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether the permit is
-   * out. A `Permit` of this client has that lease from then on, and is no longer renewed (-1: the watchdog renews it). A
+   * in use. A `Permit` of this client has that lease from then on, and is no longer renewed (-1: the watchdog renews it). A
    * `Permit` of another process learns of the new lease at its next renewal.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>

@@ -85,7 +85,7 @@ export class Client implements Context {
             client?.subscriptions.confirmed(channel)
           },
           broken: (channel) => client?.subscriptions.wake(channel),
-          error: (error) => refusals.met(withoutSecrets(error, server.secrets)),
+          error: (error) => refusals.failed(withoutSecrets(error, server.secrets)),
         },
         newServer: () => client?.leases.renewAll(),
         keysChanged: (keys) => client?.keysChanged(keys),

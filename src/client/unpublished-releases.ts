@@ -39,7 +39,7 @@ export class UnpublishedReleases {
       outages = new OutageReporter(this.clock, this.report)
       this.outages.set(pattern, outages)
     }
-    outages.met(
+    outages.failed(
       new RedisRefusedError(
         `Redis refused ${this.publish.toUpperCase()} on the channel ${JSON.stringify(channel)} when ` +
           `${subject} was released: ${UNNOTIFIED}. ${publishGrant(this.publish, [pattern])}.`,

@@ -4,7 +4,7 @@ import { decodeRelease, type ReleaseReply } from '../reentrant/lock-scripts'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { GRANTED, type Outcome } from '../waiting/attempt'
-import { PLACED } from '../waiting/wait-policy'
+import { QUEUED_ON_SERVER } from '../waiting/wait-policy'
 import { PlainLockScripts } from './lock'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
@@ -71,7 +71,7 @@ const REFRESH = script('fair-lock/refresh', decodeRefresh)
 /** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
 export class FairScripts extends PlainLockScripts {
   override readonly kind: string = 'fair'
-  override readonly policy = PLACED
+  override readonly policy = QUEUED_ON_SERVER
   private readonly queueKeys: readonly string[]
   private readonly ownChannels: string
 

@@ -4,7 +4,7 @@ import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
 import { type Member, toYield } from './member'
 import { describeStates, stateOf } from './member-states'
-import { mayPass, type Part, pause, releaseParts, tryMember, Wait } from './try-member'
+import { isTransient, type Part, pause, releaseParts, tryMember, Wait } from './try-member'
 import type { Union } from './union-hold'
 
 /**
@@ -38,7 +38,7 @@ export async function collectAll(
       if (++expired === TRIES_TO_OUTRUN_LEASE) throw tooShort(union, round.parts)
     } else {
       blocker = round.blocker
-      if (round.error !== undefined && (wait.isOver || !mayPass(round.error))) throw round.error
+      if (round.error !== undefined && (wait.isOver || !isTransient(round.error))) throw round.error
     }
     signal?.throwIfAborted()
     if (wait.isOver) return undefined
@@ -75,7 +75,7 @@ class Collector {
       members.map(async (member) => {
         const answer = await tryMember(member, 0, how)
         // The round does not wait for the other members: a late grant is released by `tryMember`.
-        if (answer.kind === 'failed' && !mayPass(answer.error)) controller.abort(answer.error)
+        if (answer.kind === 'failed' && !isTransient(answer.error)) controller.abort(answer.error)
         return answer
       }),
     )
@@ -84,7 +84,7 @@ class Collector {
     if (parts.length === members.length) return { parts }
     await releaseParts(parts, this.union.clock)
     const failures = answers.filter((answer) => answer.kind === 'failed')
-    const failure = failures.find(({ error }) => !mayPass(error))
+    const failure = failures.find(({ error }) => !isTransient(error))
     if (failure) return { blocker: failure.member, error: controller.signal.reason ?? failure.error }
     const taken = answers.find((answer) => answer.kind === 'taken')
     return { blocker: (taken ?? failures[0]!).member, error: taken ? undefined : failures[0]!.error }

@@ -5,7 +5,7 @@ import { quote } from '../util/quote'
 import { type Member, toYield } from './member'
 import { describeStates } from './member-states'
 import { QuorumRound, type Verdict } from './quorum-round'
-import { mayPass, type Part, pause, tryMember, Wait } from './try-member'
+import { isTransient, type Part, pause, tryMember, Wait } from './try-member'
 import { type Union, UnionHold } from './union-hold'
 
 /**
@@ -101,7 +101,9 @@ function validityOf(lease: number): number {
 
 /** Whether no quorum is possible any more, because too many members failed with errors that a retry cannot cure. */
 function isFinal(verdict: Verdict, { of, needed }: Union): boolean {
-  return verdict.kind === 'failed' && verdict.errors.filter((error) => !mayPass(error)).length > of - needed
+  return (
+    verdict.kind === 'failed' && verdict.errors.filter((error) => !isTransient(error)).length > of - needed
+  )
 }
 
 /** The error for the caller if all members failed with the same error, and it does not come from a server. */

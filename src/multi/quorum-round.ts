@@ -148,9 +148,13 @@ export class QuorumRound {
 }
 
 function unanswered(bound: number): RedisUnavailableError {
-  return new RedisUnavailableError(`no answer within ${Math.round(bound)} ms, a tenth of the lease`)
+  return new RedisUnavailableError(
+    `the server did not answer within ${Math.round(bound)} ms, which is a tenth of the lease`,
+  )
 }
 
 function restarted(): RedisUnavailableError {
-  return new RedisUnavailableError('the server restarted less than a lease ago')
+  return new RedisUnavailableError(
+    'the server restarted less than a lease ago, so another client may still hold the lock',
+  )
 }

@@ -46,7 +46,7 @@ export async function tryMember(
 }
 
 /** Whether a retry may help. Any other error would come again. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error instanceof RedisUnavailableError
 }
 

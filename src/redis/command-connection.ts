@@ -109,7 +109,7 @@ export class CommandConnection {
   private met(error: unknown) {
     const { target } = this
     const refused = classify(error) === 'refused'
-    this.outages.met(
+    this.outages.failed(
       refused ? unavailable(error, target) : withoutSecrets(error, target.secrets),
       refused && isReplyError(error),
     )

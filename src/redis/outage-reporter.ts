@@ -9,7 +9,7 @@ const QUIET = 5_000
  * and there was no error for QUIET ms.
  */
 export class OutageReporter {
-  private lastMet: Moment | undefined
+  private lastFailure: Moment | undefined
   private declining = false
   /** The server has refused a connection in this outage. */
   private refusing = false
@@ -17,20 +17,21 @@ export class OutageReporter {
 
   constructor(
     private readonly clock: Clock,
-    private readonly tell: (error: Error) => void,
+    private readonly report: (error: Error) => void,
   ) {}
 
   /** Takes an error, which must contain no credentials. `refused`: the server refused a connection. */
-  met(error: Error, refused = false): void {
-    const isNew = this.over && (this.lastMet === undefined || this.clock.elapsedSince(this.lastMet) >= QUIET)
-    this.lastMet = this.clock.now()
+  failed(error: Error, refused = false): void {
+    const isNew =
+      this.over && (this.lastFailure === undefined || this.clock.elapsedSince(this.lastFailure) >= QUIET)
+    this.lastFailure = this.clock.now()
     this.declining = classify(error) === 'transient'
     this.over = false
     if (isNew) this.refusing = false
     // The server was away and is back, but refuses the client. This is another error, and a retry does not cure it.
     const isWorse = refused && !this.refusing
     this.refusing ||= refused
-    if (isNew || isWorse) this.tell(error)
+    if (isNew || isWorse) this.report(error)
   }
 
   /** A command was answered. */

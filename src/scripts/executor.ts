@@ -145,15 +145,15 @@ export class ScriptExecutor {
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport, call.keys[0]!)
     else if (scriptBrokeOff(error)) call.mayHaveBeenApplied = true
     if (kind === 'noscript' && this.closed === undefined) return this.send(call, sent, true, backoff)
-    const mayPass = kind === 'connection' || kind === 'transient'
+    const isTransient = kind === 'connection' || kind === 'transient'
     const isTrouble = isDeclined(error) && error !== NOT_READY.loading
     if (
-      mayPass &&
+      isTransient &&
       (isTrouble || clock.elapsedSince(call.started) >= REPORTED_AFTER) &&
       this.closed === undefined
     )
-      outages.met(withoutSecrets(error, this.options.secrets))
-    if (mayPass && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
+      outages.failed(withoutSecrets(error, this.options.secrets))
+    if (isTransient && !call.settled && clock.elapsedSince(call.started) < unavailableAfter) {
       // A server error counts more than the closed connection that follows it: READONLY makes ioredis reconnect.
       if (error !== NOT_READY.away || !call.lastError)
         call.lastError = withoutSecrets(error, this.options.secrets)
@@ -224,7 +224,7 @@ export class ScriptExecutor {
     if (this.closed !== undefined) return
     // A connection reports refused credentials as well; the same reporter makes one outage of both.
     const isOfConnection = error === transport.refusal || isLogin(error)
-    ;(isOfConnection ? outages : refusals).met(explained)
+    ;(isOfConnection ? outages : refusals).failed(explained)
   }
 
   private armSupervisor(): Timer {
@@ -243,7 +243,7 @@ export class ScriptExecutor {
       const age = clock.elapsedSince(call.started)
       if (age >= unavailableAfter && !call.settled) {
         const error = unavailable(this.named(call), age, call.lastError)
-        outages.met(error)
+        outages.failed(error)
         this.refuse(call, error)
       }
       if (age < Math.min(silentAfter, unavailableAfter)) return

@@ -1,5 +1,5 @@
 import type { Context } from '../client/context'
-import type { PermitScripts } from './permit-scripts'
+import type { PermitScripts } from './expirable-permit-scripts'
 
 /** How long a late copy of an acquisition may still arrive, in ms. */
 const KEPT_FOR = 60_000

@@ -12,24 +12,24 @@ import {
   type TryAcquirePermitOptions,
   tryAcquireLeasedArguments,
   type WithPermitOptions,
-} from '../api/leased-permit-arguments'
+} from '../api/expirable-permit-arguments'
 import type { Permit } from '../api/permit'
-import { count } from '../api/permit-arguments'
 import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semaphore'
+import { count } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
+import { LeasedPermitsAttempt, PermitScripts } from './expirable-permit-scripts'
 import { LatePermits } from './late-permits'
-import { AcquiredPermit, PermitLease } from './permit'
-import { LeasedPermitsAttempt, PermitScripts } from './permit-scripts'
+import { AcquiredPermit, PermitLease } from './permit-lease'
 import { RequestRecord } from './request-record'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
-  const [exists, free, out] = raw as [number, number, number]
-  return { exists: exists === 1, free, out }
+  const [exists, free, inUse] = raw as [number, number, number]
+  return { exists: exists === 1, free, inUse }
 })
 const TRY_SET_PERMITS = script('permit-expirable-semaphore/try-set-permits', Number)
 const SET_PERMITS = script('permit-expirable-semaphore/set-permits', Number)
@@ -41,8 +41,8 @@ const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Numbe
 const UNPUBLISHED = 2
 /** The answer to a change that was refused because Java could not read the number. */
 const TOO_LARGE = -1
-/** The answer of `get-lease-time` for a permit that is not out. */
-const NOT_OUT = -2
+/** The answer of `get-lease-time` for a permit that is not in use. */
+const NOT_IN_USE = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
 /** A clock that the server has set forward makes one try late. */
@@ -115,7 +115,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const lost = ids.filter((_, index) => states[index] !== 'released')
     if (lost.length > 0)
       throw new PermitNotHeldError(
-        `${lost.length} of ${ids.length} permits of the semaphore ${quote(this.name)} are not out (client ` +
+        `${lost.length} of ${ids.length} permits of the semaphore ${quote(this.name)} are not in use (client ` +
           `${this.context.clientId}): they were released already, or their leases ran out ` +
           `(${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ', …' : ''}). Release a permit once.`,
         this.name,
@@ -138,12 +138,12 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   }
 
   async acquiredPermits(): Promise<number> {
-    return (await this.count()).out
+    return (await this.count()).inUse
   }
 
   async getPermits(): Promise<number> {
-    const { exists, free, out } = await this.count()
-    return exists ? free + out : 0
+    const { exists, free, inUse } = await this.count()
+    return exists ? free + inUse : 0
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
@@ -188,9 +188,9 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const id = permitId(permit)
     this.context.assertNotClosed()
     const { value } = await this.context.scripts.run(GET_LEASE_TIME, this.scripts.keys, [id]).answer
-    if (value === NOT_OUT)
+    if (value === NOT_IN_USE)
       throw new PermitNotHeldError(
-        `The permit ${id} of the semaphore ${quote(this.name)} is not out (client ${this.context.clientId}): it was released ` +
+        `The permit ${id} of the semaphore ${quote(this.name)} is not in use (client ${this.context.clientId}): it was released ` +
           'already, or its lease ran out. Acquire another one where needed.',
         this.name,
         [id],

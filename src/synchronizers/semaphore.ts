@@ -9,7 +9,7 @@ import {
   tryAcquirePermitsArguments,
   type WithPermitsOptions,
   withPermitsArguments,
-} from '../api/permit-arguments'
+} from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { semaphoreChannel } from '../redis/names'
@@ -17,10 +17,10 @@ import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { setImmediate } from '../util/timers'
-import { IN_EQUAL_PARTS } from '../waiting/wait-policy'
+import { PLAIN_PERMITS } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
-import { PermitsAttempt } from './permits-attempt'
 import { RequestRecord } from './request-record'
+import { SemaphoreAttempt } from './semaphore-attempt'
 import { timeToLive } from './time-to-live'
 
 /**
@@ -130,7 +130,7 @@ export class Semaphore implements RSemaphore {
     key: string,
   ) {
     const lockId = `semaphore ${key}`
-    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: IN_EQUAL_PARTS }
+    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: PLAIN_PERMITS }
     this.keys = [key]
     this.requests = new RequestRecord(context, this.keys)
   }
@@ -176,7 +176,7 @@ export class Semaphore implements RSemaphore {
   async release(permits = 1): Promise<void> {
     count(permits, 'permits', 0)
     this.context.assertNotClosed()
-    await (this.pass(permits) ?? this.releaseOnServer(permits, false))
+    await (this.passPermits(permits) ?? this.releaseOnServer(permits, false))
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
@@ -215,7 +215,7 @@ export class Semaphore implements RSemaphore {
     context.assertOpen()
     signal?.throwIfAborted()
     if (permits === 0) return true
-    const attempt = new PermitsAttempt(context, requests, target, { name, permits, waitTime, signal })
+    const attempt = new SemaphoreAttempt(context, requests, target, { name, permits, waitTime, signal })
     if (!(await context.queues.acquire(target, attempt))) return false
     try {
       // The client may have begun to shut down in the same tick.
@@ -230,12 +230,12 @@ export class Semaphore implements RSemaphore {
   /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
   private async releaseOfScope(permits: number): Promise<void> {
     this.context.assertNotClosed()
-    await (this.pass(permits) ?? this.releaseOnServer(permits, true, true))
+    await (this.passPermits(permits) ?? this.releaseOnServer(permits, true, true))
   }
 
   /** Gives the permits to the next waiters of this client; undefined if they must go to the server. */
-  private pass(permits: number): Promise<void> | undefined {
-    if (!this.context.queues.pass(this.target.lockId, permits)) return undefined
+  private passPermits(permits: number): Promise<void> | undefined {
+    if (!this.context.queues.passPermits(this.target.lockId, permits)) return undefined
     // Callers that only pass permits on to each other must not keep the event loop from all others.
     return new Promise((resolve) => setImmediate(resolve))
   }

@@ -15,19 +15,19 @@ export const SHORT_WAIT = 2 * YIELD_PER_PEER * MAX_PEERS_YIELDED_TO
  * next value applies. 20 ms are enough when a message takes 5 ms each way. 60 ms are enough for 20 ms each way, and for a
  * process that gets no processor for a while.
  */
-const LONGER_TIMES = [0, 20, 60] as const
+const YIELD_STEPS = [0, 20, 60] as const
 /** A longer yield applies for this many rounds. Then the shortest yield applies again. */
-const ROUNDS_WITH_LONGER_TIME = 20
+const ROUNDS_AT_STEP = 20
 /** How long, in ms, a peer is left out of the count after it did not acquire within the longest yield. */
-const ABSENT_AT_FIRST = 200
+const FIRST_ABSENCE = 200
 /**
  * The time doubles at each repetition, up to this. A peer that never acquires then costs its three yields (5, 20 and 60 ms) in
  * every 1,685 ms.
  */
-const ABSENT_AT_MOST = 1_600
+const LONGEST_ABSENCE = 1_600
 
 /** The longest yield without any new event, in ms. */
-export const MAX_YIELD = Math.max(...LONGER_TIMES, YIELD_PER_PEER * MAX_PEERS_YIELDED_TO)
+export const MAX_YIELD = Math.max(...YIELD_STEPS, YIELD_PER_PEER * MAX_PEERS_YIELDED_TO)
 
 /** How the wait queue of this process shares a lock with other processes. */
 export interface CohortPolicy {
@@ -65,12 +65,12 @@ export const NO_COHORT: CohortPolicy = {
  */
 export class Cohort implements CohortPolicy {
   private handoffs = 0
-  private began = 0
+  private beganAt = 0
   /** How many releases this process has heard, with its own. */
   private heard = 0
   private lastHeard = 0
   /** The value of `heard` at the last release here, with that release. Later releases came from other processes. */
-  private heardBefore = 0
+  private heardAtOwnRelease = 0
   private endedAt = 0
   /** How many releases are in flight. A semaphore may have several. */
   private releasing = 0
@@ -78,30 +78,30 @@ export class Cohort implements CohortPolicy {
   private ownToHear = 0
   /** The process acquired since its last cohort ended. */
   private hasBegun = false
-  /** Permits: this process yielded for as long as it had to, and was blocked all the same. It does not yield before it acquires. */
-  private isOwed = false
+  /** Permits: this process yielded in full, and was blocked all the same. It does not yield again before it acquires. */
+  private hasYieldedEnough = false
   /**
    * The lock was released without a handoff. The turn goes on with the next caller here, unless another process was faster.
    */
-  private goesOn = false
+  private continues = false
   /** This process has heard every release since its own last one. */
-  private hearsAll = false
+  private heardAll = false
   /** How many other clients heard the last release. */
-  private others = 0
+  private peersListening = 0
   /** How many peers had not acquired when the yield here ended and the queue sent a try. */
-  private overlooked = 0
+  private peersPassedOver = 0
   /** The same number, if that try acquired the lock. */
-  private missed = 0
+  private peersThatMissed = 0
   /** The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. */
   private cameLate = false
   /** The index of the minimum yield that applies now, and for how many more rounds. */
-  private longer = 0
-  private roundsWithLonger = 0
+  private yieldStep = 0
+  private roundsAtStep = 0
   /** How many peers did not acquire even within the longest yield. `missing()` leaves them out until `absentUntil`. */
-  private absent = 0
+  private absentPeers = 0
   private absentUntil = 0
   /** For how long the next absent peers are left out, in ms. */
-  private absentFor = ABSENT_AT_FIRST
+  private absentFor = FIRST_ABSENCE
 
   constructor(private readonly clock: Clock) {}
 
@@ -110,23 +110,23 @@ export class Cohort implements CohortPolicy {
     this.heard++
     if (this.ownToHear > 0) this.ownToHear--
     else this.lastHeard = this.now()
-    if (this.had > 0) this.goesOn = false
-    if (byReaders) this.heard = Math.max(this.heard, this.heardBefore + this.others)
+    if (this.peerReleases > 0) this.continues = false
+    if (byReaders) this.heard = Math.max(this.heard, this.heardAtOwnRelease + this.peersListening)
     // This process heard more releases than expected: a peer that counted as absent did acquire.
-    else if (this.had > this.others - this.absent) {
-      this.absent = Math.max(0, this.others - this.had)
-      this.absentFor = ABSENT_AT_FIRST
+    else if (this.peerReleases > this.peersListening - this.absentPeers) {
+      this.absentPeers = Math.max(0, this.peersListening - this.peerReleases)
+      this.absentFor = FIRST_ABSENCE
     }
   }
 
-  /** How many releases of other processes were heard since the last release here. */
-  get had(): number {
-    return Math.max(0, this.heard - this.heardBefore)
+  /** How many releases of peers were heard since the last release here. */
+  get peerReleases(): number {
+    return Math.max(0, this.heard - this.heardAtOwnRelease)
   }
 
   /** A caller came, and no other was waiting here. */
   come(): void {
-    const isOver = this.endedAt > 0 && this.began <= this.endedAt
+    const isOver = this.endedAt > 0 && this.beganAt <= this.endedAt
     this.cameLate = isOver && this.now() - this.endedAt > YIELD_PER_PEER
   }
 
@@ -137,7 +137,7 @@ export class Cohort implements CohortPolicy {
 
   /** From now on this process does not hear releases, so it cannot know which peers missed a turn. */
   stopHearing(): void {
-    this.hearsAll = false
+    this.heardAll = false
   }
 
   /**
@@ -145,40 +145,40 @@ export class Cohort implements CohortPolicy {
    * hears releases.
    */
   willTry(listening: boolean): void {
-    this.hearsAll &&= listening
+    this.heardAll &&= listening
     // A timer may end a fraction of a millisecond early.
-    this.overlooked = this.hearsAll && !this.goesOn && this.yieldTime() < 1 ? this.missing() : 0
+    this.peersPassedOver = this.heardAll && !this.continues && this.yieldTime() < 1 ? this.missing() : 0
   }
 
   /** The process acquired the lock: its turn begins, or goes on. */
   begin(): void {
-    if (this.goesOn) {
-      this.goesOn = false
+    if (this.continues) {
+      this.continues = false
       this.hasBegun = true
       return
     }
-    this.isOwed = false
+    this.hasYieldedEnough = false
     this.hasBegun = true
     this.handoffs = 0
-    this.began = this.now()
-    this.missed = this.overlooked
-    this.overlooked = 0
+    this.beganAt = this.now()
+    this.peersThatMissed = this.peersPassedOver
+    this.peersPassedOver = 0
   }
 
   /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
-    if (this.others > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
+    if (this.peersListening > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
     // Only the answer to the release in flight says whether other clients wait. Until then, local callers may pass permits
     // on for twice MAX_COHORT_DURATION.
-    const isReleaseOpen = this.releasing > 0 && this.others === 0
-    if (this.now() - this.began >= MAX_COHORT_DURATION * (isReleaseOpen ? 2 : 1)) return false
+    const isReleaseOpen = this.releasing > 0 && this.peersListening === 0
+    if (this.now() - this.beganAt >= MAX_COHORT_DURATION * (isReleaseOpen ? 2 : 1)) return false
     this.handoffs++
     return true
   }
 
   /** A try that competed with all clients was not granted. */
   blocked(): void {
-    if (this.overlooked > 0) this.isOwed = true
+    if (this.peersPassedOver > 0) this.hasYieldedEnough = true
   }
 
   /**
@@ -188,11 +188,11 @@ export class Cohort implements CohortPolicy {
   release(listening: boolean, another = false): void {
     if (this.releasing === 0) this.ownToHear = 0
     this.releasing++
-    this.goesOn = another && this.handOff()
-    this.hearsAll = listening
+    this.continues = another && this.handOff()
+    this.heardAll = listening
     if (listening) this.ownToHear++
-    if (this.endsCohort) this.heardBefore = this.heard + this.ownToHear
-    else if (listening) this.heardBefore++
+    if (this.endsCohort) this.heardAtOwnRelease = this.heard + this.ownToHear
+    else if (listening) this.heardAtOwnRelease++
   }
 
   /** Further releases of a semaphore, and those of a process that only produces permits, do not end a cohort. */
@@ -207,48 +207,48 @@ export class Cohort implements CohortPolicy {
     if (this.endsCohort) this.endedAt = now
     this.hasBegun = false
     // A client that missed its turn because none of its callers waits any more does not listen.
-    if (this.missed > 0 && others > this.others - this.missed) this.waitLonger()
-    else if (this.longer > 0 && --this.roundsWithLonger === 0) this.longer = 0
-    this.missed = 0
-    this.others = others
+    if (this.peersThatMissed > 0 && others > this.peersListening - this.peersThatMissed) this.waitLonger()
+    else if (this.yieldStep > 0 && --this.roundsAtStep === 0) this.yieldStep = 0
+    this.peersThatMissed = 0
+    this.peersListening = others
     if (others > 0) return
-    this.absent = 0
+    this.absentPeers = 0
     // No other client heard the release. Permits may still be in use here, so a new cohort begins at once.
     this.handoffs = 0
-    this.began = now
+    this.beganAt = now
   }
 
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
-    if (this.goesOn || this.isOwed) return 0
-    if (this.releasing > 0) return this.others > 0 ? MAX_YIELD : 0
+    if (this.continues || this.hasYieldedEnough) return 0
+    if (this.releasing > 0) return this.peersListening > 0 ? MAX_YIELD : 0
     const missing = this.missing()
     if (missing === 0) return 0
     const time = Math.max(
       YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO),
-      LONGER_TIMES[this.longer]!,
+      YIELD_STEPS[this.yieldStep]!,
     )
     return Math.max(0, Math.max(this.endedAt, this.lastHeard) + time - this.now())
   }
 
   /** Peers missed their turn and still listen: yields longer. If the longest yield was too short, they count as absent. */
   private waitLonger(): void {
-    if (this.longer < LONGER_TIMES.length - 1) {
-      this.longer++
-      this.roundsWithLonger = ROUNDS_WITH_LONGER_TIME
+    if (this.yieldStep < YIELD_STEPS.length - 1) {
+      this.yieldStep++
+      this.roundsAtStep = ROUNDS_AT_STEP
       return
     }
-    this.longer = 0
-    this.absent += this.missed
+    this.yieldStep = 0
+    this.absentPeers += this.peersThatMissed
     this.absentUntil = this.endedAt + this.absentFor
-    this.absentFor = Math.min(2 * this.absentFor, ABSENT_AT_MOST)
+    this.absentFor = Math.min(2 * this.absentFor, LONGEST_ABSENCE)
   }
 
   /** How many peers had no turn yet since the last turn here. */
   private missing(): number {
-    if (this.others === 0) return 0
-    if (this.now() >= this.absentUntil) this.absent = 0
-    return Math.max(0, this.others - this.absent - this.had)
+    if (this.peersListening === 0) return 0
+    if (this.now() >= this.absentUntil) this.absentPeers = 0
+    return Math.max(0, this.peersListening - this.absentPeers - this.peerReleases)
   }
 
   private now(): number {

@@ -20,19 +20,23 @@ export function firstThatFits({ lock, waiters }: Sharing, left: number | undefin
 }
 
 /** Whether a waiter that left has blocked a smaller request, which the free permits suffice for. */
-export function wasInTheWay(sharing: Sharing, { overtaken }: AnyWaiter, left: number | undefined): boolean {
+export function heldUpASmallerRequest(
+  sharing: Sharing,
+  { overtaken }: AnyWaiter,
+  left: number | undefined,
+): boolean {
   const { overtaking } = sharing.lock.policy
   return overtaking !== undefined && overtaken >= overtaking && firstThatFits(sharing, left) !== undefined
 }
 
 /** Whether the newest waiter needs at most `left` permits, and may overtake all waiters before it. */
-export function mayPass(sharing: Sharing, last: AnyWaiter, left: number | undefined): boolean {
+export function mayOvertakeAll(sharing: Sharing, last: AnyWaiter, left: number | undefined): boolean {
   if (left === undefined || (last.attempt.needs ?? 1) > left) return false
   return firstThatFits(sharing, left) === last
 }
 
 /** Whether a waiter was overtaken as often as allowed, so that all others wait behind it. */
-export function letsNonePass({ lock, waiters }: Sharing): boolean {
+export function letsNoneOvertake({ lock, waiters }: Sharing): boolean {
   const { overtaking } = lock.policy
   if (overtaking === undefined) return false
   for (const { overtaken } of waiters) if (overtaken >= overtaking) return true

@@ -17,7 +17,7 @@ interface PassingQueue {
  * needs more, or if other processes must have a chance first. A waiter whose own try is in flight is overtaken until the
  * answer comes, and no longer than a cohort lasts.
  */
-export function passHere(queue: PassingQueue, permits: number): boolean {
+export function passPermits(queue: PassingQueue, permits: number): boolean {
   const takers = takersOf(queue, permits)
   if (!takers || !queue.cohort.handOff()) return false
   const reply: GrantedReply<undefined> = {

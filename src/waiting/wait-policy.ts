@@ -23,14 +23,14 @@ export interface WaitPolicy {
    */
   readonly overtaking?: number
   /** Permits that a caller of this client releases may go to waiters of this client, within the bounds of a cohort. */
-  readonly passesHere?: true
+  readonly passesPermits?: true
   /** For peers that publish nothing when they release: the first waiter tries again after these pauses. */
   readonly newBackOff?: () => BackOff
   /**
    * The queue is on the server. Here each waiter has a wait queue of its own, and the primitive refreshes its place on the
    * server and wakes it. So the waiter need not try again on its own while no message can arrive.
    */
-  readonly placedOnServer?: true
+  readonly queuedOnServer?: true
 }
 
 /** One owner at a time. */
@@ -40,9 +40,9 @@ export const SHARED: WaitPolicy = { next: 'tries', yields: false }
 /** An object that opens for every waiter at once. */
 export const OPEN_TO_ALL: WaitPolicy = { next: 'granted', yields: false }
 /** A number of permits, for several owners. A large request is overtaken ten times at most. */
-export const IN_PARTS: WaitPolicy = { next: 'tries', yields: false, overtaking: 10 }
+export const EXPIRABLE_PERMITS: WaitPolicy = { next: 'tries', yields: false, overtaking: 10 }
 /** The same for permits without an owner and without a lease: one permit is as good as another. */
-export const IN_EQUAL_PARTS: WaitPolicy = { ...IN_PARTS, yields: true, passesHere: true }
+export const PLAIN_PERMITS: WaitPolicy = { ...EXPIRABLE_PERMITS, yields: true, passesPermits: true }
 
 /** The longest sleep of the first waiter of a process, in ms, where no lease ends it. */
 const RECHECK_WITHIN = 30_000
@@ -55,4 +55,4 @@ export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + Math.random() / 5)
 }
 /** One owner at a time, in the order of a queue on the server. */
-export const PLACED: WaitPolicy = { next: 'waits', yields: false, placedOnServer: true }
+export const QUEUED_ON_SERVER: WaitPolicy = { next: 'waits', yields: false, queuedOnServer: true }

@@ -8,8 +8,8 @@ import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
 import { catchUp, grantByMessage } from './granting-message'
 import { LastAnswer } from './last-answer'
-import { countOvertaken, firstThatFits, mayPass, wasInTheWay } from './local-overtaking'
-import { passHere } from './local-passing'
+import { countOvertaken, firstThatFits, heldUpASmallerRequest, mayOvertakeAll } from './local-overtaking'
+import { passPermits } from './local-passing'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step-after-try'
 import type { BackOff } from './wait-policy'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
@@ -80,7 +80,7 @@ export class WaitQueue extends LastAnswer {
     if (waiter.lastTry && this.state !== 'idle') this.awaitAnswer(waiter)
     if (this.stopListening) catchUp(this, waiter)
     if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
-    else if (this.state === 'sleeping' && mayPass(this, waiter, this.remainder))
+    else if (this.state === 'sleeping' && mayOvertakeAll(this, waiter, this.remainder))
       outsideThreads(() => this.sendTry(waiter, undefined))
     return waiter
   }
@@ -111,8 +111,8 @@ export class WaitQueue extends LastAnswer {
   }
 
   /** Gives permits that a caller of this client releases to its waiters: all of them, or none. Returns whether it did. */
-  pass(permits: number): boolean {
-    return this.lock.policy.passesHere === true && passHere(this, permits)
+  passPermits(permits: number): boolean {
+    return this.lock.policy.passesPermits === true && passPermits(this, permits)
   }
 
   /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
@@ -144,7 +144,7 @@ export class WaitQueue extends LastAnswer {
     this.queue.remove(waiter)
     if (this.state !== 'sleeping') return
     if (this.isEmpty) this.finish()
-    else if (wasInTheWay(this, waiter, this.remainder)) queueMicrotask(() => this.wake())
+    else if (heldUpASmallerRequest(this, waiter, this.remainder)) queueMicrotask(() => this.wake())
   }
 
   private begin(waiter: AnyWaiter) {
@@ -273,7 +273,7 @@ export class WaitQueue extends LastAnswer {
     waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
     if (!outcome.isLate) this.learn(true)
-    if (this.isCompeting && this.lock.policy.passesHere) this.cohort.blocked()
+    if (this.isCompeting && this.lock.policy.passesPermits) this.cohort.blocked()
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }
 
@@ -293,8 +293,8 @@ export class WaitQueue extends LastAnswer {
   private sleep(remaining: number) {
     const { longestSleep } = this.environment
     let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
-    const { newBackOff, placedOnServer } = this.lock.policy
-    if (!placedOnServer && !this.environment.isConfirmed(this.lock))
+    const { newBackOff, queuedOnServer } = this.lock.policy
+    if (!queuedOnServer && !this.environment.isConfirmed(this.lock))
       longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
     if (newBackOff) {
       this.backOff ??= newBackOff()

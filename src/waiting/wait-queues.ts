@@ -4,7 +4,7 @@ import type { AnyScriptCall } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
 import type { Attempt } from './attempt'
 import { type CohortPolicy, NO_COHORT } from './cohort'
-import { countOvertaken, letsNonePass } from './local-overtaking'
+import { countOvertaken, letsNoneOvertake } from './local-overtaking'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import type { WaitPolicy } from './wait-policy'
@@ -79,7 +79,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     if (!queue) {
       queue = new WaitQueue(lock, this)
       this.queues.set(lock.lockId, queue)
-      if (lock.policy.placedOnServer) this.placed.add(queue)
+      if (lock.policy.queuedOnServer) this.placed.add(queue)
     }
     return queue.join(attempt).result
   }
@@ -90,8 +90,8 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 
   /** Gives permits to waiters of this client, so that they are not released. Returns whether it did. */
-  pass(lockId: string, permits: number): boolean {
-    return this.queues.get(lockId)?.pass(permits) ?? false
+  passPermits(lockId: string, permits: number): boolean {
+    return this.queues.get(lockId)?.passPermits(permits) ?? false
   }
 
   /** This client is about to release the lock. */
@@ -118,9 +118,9 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 
   /** How many other clients heard a release. `notified` counts this client, too, if the message `isHeard` here. */
-  private othersAmong({ passesHere }: WaitPolicy, notified: number, isHeard: boolean): number {
+  private othersAmong({ passesPermits }: WaitPolicy, notified: number, isHeard: boolean): number {
     // The release of a permit that none of them waits for.
-    if (passesHere && notified === 0) return 0
+    if (passesPermits && notified === 0) return 0
     if (this.options.audienceIsKnown) return Math.max(0, notified - (isHeard ? 1 : 0))
     return notified > 0 || isHeard ? 1 : 0
   }
@@ -225,7 +225,7 @@ async function tryPast<Grant>(
   own: WaitQueue,
   attempt: Attempt<Grant>,
 ): Promise<GrantedReply<Grant> | undefined> {
-  if (letsNonePass(passed)) return undefined
+  if (letsNoneOvertake(passed)) return undefined
   const reply = await own.join(attempt).result
   if (reply) countOvertaken(passed, undefined)
   return reply

@@ -62,7 +62,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.availablePermits()).to.equal(7)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testAcquiredPermits: what is out', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testAcquiredPermits: what is in use', async () => {
     const { s } = await newSemaphore(4)
     expect(await s.acquiredPermits()).to.equal(0)
     const id = await s.acquire()
@@ -110,7 +110,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await s.availablePermits()).to.equal(10)
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testSetPermits: the number in all is set, whatever is out', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testSetPermits: the number in all is set, however many are in use', async () => {
     const { s } = await newSemaphore()
     await s.setPermits(10)
     await s.acquire({ permits: 3 })
@@ -254,7 +254,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     expect(await counts(s)).to.deep.equal([8, 2, 10])
   })
 
-  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyNotExistOrExpired: ids that are not out are named', async () => {
+  it('RedissonPermitExpirableSemaphoreTest.testReleaseManyNotExistOrExpired: ids that are not in use are named', async () => {
     const { s } = await newSemaphore(10)
     expect(await rejection(s.release([UNKNOWN]))).to.deep.include({ code: NOT_HELD, permitIds: [UNKNOWN] })
     expect(await s.tryRelease([UNKNOWN])).to.equal(0)

@@ -406,21 +406,4 @@ describe('A semaphore whose permits expire', () => {
     for (const permit of permits) await permit.release()
     await waiting
   })
-
-  it('A try that came too late says nothing of the permits to a caller whose wait is over (P3)', async () => {
-    const other = await createRedisson()
-    const name = uniqueName('permits')
-    await other.getPermitExpirableSemaphore(name).trySetPermits(5)
-    const transport = tapped(async (sent) => {
-      const reply = await sent.pass()
-      await new Promise((resolve) => setTimeout(resolve, 30))
-      return reply
-    })
-    const semaphore = (await createRedisson({}, { transport })).getPermitExpirableSemaphore(name)
-    // The first try for a permit without a lease only asks for the server's time.
-    const first = semaphore.acquire()
-    const second = semaphore.tryAcquire({ permits: 1, waitTime: 10 })
-    expect(await first).to.be.a('string')
-    expect(await second).to.have.length(1)
-  })
 })

@@ -28,7 +28,7 @@ export class ReplicaAckConnection {
     const outages = new OutageReporter(options.clock, (error) => options.onNoWait(error))
     this.options = {
       ...options,
-      onNoWait: (error) => outages.met(error),
+      onNoWait: (error) => outages.failed(error),
       onWaited: () => outages.answered(),
     }
     const { redis } = commands

@@ -171,7 +171,7 @@ const PERMITS: Case[] = [
   },
   {
     script: 'permit-expirable-semaphore/release',
-    state: 'one of them not out',
+    state: 'one of them not in use',
     arrange: withPermitsOut,
     act: ({ permits, ids }) => permits.tryRelease(ids),
   },

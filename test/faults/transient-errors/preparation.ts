@@ -14,7 +14,7 @@ export type Preparation = readonly [
   calling: (redisson: Redisson, name: string) => Promise<() => Promise<unknown>>,
 ]
 
-/** What Redis has under a name: hold counts, a number, a token; and how many permits are out. */
+/** What Redis has under a name: hold counts, a number, a token; and how many permits are in use. */
 export async function stateOf(redis: Pick<Redis, 'type' | 'get' | 'hvals' | 'zcard'>, name: string) {
   const out = await redis.zcard(suffixed(name, 'timeout'))
   return [...(await storedIn(redis, name)), ...(out > 0 ? [`${out} out`] : [])]

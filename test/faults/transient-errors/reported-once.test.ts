@@ -88,7 +88,7 @@ describe('When an outage is over', () => {
 
   const meets = (message: string, after: number) => {
     clock.advance(after)
-    outages.met(new Error(message))
+    outages.failed(new Error(message))
   }
 
   it('An outage is not over before the first command is answered, also after a long time', () => {

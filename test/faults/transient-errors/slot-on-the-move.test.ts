@@ -175,11 +175,11 @@ describe('A slot that migrates (D6)', () => {
     expect(errors.length).to.be.at.most(1)
   })
 
-  it('A script that fails half-way takes no permit: the last permit that is out expires under an acquisition (D6, P3)', async () => {
+  it('A script that fails half-way takes no permit: the last permit in use expires under an acquisition (D6, P3)', async () => {
     const permits = redisson.getPermitExpirableSemaphore(name)
     await permits.trySetPermits(5)
     const id = await permits.acquire()
-    // Expired, so that the set of those that are out is empty in the middle of the script.
+    // Expired, so that the set of those in use is empty in the middle of the script.
     const owner = await setup.ownerOf(calculateSlot(name))
     await withClient(owner, (client) => client.zadd(`{${name}}:timeout`, 1, Buffer.from(id, 'hex')))
     const settle = await beginMoving()

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describeAddress, sameAddress } from './address'
 import { moveSlot, type Primary, SLOT_COUNT, slotsOfShard } from './cluster-slots'
 import { type ClusterMember, clusterInfo, membersKnownTo, myId } from './cluster-view'
@@ -9,6 +10,11 @@ import { info, withClient } from './with-client'
 
 const SHARDS = 3
 const NODE_TIMEOUT_MS = 2000
+/**
+ * A node that was elected keeps its votes for four times the node timeout. Elected again in that time, it counts them again, and
+ * takes the shard with its old epoch, which no other node accepts (redis/redis#8753).
+ */
+const VOTES_KEPT_MS = 4 * NODE_TIMEOUT_MS + 500
 
 export interface ClusterOptions {
   /** How many replicas each of the three primaries gets; none by default. */
@@ -27,6 +33,8 @@ export interface ClusterSetup {
   migrateSlot(slot: number, toNodeIndex: number, beforeSettling?: () => Promise<void>): Promise<void>
   /** Makes a replica of the shard its primary, also when the present one is dead. */
   failover(shard: number): Promise<void>
+  /** Resolves when the votes of earlier failovers of the shard count no longer. Await it before a primary is killed. */
+  votesForgotten(shard: number): Promise<void>
   /** Which of the nodes is the primary of the slot just now. */
   ownerOf(slot: number): Promise<RedisNode>
   stop(): Promise<void>
@@ -115,6 +123,9 @@ async function waitUntilServing(nodes: readonly RedisNode[]): Promise<void> {
 }
 
 class StartedCluster implements ClusterSetup {
+  /** When a replica of each shard was last elected, by `performance.now()`. */
+  private readonly electedAt: number[] = []
+
   constructor(
     private readonly machine: Machine,
     readonly nodes: readonly RedisNode[],
@@ -132,6 +143,11 @@ class StartedCluster implements ClusterSetup {
       const views = await Promise.all((await this.living()).map(membersKnownTo))
       return views.every((members) => ownerAmong(members, slot).id === target.id)
     })
+  }
+
+  async votesForgotten(shard: number): Promise<void> {
+    const since = performance.now() - (this.electedAt[shard] ?? Number.NEGATIVE_INFINITY)
+    if (since < VOTES_KEPT_MS) await sleep(VOTES_KEPT_MS - since)
   }
 
   async failover(shard: number): Promise<void> {
@@ -159,6 +175,7 @@ class StartedCluster implements ClusterSetup {
         return member !== undefined && !member.primaryId && member.slots.length > 0
       })
     })
+    this.electedAt[shard] = performance.now()
   }
 
   async ownerOf(slot: number): Promise<RedisNode> {

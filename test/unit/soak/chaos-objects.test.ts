@@ -150,7 +150,7 @@ describe('The judges of a chaos run', () => {
       expect(gained.reads(3, 3).look(5).violations()).to.deep.equal(['permits'])
     })
 
-    it('The judge of permits finds that those which are free and those which are out are not all', () => {
+    it('The judge of permits finds that those that are free and those in use are not all', () => {
       const sound = permits(PERMITS, 1, 1).reads(3, 3, 1).reads(4, 3, 1)
       expect(sound.look(6).violations()).to.be.empty
       const apart = permits(PERMITS, 1, 1).reads(3, 4, 1).reads(4, 4, 1)

@@ -38,18 +38,25 @@ export interface Share {
 /**
  * How processes share the sections of a lock that are for one alone. Each such section is due, in equal parts, to
  * the processes that wait for one when it begins, whichever gets it; what happens while a fault touches a process
- * counts neither as due to it nor as got. A worker that was killed and its successor are one process.
+ * counts neither as due to it nor as got. A worker that was killed and its successor are one process. A lock that readers take,
+ * too, is not judged.
  */
 export class Shares {
   private readonly accounts = new Map<string, Map<string, Account>>()
+  /** The locks that readers take, too. Nothing is promised to their writers: readers enter while a writer is on its way. */
+  private readonly readToo = new Set<string>()
   private lastLook: number | undefined
 
   constructor(private readonly disturbances: Disturbances) {}
 
   /** To be notified before the section is taken from among the waiting. */
   entered(lock: LockState, section: Section): void {
+    if (section.side === 'r' && !isInside(lock, section)) {
+      this.readToo.add(lock.name)
+      this.accounts.delete(lock.name)
+    }
     // Who takes a multi lock has not waited here.
-    if (section.side === 'r' || section.side === 'm') return
+    if (section.side === 'r' || section.side === 'm' || this.readToo.has(lock.name)) return
     const wanting = wantedBy(lock).set(processOf(section.worker), section.worker)
     for (const [process, worker] of wanting) {
       if (this.disturbances.touching(worker, section.inAt, section.inAt).length > 0) continue
@@ -98,6 +105,10 @@ export class Shares {
     return account
   }
 }
+
+/** A writer that steps down to reading is inside already. */
+const isInside = (lock: LockState, { worker, caller }: Section): boolean =>
+  [...lock.inside.values()].some((other) => other.worker === worker && other.caller === caller)
 
 /** The processes that wait for a section of their own, with the names of their workers. */
 function wantedBy(lock: LockState): Map<string, string> {

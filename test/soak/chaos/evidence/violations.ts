@@ -14,7 +14,7 @@ import type { FaultKind } from '../plan/catalogue'
  * - `overtaken`: a waiter of a fair lock was passed by one that came after it had its place
  * - `token`: a fencing token that is not above that of the section before
  * - `overfull`: more permits are in use than there are
- * - `permits`: the permits that are free and those that are out are not as many as there are
+ * - `permits`: the permits that are free and those in use are not as many as there are
  * - `early`: a latch opened, or its count fell, though it was not counted down so often
  * - `never`: a latch stayed closed though it was counted down to zero
  * - `leak`: keys, channels, timers or state are left at the end

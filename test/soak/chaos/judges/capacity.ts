@@ -44,7 +44,7 @@ interface PendingReading extends PermitReading {
 
 /**
  * One generation of a semaphore: never more permits in use than there are, by the order of the evidence server; the permits
- * that are free and those that are out are as many as there are; and no caller sleeps before enough of them.
+ * that are free and those in use are as many as there are; and no caller sleeps before enough of them.
  */
 export class Capacity {
   private readonly turns = new Map<string, PermitTurn>()
@@ -215,7 +215,7 @@ export class Capacity {
       .touching(undefined, apartSince, now)
       .some(({ kind }) => kind === 'move-slot')
     if (moved) return []
-    const what = `the permits of ${this.name} that are free and those that are out have not been ${this.total} for ${ms(now - apartSince)}`
+    const what = `the permits of ${this.name} that are free and those in use have not been ${this.total} for ${ms(now - apartSince)}`
     return this.once('permits', { kind: 'permits', at: now, what })
   }
 

@@ -12,7 +12,7 @@ export const OBJECT_MUTANTS = {
   'multi-stops-at-lost': 'a multi lock stops releasing at the first member that was lost',
   'token-deletes-any': 'a token lock is released without comparing the token',
   'semaphore-forgets-requests': 'a semaphore releases once more when the reply was lost',
-  'permit-unchecked': 'permits are added for a release though the permit was not out',
+  'permit-unchecked': 'permits are added for a release though the permit was not in use',
   'latch-forgets-requests': 'a latch counts down once more when the reply was lost',
   'latch-silent': 'a latch that reaches zero notifies no waiter',
   'fenced-token-repeats': 'a fenced lock draws a token for every other section only',

@@ -55,12 +55,14 @@ export async function clusterTopology(users: readonly string[]): Promise<Topolog
     failover: (lock) =>
       change(async () => {
         const old = await primaryOf(lock)
+        await setup.votesForgotten(shardOf(setup, old))
         await setup.failover(shardOf(setup, old))
         await isReplica(old)
       }),
     killPrimary: (lock) =>
       change(async () => {
         const old = await primaryOf(lock)
+        await setup.votesForgotten(shardOf(setup, old))
         await old.kill()
         await setup.failover(shardOf(setup, old))
         await old.restart()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { LeasedPermitsWanted } from '../api/leased-permit-arguments'
+import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
 import type { Context } from '../client/context'
 import { ServerTime } from '../client/server-time'
 import type { Orphan } from '../leases/orphan-releaser'
@@ -8,7 +8,7 @@ import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
-import { IN_PARTS, untilRecheck } from '../waiting/wait-policy'
+import { EXPIRABLE_PERMITS, untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { warnOfNoSemaphore } from './no-semaphore-warning'
 
@@ -50,7 +50,7 @@ const NO_DEADLINE = 0
 /** The answer to a release of permits. */
 export interface ReleaseReply {
   readonly isPublished: boolean
-  /** For each permit: it was out, its lease had ended, or it was not out. */
+  /** For each permit: it was in use, its lease had ended, or it was not in use. */
   readonly states: readonly ('released' | 'expired' | 'absent')[]
 }
 
@@ -62,7 +62,7 @@ function decodeRelease(raw: unknown): ReleaseReply {
   }
 }
 
-/** The sorted set of the permits that are out. */
+/** The sorted set of the permits in use. */
 export function timeoutsKey(key: string): string {
   return suffixed(key, 'timeout')
 }
@@ -80,7 +80,13 @@ export class PermitScripts {
   ) {
     this.time = ServerTime.of(context)
     const lockId = `permits ${key}`
-    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: IN_PARTS }
+    this.target = {
+      lockId,
+      key,
+      lockIds: [lockId],
+      channel: semaphoreChannel(key),
+      policy: EXPIRABLE_PERMITS,
+    }
     this.keys = [key, timeoutsKey(key)]
   }
 
@@ -105,7 +111,7 @@ export class PermitScripts {
     return call
   }
 
-  /** Releases the permits that are out. With `all`, releases none if one of them is not out or its lease has ended. */
+  /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
   async release(ids: readonly string[], all: boolean): Promise<Reply<ReleaseReply>> {
     const reply = await this.context.scripts.run(
       RELEASE,
@@ -127,7 +133,7 @@ export class PermitScripts {
     if (!isPublished) context.queues.mayBeFree(target)
   }
 
-  /** Permits that may be out although no caller has them. `lease`: in ms; undefined: without end. */
+  /** Permits that may be in use although no caller has them. `lease`: in ms; undefined: without end. */
   orphan(ids: readonly string[], lease: number | undefined): Orphan {
     return {
       lease: lease ?? Number.POSITIVE_INFINITY,

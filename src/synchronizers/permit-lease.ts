@@ -5,7 +5,7 @@ import { decodeLeaseEnds, Lease, type LossReason, type Renewal } from '../leases
 import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { type PermitScripts, timeoutsKey } from './permit-scripts'
+import { type PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 
 const RENEW = script('permit-expirable-semaphore/renew', decodeLeaseEnds)
 
@@ -58,7 +58,7 @@ export class PermitLease extends Lease {
     context.leases.update(this)
   }
 
-  /** The command was answered: the server set the lease, or the permit is not out. */
+  /** The command was answered: the server set the lease, or the permit is not in use. */
   wasSet(sent: Moment, isOut: boolean): void {
     if (this.state !== 'held') return
     if (!isOut) return this.lose('gone')

@@ -1,4 +1,4 @@
-import type { PermitsWanted } from '../api/permit-arguments'
+import type { PermitsWanted } from '../api/semaphore-arguments'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -33,7 +33,7 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
  * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers without a grant. The
  * next try is a new request.
  */
-export class PermitsAttempt implements Attempt<undefined> {
+export class SemaphoreAttempt implements Attempt<undefined> {
   readonly lease = untilRecheck()
   readonly needs: number
   readonly waitTime: number | undefined

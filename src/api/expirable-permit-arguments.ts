@@ -1,5 +1,5 @@
 import { checkOptions, describe, lockArguments, waitArguments } from './arguments'
-import { count } from './permit-arguments'
+import { count } from './semaphore-arguments'
 import { TimeUnit } from './time-unit'
 
 /** Options of `acquire()` and `tryAcquire()` of a semaphore whose permits expire. */

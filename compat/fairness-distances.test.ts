@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describeWithJava } from '../test/kit/java/index'
-import { Distances, leastShare, type Meeting, meet, type Party } from './support/distances'
+import { Distances, leastShare, type Meeting, type Party } from './support/distances'
 
 /** Of what a process would get if all got the same. */
 const LEAST_SHARE = 0.3
@@ -24,7 +24,7 @@ describeWithJava('Java and Node at different distances from the server', () => {
   after(() => distances?.close())
 
   async function shareFairly(parties: readonly Party[], meeting: Omit<Meeting, 'durationMs'>) {
-    const sections = await meet(parties, { ...meeting, durationMs: DURATION_MS })
+    const sections = await distances.meet(parties, { ...meeting, durationMs: DURATION_MS })
     console.log(`          ${parties.map(({ side }, index) => `${side} ${sections[index]}`).join(', ')}`)
     expect(leastShare(sections), sections.join(' : ')).to.be.at.least(LEAST_SHARE)
   }

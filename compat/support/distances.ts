@@ -20,13 +20,24 @@ export interface Order {
   readonly callers: number
 }
 
+/** Readers that come and go beside the parties of a meeting. */
+export interface Readers {
+  readonly callers: number
+  readonly sectionMs: number
+  /** The longest pause of a caller between two sections. */
+  readonly pauseMs: number
+}
+
 export interface Meeting extends Order {
   /** How many ms each message of a party takes, beyond the proxy; in the order of the parties. */
   readonly distances: readonly number[]
+  readonly readers?: Readers
 }
 
 /** Processes that reach one server at distances that are set for each meeting. */
 export class Distances {
+  private reader: Redisson | undefined
+
   private constructor(
     private readonly server: Standalone,
     private readonly closing: (() => Promise<unknown>)[],
@@ -34,6 +45,16 @@ export class Distances {
 
   static async open(): Promise<Distances> {
     return new Distances(await startStandalone(), [])
+  }
+
+  /** How many sections each party gets. */
+  async meet(parties: readonly Party[], { distances, readers, ...order }: Meeting): Promise<number[]> {
+    const name = uniqueName('distances')
+    for (const [index, { way }] of parties.entries()) way.delay(distances[index]!)
+    const reading = readers ? this.read(name, readers, order.durationMs) : undefined
+    const sections = await Promise.all(parties.map((party) => party.contend(name, order)))
+    await reading
+    return sections
   }
 
   async party(side: Side): Promise<Party> {
@@ -60,18 +81,29 @@ export class Distances {
     return contend
   }
 
-  private async node(url: string): Promise<Party['contend']> {
-    const redisson = await Redisson.create({ redis: url })
+  private async read(name: string, { callers, sectionMs, pauseMs }: Readers, durationMs: number) {
+    this.reader ??= await this.client(this.server.url)
+    const lock = this.reader.getReadWriteLock(name).readLock()
+    const end = performance.now() + durationMs
+    const caller = async () => {
+      while (performance.now() < end) {
+        await lock.withLock(() => sleep(sectionMs))
+        await sleep(Math.random() * pauseMs)
+      }
+    }
+    await Promise.all(Array.from({ length: callers }, caller))
+  }
+
+  private async client(redis: string): Promise<Redisson> {
+    const redisson = await Redisson.create({ redis })
     this.closing.push(() => redisson.shutdown())
+    return redisson
+  }
+
+  private async node(url: string): Promise<Party['contend']> {
+    const redisson = await this.client(url)
     return (name, order) => sectionsIn(redisson, name, order)
   }
-}
-
-/** How many sections each party gets. */
-export function meet(parties: readonly Party[], { distances, ...order }: Meeting): Promise<number[]> {
-  const name = uniqueName('distances')
-  for (const [index, { way }] of parties.entries()) way.delay(distances[index]!)
-  return Promise.all(parties.map((party) => party.contend(name, order)))
 }
 
 /** What the party with the fewest sections has of what each would have if all had the same. */

@@ -16,6 +16,7 @@
 
 --- @include "server-time"
 --- @include "notify"
+--- @include "refused"
 
 -- SLICE places are read at a time. One script reads SLICES slices at most.
 local SLICE = 500
@@ -30,6 +31,12 @@ end
 
 local function queueError()
   countPlaces()
+  if isRefused(places) then
+    return places
+  end
+  if isRefused(scored) then
+    return scored
+  end
   if type(places) == 'table' or type(scored) == 'table' then
     return redis.error_reply('WRONGTYPE the queue of a fair lock is a list and a sorted set')
   end

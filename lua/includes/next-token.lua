@@ -3,18 +3,18 @@
 -- lastToken(key): returns the newest token, as text.
 -- tokenError(key): returns an error if the counter is not usable. Called before the first write.
 
+--- @include "refused"
 local LAST_TOKEN = 9007199254740991
 
 local function tokenError(key)
-  local kind = redis.call('type', key).ok
-  if kind == 'none' then
+  local token = redis.pcall('get', key)
+  if not token then
     return nil
   end
-  if kind ~= 'string' then
-    return redis.error_reply('WRONGTYPE the token counter ' .. key .. ' holds no number')
+  if isRefused(token) then
+    return token
   end
-  local token = redis.call('get', key)
-  if not string.find(token, '^%d+$') then
+  if type(token) == 'table' or not string.find(token, '^%d+$') then
     return redis.error_reply('WRONGTYPE the token counter ' .. key .. ' holds no number')
   end
   if #token > 16 or tonumber(token) >= LAST_TOKEN then

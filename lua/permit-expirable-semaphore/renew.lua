@@ -6,15 +6,21 @@
 --
 -- Answers  for each permit when its lease ends now, by the server's clock in ms; 0: it is not in use, or its lease had ended
 --
+-- If the server refuses the command, no permit counts as gone: the answer is that error.
+--
 -- Applied twice: the leases begin again.
 
 --- @include "permits"
+--- @include "refused"
 --- @include "server-time"
 local now = serverTime()
 local answer = {}
 for i = 1, #KEYS do
   local id = bytes(ARGV[i + 1])
   local score = redis.pcall('zscore', KEYS[i], id)
+  if isRefused(score) then
+    return score
+  end
   local known = type(score) == 'string' and tonumber(score) or 0
   answer[i] = 0
   if known > now then

@@ -9,13 +9,15 @@
 --          when its lease ends now, by the server's clock in ms: renewed, the key and the read timeout key of each level
 --          0   the hold is gone: nothing was changed, because a renewal must not create a lock
 --
--- A key that holds something else counts as gone, and the other keys are still renewed.
+-- A key that holds something else counts as gone, and the other keys are still renewed. If the server refuses the command, no
+-- hold counts as gone: the answer is that error.
 --
 -- The script uses PEXPIRE: a server without free memory refuses SET, unless a write command came before it in the script. A
 -- read timeout key that is gone although its hold exists is set again. In a hold of more than GAP levels only the key of the
 -- top level is: the hold lives by that key, and a release to a lower level sets the key of that level.
 
 --- @include "lease-end"
+--- @include "refused"
 --- @include "read-levels"
 
 local lease = tonumber(ARGV[1])
@@ -23,6 +25,9 @@ local answers = {}
 for i, key in ipairs(KEYS) do
   local owner, before, behind = ARGV[3 * i - 1], ARGV[3 * i], ARGV[3 * i + 1]
   local count = redis.pcall('hget', key, owner)
+  if isRefused(count) then
+    return count
+  end
   if type(count) == 'string' then
     local levels = tonumber(count) or 0
     eachLevel(1, levels, function(level)

@@ -8,13 +8,19 @@
 --          when its lease ends now, by the server's clock in ms: renewed
 --          0   the hold is gone: nothing was changed, because a renewal must not create a lock
 --
--- A key that holds something else counts as gone, and the other keys are still renewed.
+-- A key that holds something else counts as gone, and the other keys are still renewed. If the server refuses the command, no
+-- hold counts as gone: the answer is that error.
 
 --- @include "lease-end"
+--- @include "refused"
 
 local answers = {}
 for i, key in ipairs(KEYS) do
-  if redis.pcall('get', key) == ARGV[i + 1] then
+  local token = redis.pcall('get', key)
+  if isRefused(token) then
+    return token
+  end
+  if token == ARGV[i + 1] then
     if tonumber(ARGV[1]) > redis.call('pttl', key) then
       redis.call('pexpire', key, ARGV[1])
     end

@@ -30,7 +30,7 @@ const FOR_BUNDLERS = {
   nestjs: 'nestjs.module',
 }
 /** Loaded when they are first used: the first client and the first lock pay for them, and not the import. */
-const LOADED_LATER = ['async-mutex', 'eventemitter3']
+const LOADED_LATER = ['async-mutex', 'eventemitter3', 'node:perf_hooks']
 
 /** What the declarations of `rlock` are called while those of the other entries are put together. */
 const INDEX = 'rlock-index'

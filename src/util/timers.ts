@@ -5,6 +5,12 @@ import timers from 'node:timers'
 
 export const { setTimeout, clearTimeout, setImmediate, setInterval, clearInterval } = timers
 export const { now: dateNow } = Date
-export const performanceNow = performance.now.bind(performance)
 export const nextTick = process.nextTick.bind(process)
 export const queueMicrotask = globalThis.queueMicrotask.bind(globalThis)
+
+let now: (() => number) | undefined
+/** Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only then. */
+export const performanceNow = (): number => {
+  now ??= performance.now.bind(performance)
+  return now()
+}

@@ -20,6 +20,8 @@ export abstract class LastAnswer implements WaiterQueue {
 
   abstract readonly mayMissReleases: boolean
 
+  abstract leftDuringTry(): void
+
   constructor(readonly environment: WaitQueueEnvironment) {}
 
   isKnownHeld(): boolean {

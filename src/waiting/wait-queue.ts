@@ -2,16 +2,15 @@ import { type LogicalThread, outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import { LinkedList } from '../util/linked-list'
-import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask } from '../util/timers'
 import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
-import { catchUp, grantByMessage } from './granting-message'
+import { catchUp, grantByMessage, grantByReply } from './grant-all'
 import { LastAnswer } from './last-answer'
 import { countOvertaken, firstThatFits, heldUpASmallerRequest, mayOvertakeAll } from './local-overtaking'
 import { passPermits } from './local-passing'
+import { type AfterSleep, QueueSleep } from './queue-sleep'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step-after-try'
-import type { BackOff } from './wait-policy'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
 import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, Waiter } from './waiter'
 
@@ -20,8 +19,6 @@ import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, Waiter } from './
  * a DEL. So the waiter tries after this long, in ms.
  */
 const LONGEST_WITHOUT_TRY = 100
-/** While no message can arrive, the first waiter tries again after this long, in ms. */
-const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
 /**
  * The queue of one process for one lock: first come, first served. Only the first waiter sends tries.
@@ -32,7 +29,7 @@ const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
  */
 export class WaitQueue extends LastAnswer {
   private readonly queue = new LinkedList<AnyWaiter>()
-  private backOff: BackOff | undefined
+  private sleeping: QueueSleep | undefined
   private state: 'idle' | 'trying' | 'sleeping' = 'idle'
   private wakeUps = 0
   /** The number of wake-ups when the try in flight was sent. */
@@ -43,8 +40,6 @@ export class WaitQueue extends LastAnswer {
   private isCompeting = true
   /** How many permits are left by the last answer, for a semaphore. */
   remainder: number | undefined
-  private timer: RearmableTimer | undefined
-  private onTimer: () => void = () => {}
   private stopListening: (() => void) | undefined
   private stopWatching: (() => void) | undefined
 
@@ -65,7 +60,7 @@ export class WaitQueue extends LastAnswer {
 
   override awaitAnswer(waiter: AnyWaiter): void {
     super.awaitAnswer(waiter)
-    if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(this.tryNow)
+    if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(tryNow, this)
   }
 
   /** The waiter that tries next. */
@@ -86,16 +81,16 @@ export class WaitQueue extends LastAnswer {
   }
 
   /** The lock may have changed: the first waiter tries again. */
-  readonly wake = (message?: string) => {
+  wake(message?: string): void {
     this.wakeUps++
-    this.backOff = undefined
+    this.sleeping?.restartBackOff()
     if (message !== undefined && message === this.lock.policy.grantedBy) grantByMessage(this)
-    if (this.state === 'sleeping') outsideRequests(this.tryInTurn)
+    if (this.state === 'sleeping') outsideRequests(tryInTurn, this)
   }
 
   /** The reason to yield to other processes may be gone: decides again whether to yield. */
   reconsider(): void {
-    if (this.state === 'sleeping' && this.onTimer === this.tryNow) outsideRequests(this.tryInTurn)
+    if (this.state === 'sleeping' && this.sleeping?.next === 'tryNow') outsideRequests(tryInTurn, this)
   }
 
   /**
@@ -162,8 +157,7 @@ export class WaitQueue extends LastAnswer {
 
   private finish() {
     this.state = 'idle'
-    this.backOff = undefined
-    this.timer?.cancel()
+    this.sleeping?.cancel()
     this.stopWatching?.()
     this.stopWatching = undefined
     this.stopListening?.()
@@ -172,19 +166,19 @@ export class WaitQueue extends LastAnswer {
   }
 
   private startListening() {
-    this.stopListening = this.environment.listen(this.lock, this.wake)
+    this.stopListening = this.environment.listen(this.lock, (message) => this.wake(message))
     for (const waiter of this.queue) catchUp(this, waiter)
   }
 
   /** Yields to other processes if it is their turn, and then tries. */
-  private readonly tryInTurn = () => {
+  tryInTurn(): void {
     const waiter = this.queue.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
     if (back <= 0) return this.sendCompetingTry(waiter)
     // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of others.
     if (!this.stopListening) this.startListening()
-    this.sleepFor(back, this.tryNow)
+    this.sleepFor(back, 'tryNow')
   }
 
   /**
@@ -196,7 +190,8 @@ export class WaitQueue extends LastAnswer {
     return Math.min(this.cohort.yieldTime(), waiter.remainingWait / 2)
   }
 
-  private readonly tryNow = () => {
+  /** The first waiter tries, without a yield. */
+  tryNow(): void {
     const waiter = this.queue.first
     if (waiter) this.sendCompetingTry(waiter)
     else this.finish()
@@ -213,11 +208,11 @@ export class WaitQueue extends LastAnswer {
 
   /** Sends one try for one waiter. The queue goes on when it is answered, or when the waiter leaves. */
   private sendTry(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
-    this.timer?.disarm()
+    this.sleeping?.end()
     this.state = 'trying'
     this.isCompeting = giver === undefined
     this.seen = this.wakeUps
-    waiter.onLeft = this.left
+    waiter.isAwaited = true
     const call = waiter.startTry(giver)
     this.silentSince ??= call.started
     call.whenAnswered(
@@ -232,7 +227,9 @@ export class WaitQueue extends LastAnswer {
   }
 
   // One abort may remove several waiters, one after the other. The queue goes on after the last of them, not at once.
-  private readonly left = () => outsideRequests(() => queueMicrotask(() => this.proceed(LEFT)))
+  override leftDuringTry(): void {
+    outsideRequests(() => queueMicrotask(() => this.proceed(LEFT)))
+  }
 
   private proceed(step: Step): void {
     if (this.isEmpty) return this.finish()
@@ -258,7 +255,7 @@ export class WaitQueue extends LastAnswer {
 
   private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>): Step {
     waiter.endTry(reply.connectionBroke)
-    waiter.onLeft = undefined
+    waiter.isAwaited = false
     this.silentSince = undefined
     const { value: outcome } = reply
     if (outcome.granted && !reply.acknowledged) return stepWithoutReplica(waiter)
@@ -267,7 +264,7 @@ export class WaitQueue extends LastAnswer {
       if (this.lock.policy.overtaking !== undefined) countOvertaken(this, waiter)
       waiter.succeed(reply as GrantedReply<unknown>)
       this.learn(this.lock.policy.next === 'waits')
-      if (this.lock.policy.next === 'granted') this.grantAll(reply as GrantedReply<unknown>)
+      if (this.lock.policy.next === 'granted') grantByReply(this, reply as GrantedReply<unknown>)
       return { kind: 'acquired', remaining: waiter.attempt.lease, left: outcome.left }
     }
     waiter.unacknowledged = 0
@@ -277,37 +274,26 @@ export class WaitQueue extends LastAnswer {
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }
 
-  /** The answer to a try grants every waiter that waited when the try was sent. */
-  private grantAll(reply: GrantedReply<unknown>) {
-    for (const waiter of [...this.queue])
-      if (waiter.joined.monotonic <= reply.sent.monotonic) waiter.succeed(reply)
-  }
-
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall): Step {
-    waiter.onLeft = undefined
+    waiter.isAwaited = false
     this.knownHeld = false
     this.silentSince = undefined
     return stepAfterFailure(this, waiter, error, call)
   }
 
   private sleep(remaining: number) {
-    const { longestSleep } = this.environment
-    let longest = remaining < 0 ? longestSleep : Math.max(remaining, 1)
-    const { newBackOff, queuedOnServer } = this.lock.policy
-    if (!queuedOnServer && !this.environment.isConfirmed(this.lock))
-      longest = Math.min(longest, RECHECK_WITHOUT_SUBSCRIPTION)
-    if (newBackOff) {
-      this.backOff ??= newBackOff()
-      longest = Math.min(longest, this.backOff.next())
-    }
-    this.sleepFor(longest, this.tryInTurn)
+    this.sleeping ??= new QueueSleep(this)
+    this.sleepFor(this.sleeping.longest(remaining), 'tryInTurn')
     this.stopWatching ??= this.environment.watch(this)
   }
 
-  private sleepFor(longest: number, then: () => void) {
+  private sleepFor(time: number, next: AfterSleep) {
     this.state = 'sleeping'
-    this.onTimer = then
-    this.timer ??= new RearmableTimer(this.environment.clock, () => this.onTimer())
-    this.timer.set(longest)
+    this.sleeping ??= new QueueSleep(this)
+    this.sleeping.start(time, next)
   }
 }
+
+// They are functions of the module and no closures, because a queue is made for each acquisition of a free lock.
+const tryInTurn = (queue: WaitQueue) => queue.tryInTurn()
+const tryNow = (queue: WaitQueue) => queue.tryNow()

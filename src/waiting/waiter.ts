@@ -20,6 +20,8 @@ export interface WaiterQueue {
   readonly environment: WaitQueueEnvironment
   /** Called once when the waiter is settled for any reason. */
   leave(waiter: AnyWaiter): void
+  /** Called after `leave` if the queue awaited the answer to a try of the waiter. */
+  leftDuringTry(): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
   /** Whether the lock may become free without a message, because peers publish nothing when they release. */
@@ -38,8 +40,8 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   settled = false
   /** The wait is over, so the try in flight is the last. */
   lastTry: boolean
-  /** Notifies the queue that the waiter left during a try. */
-  onLeft: (() => void) | undefined
+  /** The queue sent a try for it, and goes on when that is answered, or when the waiter leaves. */
+  isAwaited = false
   /** Every message that was published before the waiter came has arrived. Later messages may grant it. */
   isCaughtUp = false
   /** How many requests behind it were granted before it. */
@@ -69,7 +71,8 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     })
     const { waitTime, signal } = attempt
     this.lastTry = waitTime !== undefined && waitTime <= 0
-    if (waitTime !== undefined) this.timer = clock.after(this.lastTry ? grace : waitTime, this.waitIsOver)
+    if (waitTime !== undefined)
+      this.timer = clock.after(this.lastTry ? grace : waitTime, () => this.waitIsOver())
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
@@ -134,7 +137,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     this.fail(notReplicated(nameOf(this.attempt), this.queue.environment.clientId, this.unacknowledged))
   }
 
-  private readonly waitIsOver = () => {
+  private waitIsOver() {
     const { attempt, inFlight, unacknowledged } = this
     const { clock, clientId, grace, isServerAway } = this.queue.environment
     const cause = inFlight?.lastError
@@ -143,7 +146,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
       // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true
-      this.timer = clock.after(grace, this.waitIsOver)
+      this.timer = clock.after(grace, () => this.waitIsOver())
       if (!inFlight) this.queue.awaitAnswer(this)
       return
     }
@@ -162,7 +165,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (!this.isSending) this.attempt.left?.(granted)
     this.inFlight = undefined
     this.queue.leave(this)
-    this.onLeft?.()
+    if (this.isAwaited) this.queue.leftDuringTry()
     return true
   }
 }

@@ -2,9 +2,27 @@ import type { Writable } from 'node:stream'
 import { type Cluster, Command, type Redis } from 'ioredis'
 import { coalesceWrites } from './write-coalescing'
 
-function bulk(word: string | number): string {
+function bulk(word: string): string {
+  return `$${Buffer.byteLength(word)}\r\n${word}\r\n`
+}
+
+/** How many words each of the two generations has at most. */
+const REMEMBERED = 500
+let young = new Map<string, string>()
+let old = new Map<string, string>()
+
+/** Remembers the words of the last calls. Most of them come again soon: names of locks, leases, channels. */
+function encodeWord(word: string | number): string {
   const text = typeof word === 'string' ? word : String(word)
-  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
+  let bytes = young.get(text)
+  if (bytes !== undefined) return bytes
+  bytes = old.get(text) ?? bulk(text)
+  if (young.size >= REMEMBERED) {
+    old = young
+    young = new Map()
+  }
+  young.set(text, bytes)
+  return bytes
 }
 
 /** The encoded command name and hash of each script, by hash. */
@@ -27,9 +45,9 @@ function encode(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): string {
-  let bytes = `*${3 + keys.length + args.length}\r\n${headOf(how, script)}${bulk(keys.length)}`
-  for (const key of keys) bytes += bulk(key)
-  for (const arg of args) bytes += bulk(arg)
+  let bytes = `*${3 + keys.length + args.length}\r\n${headOf(how, script)}${encodeWord(keys.length)}`
+  for (const key of keys) bytes += encodeWord(key)
+  for (const arg of args) bytes += encodeWord(arg)
   return bytes
 }
 

@@ -30,12 +30,17 @@ export interface SentinelSetup {
 export interface SentinelOptions {
   /** Further lines of the configuration file of the primary and its replicas. */
   readonly config?: readonly string[]
+  /** After so long without an answer, in ms, the sentinels take the primary for dead. */
+  readonly downAfter?: number
 }
 
-export function startSentinel({ config = [] }: SentinelOptions = {}): Promise<SentinelSetup> {
+export function startSentinel({
+  config = [],
+  downAfter = 1_000,
+}: SentinelOptions = {}): Promise<SentinelSetup> {
   return onMachine(1 + REPLICAS + SENTINELS, async (machine, ports) => {
     const nodes = await startReplicatedNodes(machine, ports.slice(0, 1 + REPLICAS), config)
-    const sentinels = await startSentinels(machine, ports.slice(1 + REPLICAS), nodes[0]!)
+    const sentinels = await startSentinels(machine, ports.slice(1 + REPLICAS), nodes[0]!, downAfter)
     return new StartedSentinelSetup(machine, nodes, sentinels)
   })
 }
@@ -71,10 +76,11 @@ async function startSentinels(
   machine: Machine,
   ports: readonly number[],
   primary: Address,
+  downAfter: number,
 ): Promise<RedisNode[]> {
   const config = [
     `sentinel monitor ${NAME} ${primary.host} ${primary.port} 2`,
-    `sentinel down-after-milliseconds ${NAME} 1000`,
+    `sentinel down-after-milliseconds ${NAME} ${downAfter}`,
     `sentinel failover-timeout ${NAME} 3000`,
     `sentinel parallel-syncs ${NAME} ${REPLICAS}`,
   ]

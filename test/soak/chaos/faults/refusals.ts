@@ -38,7 +38,7 @@ async function withoutRights(
 
 /** One way, in ms: what a client sends when it connects arrives well before what it sends after the answer. */
 const SLOW_NETWORK = 40
-/** Sentinels take a primary for dead that answers nothing but BUSY for a second. */
+/** In ms. In this time the sentinels get an answer other than BUSY. */
 const BETWEEN_SCRIPTS = 700
 
 /** Of a connection that is opened, SELECT meets the slow script and is refused, and what follows may pass. */

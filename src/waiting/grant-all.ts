@@ -1,5 +1,5 @@
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
-import type { AnyWaiter } from './waiter'
+import type { AnyWaiter, GrantedReply } from './waiter'
 
 /** A queue whose waiters a message may grant (`grantedBy` of their policy). */
 interface Listening {
@@ -25,4 +25,10 @@ export function grantByMessage({ environment, waiters }: Listening): void {
   const value = { granted: true, grant: undefined } as const
   const reply = { value, sent, connectionBroke: false, lateCopyPossible: false, acknowledged: true }
   for (const waiter of [...waiters]) if (waiter.isCaughtUp) waiter.succeed(reply)
+}
+
+/** The answer to a try grants every waiter that waited when the try was sent. */
+export function grantByReply({ waiters }: Pick<Listening, 'waiters'>, reply: GrantedReply<unknown>): void {
+  for (const waiter of [...waiters])
+    if (waiter.joined.monotonic <= reply.sent.monotonic) waiter.succeed(reply)
 }

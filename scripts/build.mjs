@@ -1,12 +1,20 @@
-// Builds dist/. The code of `rlock` is in one file, rlock.js, with its source map. What is imported are thin files beside
-// it: index.js for `require`, index.mjs for `import`, which has the very same objects, so that both in one process share
-// locks, holds and thread ids, and module.mjs for bundlers. The other entries are small: one file of code for each.
+// Builds dist/. The code of `rlock` is in one file, rlock.js, with its source map. Two thin files beside it load it: index.js
+// for `require` and `import`, so that both in one process share locks, holds and thread ids, and module.mjs for bundlers.
+// The other entries are small: one file of code for each.
 //
 // module.mjs (the `module` condition in package.json, which Node does not know) imports what rlock.js needs, and hands it
 // over: in a bundle that is an ES module itself, what is required of Node fails when it is run.
 //
 // docs/decisions/0009-one-code-file.md has what each part costs.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build, transform } from 'esbuild'
@@ -146,9 +154,11 @@ async function writeIndex() {
   writeFileSync(
     'dist/index.js',
     `'use strict'\nconst later = {}\nconst imports = {\n${required.join('')}}\n` +
-      "module.exports = require('./rlock.js')((name) => imports[name])\n",
+      "const code = require('./rlock.js')\nmodule.exports = code((name) => imports[name])\n",
   )
-  writeImport('index')
+  // Node reads this file, and not the code, to find out what an import may name. A file for `import` that requires this one
+  // would take half as long again to import.
+  appendFileSync('dist/index.js', `0 && (module.exports = { ${exportsOf('index.js')} })\n`)
   const imported = imports.map(([from, names], at) => {
     const value = names[0] === 'default' ? `default${at}` : `{ ${names.join(', ')} }`
     return { statement: `import ${value} from '${from}'\n`, entry: `  '${from}': ${value},\n` }

@@ -36,7 +36,9 @@ export function contentsSuite() {
         'package.json',
       ])
       const files = ENTRIES.flatMap((entry) =>
-        ['.d.mts', '.d.ts', '.js', '.mjs'].map((extension) => `${entry}${extension}`),
+        (entry === 'index' ? ['.d.ts', '.js'] : ['.d.mts', '.d.ts', '.js', '.mjs']).map(
+          (extension) => `${entry}${extension}`,
+        ),
       )
       expect(readdirSync(join(installed.directory, 'dist')).sort()).to.deep.equal(
         [...files, ...FOR_BUNDLERS, 'rlock.js', 'rlock.js.map'].sort(),

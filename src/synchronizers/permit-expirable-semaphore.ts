@@ -154,7 +154,8 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
 
   async setPermits(permits: number): Promise<void> {
     const args = [count(permits, 'permits', 0), ...this.scripts.messages]
-    this.changed(await this.run(SET_PERMITS, args))
+    this.context.assertOpen()
+    this.changed((await this.requests.run(SET_PERMITS, args, true)).value)
   }
 
   async addPermits(permits: number): Promise<void> {
@@ -167,14 +168,11 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const id = permitId(permit)
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
-    const { context, scripts } = this
-    context.assertOpen()
+    this.context.assertOpen()
+    const args = [lease ?? 0, ...this.scripts.messages, id]
+    const update = async () => (await this.requests.run(UPDATE_LEASE_TIME, args, true)).value === 1
     const own = this.ownLease(id)
-    own?.setting(lease)
-    const args = [lease ?? 0, ...scripts.messages, id]
-    const { value, sent } = await context.scripts.run(UPDATE_LEASE_TIME, scripts.keys, args, true).answer
-    own?.wasSet(sent, value === 1)
-    return value === 1
+    return await (own ? own.set(lease, update) : update())
   }
 
   /** The lease of a permit that this client holds as an object. */
@@ -269,11 +267,6 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   private async count() {
     this.context.assertNotClosed()
     return (await this.context.scripts.run(COUNT, this.scripts.keys, [...this.scripts.messages]).answer).value
-  }
-
-  private async run(change: typeof SET_PERMITS, args: readonly (string | number)[]): Promise<number> {
-    this.context.assertOpen()
-    return (await this.context.scripts.run(change, this.scripts.keys, args, true).answer).value
   }
 
   private changed(answer: number): boolean {

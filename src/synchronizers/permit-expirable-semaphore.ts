@@ -45,8 +45,6 @@ const TOO_LARGE = -1
 const NOT_IN_USE = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
-/** A clock that the server has set forward makes one try late. */
-const TRIES_TO_BE_IN_TIME = 3
 
 interface Taken {
   readonly ids: readonly string[]
@@ -231,14 +229,9 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const { context, scripts } = this
     context.assertOpen()
     wanted.signal?.throwIfAborted()
-    let attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
-    let reply = await context.queues.acquire(scripts.target, attempt)
-    // The only try was answered with the time of the server, and not with whether there are permits.
-    for (let tries = 1; !reply && attempt.isLate && tries < TRIES_TO_BE_IN_TIME; tries++) {
-      attempt = new LeasedPermitsAttempt(scripts, { ...wanted, waitTime: 0 }, lease)
-      reply = await context.queues.acquire(scripts.target, attempt)
-    }
+    const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
     const { ids } = attempt
+    const reply = await context.queues.acquire(scripts.target, attempt)
     if (!reply) return undefined
     const { sent, lateCopyPossible } = reply
     try {

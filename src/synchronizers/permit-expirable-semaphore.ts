@@ -246,14 +246,16 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
 
   private async releasePermits(ids: readonly string[], all: boolean) {
     this.context.assertNotClosed()
+    let areKept = false
     try {
       const { value, connectionBroke } = await this.scripts.release(ids, all)
       // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
       const areGone = value.states.every((state) => state === 'absent')
+      areKept = all && !areGone && value.states.some((state) => state !== 'released')
       if (!connectionBroke || (all && !areGone)) return value.states
       return value.states.map((state) => (state === 'absent' ? 'released' : state))
     } finally {
-      this.late.released(this.scripts, ids)
+      if (!areKept) this.late.released(this.scripts, ids)
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../../src/client/client'
 import { closeAll, uniqueName } from '../../kit/clients'
@@ -104,6 +105,18 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
     await setting.admin.set(name, 0)
     expect(await copy.arrive()).to.equal('executed')
     expect([await free(name), await semaphore.tryRelease(kept)]).to.deep.equal(['0', true])
+  })
+
+  it('Permits that tryRelease() left in use stay in use, although a copy of their acquisition may arrive (guarantee 4, P6)', async () => {
+    const { semaphore, name } = await semaphoreOfOne()
+    const withheld = link.withhold(name)
+    const ids = (await semaphore.acquire({ permits: 1, leaseTime: 60_000 }))!
+    await withheld
+    expect(await semaphore.tryRelease([...ids, 'f'.repeat(32)])).to.equal(0)
+    // The first look for late copies comes after a second.
+    await sleep(1_300)
+    expect([await free(name), await out(name)]).to.deep.equal(['0', 1])
+    expect(await semaphore.tryRelease(ids)).to.equal(1)
   })
 
   it('A copy of updateLeaseTime() does not shorten the lease that was set since (guarantee 4, P3)', async () => {

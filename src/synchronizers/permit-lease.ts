@@ -1,5 +1,4 @@
 import { inspect } from 'node:util'
-import { Mutex } from 'async-mutex'
 import { PermitNotHeldError, RedisUnavailableError } from '../api/errors'
 import type { Permit } from '../api/permit'
 import { decodeLeaseEnds, Lease, type LossReason, type Renewal } from '../leases/lease'
@@ -24,8 +23,8 @@ const RENEWAL: Renewal = {
 
 /** The lease of one permit. */
 export class PermitLease extends Lease {
-  /** Locked while a command that sets its lease is in flight. */
-  private updates: Mutex | undefined
+  /** The last command that sets its lease, until it is answered. */
+  private lastUpdate: Promise<boolean> | undefined
 
   constructor(
     private readonly scripts: PermitScripts,
@@ -55,25 +54,35 @@ export class PermitLease extends Lease {
    * Sets its lease by this command, after earlier ones; undefined: without end. `update` resolves with whether the permit is in
    * use. While the command is in flight, the client assumes no more than this lease.
    */
-  async set(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
-    this.updates ??= new Mutex()
-    return await this.updates.runExclusive(async () => {
-      const { context } = this.scripts
-      const lease = leaseTime ?? context.lockWatchdogTimeout
-      // The answer may be that of an earlier copy, so the lease counts from the first one.
-      const began = context.clock.now()
-      this.leaseTime = leaseTime
-      this.longestLease = Math.max(this.longestLease, leaseTime ?? Number.POSITIVE_INFINITY)
-      this.mayShorten(began, lease)
+  set(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
+    const set = () => this.setAlone(leaseTime, update)
+    const { lastUpdate } = this
+    // Without an earlier one the command is sent at once, so that calls take effect in their order.
+    const result = lastUpdate ? lastUpdate.then(set, set) : set()
+    this.lastUpdate = result
+    const forget = () => {
+      if (this.lastUpdate === result) this.lastUpdate = undefined
+    }
+    result.then(forget, forget)
+    return result
+  }
+
+  private async setAlone(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
+    const { context } = this.scripts
+    const lease = leaseTime ?? context.lockWatchdogTimeout
+    // The answer may be that of an earlier copy, so the lease counts from the first one.
+    const began = context.clock.now()
+    this.leaseTime = leaseTime
+    this.longestLease = Math.max(this.longestLease, leaseTime ?? Number.POSITIVE_INFINITY)
+    this.mayShorten(began, lease)
+    context.leases.update(this)
+    const isInUse = await update()
+    if (this.state !== 'held') return isInUse
+    if (isInUse) {
+      this.reset(began, lease)
       context.leases.update(this)
-      const isInUse = await update()
-      if (this.state !== 'held') return isInUse
-      if (isInUse) {
-        this.reset(began, lease)
-        context.leases.update(this)
-      } else this.lose('gone')
-      return isInUse
-    })
+    } else this.lose('gone')
+    return isInUse
   }
 
   get holder(): string {

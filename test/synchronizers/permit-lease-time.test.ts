@@ -78,6 +78,14 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     expect(await second).to.equal(false)
   })
 
+  it('A release that is called after updateLeaseTime() takes effect after it (P7)', async () => {
+    const { semaphore } = await newSemaphore()
+    const permit = await semaphore.acquirePermit()
+    const set = semaphore.updateLeaseTime(permit.id, 60_000)
+    await permit.release()
+    expect(await set).to.equal(true)
+  })
+
   for (const leaseTime of [60_000, -1])
     it(`A release that does not reach the server is retried beyond the lease that updateLeaseTime(${leaseTime}) replaced (guarantee 8, P7)`, async () => {
       let isCut = false

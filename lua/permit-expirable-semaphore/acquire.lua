@@ -16,8 +16,9 @@
 --          where now is the time by the server's clock in ms
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the permits are in use already, and their leases begin again. A late copy, after the release of its permits,
--- takes them again before its deadline, and does nothing after it.
+-- Applied twice: the permits that are in use already stay in use, and no lease gets shorter. The script takes only those that
+-- have expired since. A late copy, after the release of its permits, takes them again before its deadline, and does nothing
+-- after it.
 
 --- @include "permits"
 --- @include "server-time"
@@ -33,36 +34,34 @@ if deadline > 0 and now > deadline then
   return {2, now}
 end
 
-local newEnd = leaseEnd(now, ARGV[1])
-local permits = tonumber(ARGV[5])
 local ids = {}
-local isOut = 0
 for i = 6, #ARGV do
-  local id = bytes(ARGV[i])
-  ids[#ids + 1] = id
-  if redis.call('zscore', KEYS[2], id) then
-    isOut = isOut + 1
-  end
-end
-if isOut > 0 and isOut < permits then
-  -- Some of them have expired since: the script takes all of them again.
-  for _, id in ipairs(ids) do
-    redis.call('zrem', KEYS[2], id)
-  end
-  if value then
-    value = redis.call('incrby', KEYS[1], isOut)
-  end
-  isOut = 0
+  ids[#ids + 1] = bytes(ARGV[i])
 end
 
+-- The permits of this call that are in use already: an earlier copy took them.
+local ends, inUse
+local function findInUse()
+  ends, inUse = {}, 0
+  for i, id in ipairs(ids) do
+    ends[i] = tonumber(redis.call('zscore', KEYS[2], id) or '0')
+    inUse = inUse + (ends[i] > 0 and 1 or 0)
+  end
+end
+
+findInUse()
+local permits = tonumber(ARGV[5])
 local reclaimed = 0
-if isOut == 0 then
+if inUse < permits then
   reclaimed = reclaim(KEYS[1], KEYS[2], now)
   if not value then
     return {-1, now}
   end
+  if inUse > 0 and reclaimed > 0 then
+    findInUse()
+  end
   local free = tonumber(value) + reclaimed
-  if free < permits then
+  if free + inUse < permits then
     if reclaimed > 0 and free > 0 then
       notify(ARGV[3], ARGV[2], free)
     end
@@ -71,14 +70,15 @@ if isOut == 0 then
   end
 end
 -- Before the count is changed: if the set is empty, and a slot migration has moved its key away, the script ends here.
-for _, id in ipairs(ids) do
-  redis.call('zadd', KEYS[2], newEnd, id)
+local newEnd = leaseEnd(now, ARGV[1])
+for i, id in ipairs(ids) do
+  redis.call('zadd', KEYS[2], math.max(newEnd, ends[i]), id)
 end
-if isOut == 0 then
-  redis.call('decrby', KEYS[1], permits)
+if inUse < permits then
+  redis.call('decrby', KEYS[1], permits - inUse)
 end
 setTimeToLive(KEYS[1], KEYS[2])
-if reclaimed > permits then
+if reclaimed > permits - inUse then
   local free = tonumber(redis.call('get', KEYS[1]))
   if free > 0 then
     notify(ARGV[3], ARGV[2], free)

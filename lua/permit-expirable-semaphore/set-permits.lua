@@ -2,16 +2,20 @@
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits in use
+-- KEYS[3]  the record of the open requests of this client
 -- ARGV[1]  how many permits, 0 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
+-- ARGV[4]  the number of this request
+-- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   set
 --          2   set, but the server refused the message (ACL)
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the number is the same.
+-- Applied twice: the record knows the request and its answer, and a number that was set since stays.
 
+--- @include "request-record"
 --- @include "permits"
 --- @include "server-time"
 --- @include "notify"
@@ -20,6 +24,12 @@ if wrong then
   return wrong
 end
 
+local known = recordedAnswer(KEYS[3], ARGV[4])
+if known then
+  return tonumber(known)
+end
+
+local answer = 1
 local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
 local before = tonumber(redis.call('get', KEYS[1]) or '0')
 local free = ARGV[1] - redis.call('zcard', KEYS[2])
@@ -27,6 +37,7 @@ local free = ARGV[1] - redis.call('zcard', KEYS[2])
 redis.call('incrby', KEYS[1], free - before)
 setTimeToLive(KEYS[1], KEYS[2])
 if free > 0 and (free > before or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then
-  return 2
+  answer = 2
 end
-return 1
+recordAnswer(KEYS[3], ARGV[4], ARGV[5], answer)
+return answer

@@ -2,17 +2,21 @@
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits in use
+-- KEYS[3]  the record of the open requests of this client
 -- ARGV[1]  the new lease in ms, from now on; 0: without end
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  its id, 32 hexadecimal digits
+-- ARGV[5]  the number of this request
+-- ARGV[6]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  1   set
 --          0   it is not in use, or its lease had ended
 -- Error    WRONGTYPE where a key holds something else
 --
--- Applied twice: the lease begins again.
+-- Applied twice: the record knows the request and its answer, and a lease that was set since stays.
 
+--- @include "request-record"
 --- @include "permits"
 --- @include "server-time"
 --- @include "notify"
@@ -21,16 +25,23 @@ if wrong then
   return wrong
 end
 
+local before = recordedAnswer(KEYS[3], ARGV[5])
+if before then
+  return tonumber(before)
+end
+
+local answer = 0
 local now = serverTime()
 local id = bytes(ARGV[4])
 local score = tonumber(redis.call('zscore', KEYS[2], id) or '0')
-if score <= now then
-  return 0
+if score > now then
+  answer = 1
+  local newEnd = leaseEnd(now, ARGV[1])
+  redis.call('zadd', KEYS[2], newEnd, id)
+  if newEnd < score then
+    -- Waiters sleep until the lease that they read ends.
+    notify(ARGV[3], ARGV[2], '1')
+  end
 end
-local newEnd = leaseEnd(now, ARGV[1])
-redis.call('zadd', KEYS[2], newEnd, id)
-if newEnd < score then
-  -- Waiters sleep until the lease that they read ends.
-  notify(ARGV[3], ARGV[2], '1')
-end
-return 1
+recordAnswer(KEYS[3], ARGV[5], ARGV[6], answer)
+return answer

@@ -16,7 +16,8 @@ const RECHECK_AFTER = 600_000
 /** The answer to a try that did not acquire. */
 export class FairBlocked {
   readonly granted = false
-  readonly blockedFor: number
+  readonly blockedFor = RECHECK_AFTER
+  readonly isLate: boolean
 
   constructor(
     /** `queued`: the owner has a place in the queue. `late`: the try arrived after its deadline. */
@@ -26,7 +27,7 @@ export class FairBlocked {
     /** The time by the server's clock in ms. */
     readonly serverTime: number,
   ) {
-    this.blockedFor = place === 'late' ? 0 : RECHECK_AFTER
+    this.isLate = place === 'late'
   }
 }
 

@@ -167,8 +167,6 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
   readonly needs: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
-  /** The last try came after its deadline: whether there are permits is not known. */
-  isLate = false
   private isAbsent = false
   private hasWarned = false
 
@@ -193,7 +191,6 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
     call.whenAnswered(
       ({ value }) => {
         this.isAbsent = value.left === NO_SEMAPHORE
-        this.isLate = (value as Answer).isLate
       },
       () => {},
     )

@@ -45,8 +45,6 @@ const TOO_LARGE = -1
 const NOT_IN_USE = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
-/** A clock that the server has set forward makes one try late. */
-const TRIES_TO_BE_IN_TIME = 3
 
 interface Taken {
   readonly ids: readonly string[]
@@ -154,7 +152,8 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
 
   async setPermits(permits: number): Promise<void> {
     const args = [count(permits, 'permits', 0), ...this.scripts.messages]
-    this.changed(await this.run(SET_PERMITS, args))
+    this.context.assertOpen()
+    this.changed((await this.requests.run(SET_PERMITS, args, true)).value)
   }
 
   async addPermits(permits: number): Promise<void> {
@@ -167,14 +166,11 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const id = permitId(permit)
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
-    const { context, scripts } = this
-    context.assertOpen()
+    this.context.assertOpen()
+    const args = [lease ?? 0, ...this.scripts.messages, id]
+    const update = async () => (await this.requests.run(UPDATE_LEASE_TIME, args, true)).value === 1
     const own = this.ownLease(id)
-    own?.setting(lease)
-    const args = [lease ?? 0, ...scripts.messages, id]
-    const { value, sent } = await context.scripts.run(UPDATE_LEASE_TIME, scripts.keys, args, true).answer
-    own?.wasSet(sent, value === 1)
-    return value === 1
+    return await (own ? own.set(lease, update) : update())
   }
 
   /** The lease of a permit that this client holds as an object. */
@@ -233,14 +229,9 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     const { context, scripts } = this
     context.assertOpen()
     wanted.signal?.throwIfAborted()
-    let attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
-    let reply = await context.queues.acquire(scripts.target, attempt)
-    // The only try was answered with the time of the server, and not with whether there are permits.
-    for (let tries = 1; !reply && attempt.isLate && tries < TRIES_TO_BE_IN_TIME; tries++) {
-      attempt = new LeasedPermitsAttempt(scripts, { ...wanted, waitTime: 0 }, lease)
-      reply = await context.queues.acquire(scripts.target, attempt)
-    }
+    const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
     const { ids } = attempt
+    const reply = await context.queues.acquire(scripts.target, attempt)
     if (!reply) return undefined
     const { sent, lateCopyPossible } = reply
     try {
@@ -255,25 +246,22 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
 
   private async releasePermits(ids: readonly string[], all: boolean) {
     this.context.assertNotClosed()
+    let areKept = false
     try {
       const { value, connectionBroke } = await this.scripts.release(ids, all)
       // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
       const areGone = value.states.every((state) => state === 'absent')
+      areKept = all && !areGone && value.states.some((state) => state !== 'released')
       if (!connectionBroke || (all && !areGone)) return value.states
       return value.states.map((state) => (state === 'absent' ? 'released' : state))
     } finally {
-      this.late.released(this.scripts, ids)
+      if (!areKept) this.late.released(this.scripts, ids)
     }
   }
 
   private async count() {
     this.context.assertNotClosed()
     return (await this.context.scripts.run(COUNT, this.scripts.keys, [...this.scripts.messages]).answer).value
-  }
-
-  private async run(change: typeof SET_PERMITS, args: readonly (string | number)[]): Promise<number> {
-    this.context.assertOpen()
-    return (await this.context.scripts.run(change, this.scripts.keys, args, true).answer).value
   }
 
   private changed(answer: number): boolean {

@@ -23,6 +23,9 @@ const RENEWAL: Renewal = {
 
 /** The lease of one permit. */
 export class PermitLease extends Lease {
+  /** The last command that sets its lease, until it is answered. */
+  private lastUpdate: Promise<boolean> | undefined
+
   constructor(
     private readonly scripts: PermitScripts,
     readonly id: string,
@@ -48,23 +51,38 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * A command that sets its lease is about to be sent; undefined: without end. From now on the client assumes no more than
-   * this lease, and renews the permit only without one.
+   * Sets its lease by this command, after earlier ones; undefined: without end. `update` resolves with whether the permit is in
+   * use. While the command is in flight, the client assumes no more than this lease.
    */
-  setting(leaseTime: number | undefined): void {
-    const { context } = this.scripts
-    this.leaseTime = leaseTime
-    this.mayShorten(context.clock.now(), leaseTime ?? context.lockWatchdogTimeout)
-    context.leases.update(this)
+  set(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
+    const set = () => this.setAlone(leaseTime, update)
+    const { lastUpdate } = this
+    // Without an earlier one the command is sent at once, so that calls take effect in their order.
+    const result = lastUpdate ? lastUpdate.then(set, set) : set()
+    this.lastUpdate = result
+    const forget = () => {
+      if (this.lastUpdate === result) this.lastUpdate = undefined
+    }
+    result.then(forget, forget)
+    return result
   }
 
-  /** The command was answered: the server set the lease, or the permit is not in use. */
-  wasSet(sent: Moment, isOut: boolean): void {
-    if (this.state !== 'held') return
-    if (!isOut) return this.lose('gone')
+  private async setAlone(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
     const { context } = this.scripts
-    this.reset(sent, this.leaseTime ?? context.lockWatchdogTimeout)
+    const lease = leaseTime ?? context.lockWatchdogTimeout
+    // The answer may be that of an earlier copy, so the lease counts from the first one.
+    const began = context.clock.now()
+    this.leaseTime = leaseTime
+    this.longestLease = Math.max(this.longestLease, leaseTime ?? Number.POSITIVE_INFINITY)
+    this.mayShorten(began, lease)
     context.leases.update(this)
+    const isInUse = await update()
+    if (this.state !== 'held') return isInUse
+    if (isInUse) {
+      this.reset(began, lease)
+      context.leases.update(this)
+    } else this.lose('gone')
+    return isInUse
   }
 
   get holder(): string {
@@ -110,7 +128,7 @@ export class PermitLease extends Lease {
     if (!this.checkLive()) throw this.signal.reason
     this.state = 'released'
     context.leases.end(this)
-    const orphan = this.scripts.orphan([this.id], this.lease)
+    const began = context.clock.now()
     try {
       const { value, connectionBroke } = await this.scripts.release([this.id], false)
       const [state] = value.states
@@ -118,7 +136,10 @@ export class PermitLease extends Lease {
       if (state !== 'released' && !(state === 'absent' && connectionBroke))
         throw this.notHeld('the server no longer knows it')
     } catch (error) {
-      if (error instanceof RedisUnavailableError) context.orphans.hold(orphan, this.granted)
+      if (error instanceof RedisUnavailableError) {
+        // A command that set a longer lease may have been applied without an answer.
+        context.orphans.hold(this.scripts.orphan([this.id], this.longestLease), began)
+      }
       throw error
     } finally {
       this.releaseLateCopy()

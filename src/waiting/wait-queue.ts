@@ -234,6 +234,7 @@ export class WaitQueue extends LastAnswer {
   private proceed(step: Step): void {
     if (this.isEmpty) return this.finish()
     if (step.kind === 'left') return this.tryInTurn()
+    if (step.kind === 'late') return void this.sendTry(step.waiter, undefined)
     this.remainder = step.left
     if (step.left === undefined) {
       if (step.kind === 'acquired' && this.lock.policy.next !== 'waits') return this.tryInTurn()
@@ -267,9 +268,10 @@ export class WaitQueue extends LastAnswer {
       if (this.lock.policy.next === 'granted') grantByReply(this, reply as GrantedReply<unknown>)
       return { kind: 'acquired', remaining: waiter.attempt.lease, left: outcome.left }
     }
+    if (outcome.isLate) return { kind: 'late', waiter }
     waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
-    if (!outcome.isLate) this.learn(true)
+    this.learn(true)
     if (this.isCompeting && this.lock.policy.passesPermits) this.cohort.blocked()
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../../src/client/client'
 import { closeAll, uniqueName } from '../../kit/clients'
@@ -81,5 +82,62 @@ describe('A copy of an acquisition of permits whose connection could not be fenc
     expect(await copy.arrive()).to.equal('executed')
     expect([await free(name), await out(name)], 'the copy took it').to.deep.equal(['0', 1])
     await waitUntil('it is released', async () => (await free(name)) === '1' && (await out(name)) === 0)
+  })
+
+  it('A copy of an acquisition does not shorten the lease that its permit has got since (guarantee 4, P3)', async () => {
+    const { semaphore, name } = await semaphoreOfOne()
+    const withheld = link.withhold(name)
+    const permit = await semaphore.acquirePermit({ leaseTime: 2_000 })
+    const copy = await withheld
+    expect(await semaphore.updateLeaseTime(permit.id, 60_000)).to.equal(true)
+    expect(await copy.arrive()).to.equal('executed')
+    expect(await semaphore.getLeaseTime(permit.id)).to.be.above(50_000)
+    expect(permit.isHeld).to.equal(true)
+  })
+
+  it('A copy of an acquisition takes none of its permits away that are still in use (guarantee 4, P3)', async () => {
+    const { semaphore, name } = await semaphoreOfOne()
+    await semaphore.setPermits(2)
+    const withheld = link.withhold(name)
+    const [released, kept] = (await semaphore.acquire({ permits: 2, leaseTime: 60_000 })) as [string, string]
+    const copy = await withheld
+    await semaphore.release(released)
+    await setting.admin.set(name, 0)
+    expect(await copy.arrive()).to.equal('executed')
+    expect([await free(name), await semaphore.tryRelease(kept)]).to.deep.equal(['0', true])
+  })
+
+  it('Permits that tryRelease() left in use stay in use, although a copy of their acquisition may arrive (guarantee 4, P6)', async () => {
+    const { semaphore, name } = await semaphoreOfOne()
+    const withheld = link.withhold(name)
+    const ids = (await semaphore.acquire({ permits: 1, leaseTime: 60_000 }))!
+    await withheld
+    expect(await semaphore.tryRelease([...ids, 'f'.repeat(32)])).to.equal(0)
+    // The first look for late copies comes after a second.
+    await sleep(1_300)
+    expect([await free(name), await out(name)]).to.deep.equal(['0', 1])
+    expect(await semaphore.tryRelease(ids)).to.equal(1)
+  })
+
+  it('A copy of updateLeaseTime() does not shorten the lease that was set since (guarantee 4, P3)', async () => {
+    const { semaphore, name } = await semaphoreOfOne()
+    const permit = await semaphore.acquirePermit()
+    const withheld = link.withhold(name)
+    expect(await semaphore.updateLeaseTime(permit.id, 20_000)).to.equal(true)
+    const copy = await withheld
+    expect(await semaphore.updateLeaseTime(permit.id, 60_000)).to.equal(true)
+    expect(await copy.arrive()).to.equal('executed')
+    expect(await semaphore.getLeaseTime(permit.id)).to.be.above(50_000)
+    expect(permit.isHeld).to.equal(true)
+  })
+
+  it('A copy of setPermits() does not undo the number that was set since (guarantee 4, P3)', async () => {
+    const { semaphore, name } = await semaphoreOfOne()
+    const withheld = link.withhold(name)
+    await semaphore.setPermits(5)
+    const copy = await withheld
+    await semaphore.setPermits(1)
+    expect(await copy.arrive()).to.equal('executed')
+    expect(await semaphore.getPermits()).to.equal(1)
   })
 })

@@ -28,6 +28,8 @@ export async function sentinelTopology(users: readonly string[]): Promise<Topolo
     db: DATABASE,
     commandTimeout: 1_000,
     maxRetriesPerRequest: 0,
+    // A primary that was replaced goes on as one for some ten seconds.
+    failoverDetector: true,
   })
   observer.on('error', () => {})
   const watchers = setup.sentinels.map(({ host, port }) => new Redis({ host, port, protocol: 2 }))
@@ -63,7 +65,8 @@ export async function sentinelTopology(users: readonly string[]): Promise<Topolo
           if (event === '+sdown' && what.startsWith('master')) begun()
           else if (event === '+switch-master' || (event === '-sdown' && what.startsWith('master'))) over()
         })
-        void watcher.psubscribe('[+-]*')
+        // Not one pattern [+-]*: Redis reads that as a range of characters, and no event matches it.
+        void watcher.psubscribe('+*', '-*')
       }
     },
     failover: async () => {

@@ -181,7 +181,7 @@ export class WaitQueue extends LastAnswer {
     this.sleepFor(back, 'tryNow')
   }
 
-  /** How long to yield, in ms. A waiter with a short wait does not yield. No waiter yields for more than half of its wait. */
+  /** How long to yield, in ms: not with a short wait, and for half of the remaining wait at most. */
   private yieldFor(waiter: AnyWaiter): number {
     if (waiter.remainingWait <= SHORT_WAIT) return 0
     return Math.min(this.cohort.yieldTime(), waiter.remainingWait / 2)

@@ -8,12 +8,15 @@ function bulk(word: string): string {
 
 /** How many words each of the two generations has at most. */
 const REMEMBERED = 500
+/** Longer words are not remembered, so that they take no memory. */
+const LONGEST_REMEMBERED = 200
 let young = new Map<string, string>()
 let old = new Map<string, string>()
 
 /** Remembers the words of the last calls. Most of them come again soon: names of locks, leases, channels. */
 function encodeWord(word: string | number): string {
   const text = typeof word === 'string' ? word : String(word)
+  if (text.length > LONGEST_REMEMBERED) return bulk(text)
   let bytes = young.get(text)
   if (bytes !== undefined) return bytes
   bytes = old.get(text) ?? bulk(text)

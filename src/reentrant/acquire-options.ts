@@ -6,3 +6,9 @@ export interface AcquireOptions {
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
 }
+
+/** The options with a wait that is this many ms shorter. */
+export function remainingOptions(options: AcquireOptions, elapsed: number): AcquireOptions {
+  const { waitTime } = options
+  return waitTime === undefined ? options : { ...options, waitTime: waitTime - elapsed }
+}

@@ -6,7 +6,7 @@ import { newThreadId } from '../ownership/process-state'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
-import type { AcquireOptions } from './acquire-options'
+import { type AcquireOptions, remainingOptions } from './acquire-options'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import { type Caller, Hold, type HoldRef, type Level, type LevelOrigin } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
@@ -79,8 +79,12 @@ async function acquireScoped<Grant>(
   const held = caller.entryOfHold(scripts.lockId)
   const hold = held?.table.get(held.key)?.hold
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
-  const reentered = hold && (await reenterInTime(context, scripts, hold, options, origin))
-  return reentered ?? (await acquireAnew(context, scripts, caller, place, options, origin))
+  if (!hold) return await acquireAnew(context, scripts, caller, place, options, origin)
+  const started = context.clock.now()
+  const reentered = await reenterInTime(context, scripts, hold, options, origin)
+  if (reentered) return reentered
+  const rest = remainingOptions(options, context.clock.elapsedSince(started))
+  return await acquireAnew(context, scripts, caller, place, rest, origin)
 }
 
 async function acquireAnew<Grant>(

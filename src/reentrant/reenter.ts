@@ -48,12 +48,10 @@ async function reenter<Grant>(
 ): Promise<AcquiredLockHold<Grant> | undefined> {
   context.assertOpen()
   options.signal?.throwIfAborted()
-  if (!hold.checkLive()) {
-    if (hold.state === 'lost') throw lossError(context, hold)
-    return undefined
-  }
+  if (!hold.checkLive()) return unlessLost(context, hold)
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
   const reply = await askForLevel(context, scripts, hold, lease, options)
+  if (!reply) return unlessLost(context, hold)
   const { value, sent } = reply
   hold.leaseEnd = value.leaseEnd
   // A kind of lock without a payload keeps the payload of the owner's newest grant.
@@ -63,9 +61,9 @@ async function reenter<Grant>(
     hold.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
-    // The hold was lost in this client while the call was in flight: releases what the server has just granted.
+    // The hold ended in this client while the call was in flight: releases what the server has just granted.
     releaseOrphan(context, scripts, hold.ownerField, lease, sent)
-    throw lossError(context, hold)
+    return unlessLost(context, hold)
   }
   const level: Level = { leaseTime: options.leaseTime, granted: sent, ...origin }
   hold.levels.push(level)
@@ -73,20 +71,29 @@ async function reenter<Grant>(
   return new AcquiredLockHold(context, scripts, hold, level)
 }
 
-/** Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. */
+/** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
+function unlessLost(context: Context, hold: Hold): undefined {
+  if (hold.state === 'lost') throw lossError(context, hold)
+}
+
+/**
+ * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. Undefined if
+ * the hold is gone.
+ */
 async function askForLevel<Grant>(
   context: Context,
   scripts: LockScripts<Grant>,
   hold: Hold,
   lease: number,
   { waitTime, signal }: AcquireOptions,
-): Promise<Reply<ReenterReply<Grant>>> {
+): Promise<Reply<ReenterReply<Grant>> | undefined> {
   const started = context.clock.now()
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(context, scripts, hold, lease, signal)
     if (reply.value.leaseEnd === 0) {
-      loseHold(context, hold, 'gone')
-      throw lossError(context, hold)
+      // An explicit lease may have ended meanwhile.
+      if (hold.checkLive()) loseHold(context, hold, 'gone')
+      return undefined
     }
     if (reply.acknowledged) return reply
     hold.leaseEnd = reply.value.leaseEnd

@@ -5,7 +5,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import type { AcquireOptions } from './acquire-options'
+import { type AcquireOptions, remainingOptions } from './acquire-options'
 import type { Caller, Hold, LevelOrigin } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { lossError } from './loss'
@@ -85,12 +85,6 @@ async function untilInside(
   if (hold.state === 'lost') throw lossError(context, hold)
   if (!place.isInside && !place.hasLeft) return undefined
   return remainingOptions(options, context.clock.elapsedSince(started))
-}
-
-/** The options with a wait that is this many ms shorter. */
-function remainingOptions(options: AcquireOptions, elapsed: number): AcquireOptions {
-  const { waitTime } = options
-  return waitTime === undefined ? options : { ...options, waitTime: waitTime - elapsed }
 }
 
 /** Resolves when the place no longer waits or the wait is over; rejects when the signal aborts. */

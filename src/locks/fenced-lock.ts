@@ -265,6 +265,6 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
   }
 
   protected override handleOf(acquired: AcquiredLockHold<number>): FencedLockHold {
-    return new FencedHold(this.context, this.scripts, acquired.hold, acquired.level)
+    return new FencedHold(this.scripts, acquired.hold, acquired.level)
   }
 }

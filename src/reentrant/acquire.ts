@@ -11,7 +11,6 @@ import { AcquiredLockHold } from './acquired-lock-hold'
 import { type Caller, Hold, type HoldRef, type Level, type LevelOrigin } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts, LockScripts } from './lock-scripts'
-import { loseHold } from './loss'
 import { reenterInTime } from './reenter'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
@@ -81,7 +80,7 @@ async function acquireScoped<Grant>(
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   if (!hold) return await acquireAnew(context, scripts, caller, place, options, origin)
   const started = context.clock.now()
-  const reentered = await reenterInTime(context, scripts, hold, options, origin)
+  const reentered = await reenterInTime(scripts, hold, options, origin)
   if (reentered) return reentered
   const rest = remainingOptions(options, context.clock.elapsedSince(started))
   return await acquireAnew(context, scripts, caller, place, rest, origin)
@@ -112,35 +111,35 @@ async function acquireAnew<Grant>(
     if (waitTime !== undefined && wait! <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
     const reply = await context.queues.acquire(target, attempt)
     if (!reply) return undefined
+    const hold = new Hold(context, scripts, threadId, owner, reply.sent, lease)
     try {
       // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
-      releaseOrphan(context, scripts, owner, lease, reply.sent)
+      releaseOrphan(scripts, hold, lease, reply.sent)
       throw error
     }
-    const hold = new Hold(context, loseHold, scripts, threadId, owner, reply.sent, lease)
     hold.grant = reply.value.grant
     if (reply.lateCopyPossible)
       hold.releaseLateCopy = () => context.orphans.lateCopy(new LockOrphan(context, scripts, owner, lease))
     const level: Level = { leaseTime, granted: reply.sent, ...origin }
-    if (hold.isPastDeadline && !(await confirm(context, scripts, hold, signal))) {
+    if (hold.isPastDeadline && !(await confirm(scripts, hold, signal))) {
       hold.releaseLateCopyOnce()
-      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(context, scripts, hold)
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       context.assertOpen()
       signal?.throwIfAborted()
       continue
     }
     hold.levels.push(level)
-    take(context, scripts, hold, place, caller.thread)
-    return new AcquiredLockHold(context, scripts, hold, level)
+    take(scripts, hold, place, caller.thread)
+    return new AcquiredLockHold(scripts, hold, level)
   }
 }
 
-function tooShort({ clientId }: Context, { name }: AnyLockScripts, { lease, threadId }: Hold): LockLostError {
+function tooShort({ name }: AnyLockScripts, { context, lease, threadId }: Hold): LockLostError {
   return new LockLostError(
     `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${lease} ms ` +
-      `was over before the answer arrived (client ${clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
+      `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
       'than a round trip.',
     name,
     threadId,
@@ -148,12 +147,12 @@ function tooShort({ clientId }: Context, { name }: AnyLockScripts, { lease, thre
 }
 
 function take(
-  context: Context,
   scripts: AnyLockScripts,
   hold: Hold,
   place: HoldRef | undefined,
   thread: LogicalThread | undefined,
 ) {
+  const { context } = hold
   hold.thread = thread
   if (place) {
     hold.ref = place
@@ -165,24 +164,24 @@ function take(
 
 /** The answer came so late that the lease may have ended since. Asks the server whether the hold is still there. */
 async function confirm(
-  context: Context,
   scripts: AnyLockScripts,
   hold: Hold,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
+  const { context, ownerField, lease } = hold
   try {
     const { value, sent, acknowledged } = await unlessAborted(
-      scripts.reenter(hold.ownerField, hold.lease, 1, 0).answer,
+      scripts.reenter(ownerField, lease, 1, 0).answer,
       signal,
     )
-    hold.reset(sent, hold.lease)
+    hold.reset(sent, lease)
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.replicatedUpTo(sent)
     if (acknowledged && !hold.isPastDeadline) return true
-    releaseOrphan(context, scripts, hold.ownerField, hold.lease, sent)
+    releaseOrphan(scripts, hold, lease, sent)
     return false
   } catch (error) {
-    releaseOrphan(context, scripts, hold.ownerField, hold.lease, context.clock.now())
+    releaseOrphan(scripts, hold, lease, context.clock.now())
     throw error
   }
 }

@@ -1,4 +1,3 @@
-import type { Context } from '../client/context'
 import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
@@ -10,48 +9,46 @@ import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold, Level, LevelOrigin } from './hold'
 import { releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts, LockScripts, ReenterReply } from './lock-scripts'
-import { loseHold, lossError } from './loss'
 import { release, updateLevels, wrongTypeAs } from './release'
 
 /** Re-enters after earlier operations on the hold. If the signal aborts or the wait ends first, the late level is released. */
 export async function reenterInTime<Grant>(
-  context: Context,
   scripts: LockScripts<Grant>,
   hold: Hold,
   options: AcquireOptions,
   origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  const work = hold.runSerially(() => reenter(context, scripts, hold, options, origin))
+  const work = hold.runSerially(() => reenter(scripts, hold, options, origin))
   const { waitTime, signal } = options
-  const { clock, grace } = context
+  const { clock, clientId, grace } = hold.context
   const inTime =
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, context.clientId)
+          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
   } catch (error) {
-    work.then((late) => late && release(context, scripts, late.hold, () => late.level)).catch(() => {})
+    work.then((late) => late && release(scripts, late.hold, () => late.level)).catch(() => {})
     throw error
   }
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
 async function reenter<Grant>(
-  context: Context,
   scripts: LockScripts<Grant>,
   hold: Hold,
   options: AcquireOptions,
   origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
+  const { context } = hold
   context.assertOpen()
   options.signal?.throwIfAborted()
-  if (!hold.checkLive()) return unlessLost(context, hold)
+  if (!hold.checkLive()) return unlessLost(hold)
   const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  const reply = await askForLevel(context, scripts, hold, lease, options)
-  if (!reply) return unlessLost(context, hold)
+  const reply = await askForLevel(scripts, hold, lease, options)
+  if (!reply) return unlessLost(hold)
   const { value, sent } = reply
   hold.leaseEnd = value.leaseEnd
   // A kind of lock without a payload keeps the payload of the owner's newest grant.
@@ -62,18 +59,18 @@ async function reenter<Grant>(
   }
   if (!hold.checkLive()) {
     // The hold ended in this client while the call was in flight: releases what the server has just granted.
-    releaseOrphan(context, scripts, hold.ownerField, lease, sent)
-    return unlessLost(context, hold)
+    releaseOrphan(scripts, hold, lease, sent)
+    return unlessLost(hold)
   }
   const level: Level = { leaseTime: options.leaseTime, granted: sent, ...origin }
   hold.levels.push(level)
   context.leases.update(hold)
-  return new AcquiredLockHold(context, scripts, hold, level)
+  return new AcquiredLockHold(scripts, hold, level)
 }
 
 /** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
-function unlessLost(context: Context, hold: Hold): undefined {
-  if (hold.state === 'lost') throw lossError(context, hold)
+function unlessLost(hold: Hold): undefined {
+  if (hold.state === 'lost') throw hold.lossError()
 }
 
 /**
@@ -81,31 +78,30 @@ function unlessLost(context: Context, hold: Hold): undefined {
  * the hold is gone.
  */
 async function askForLevel<Grant>(
-  context: Context,
   scripts: LockScripts<Grant>,
   hold: Hold,
   lease: number,
   { waitTime, signal }: AcquireOptions,
 ): Promise<Reply<ReenterReply<Grant>> | undefined> {
-  const started = context.clock.now()
+  const { clock, clientId } = hold.context
+  const started = clock.now()
   for (let tries = 1; ; tries++) {
-    const reply = await askOnce(context, scripts, hold, lease, signal)
+    const reply = await askOnce(scripts, hold, lease, signal)
     if (reply.value.leaseEnd === 0) {
       // An explicit lease may have ended meanwhile.
-      if (hold.checkLive()) loseHold(context, hold, 'gone')
+      if (hold.checkLive()) hold.lose('gone')
       return undefined
     }
     if (reply.acknowledged) return reply
     hold.leaseEnd = reply.value.leaseEnd
-    const waitIsOver = waitTime !== undefined && context.clock.elapsedSince(started) >= waitTime
+    const waitIsOver = waitTime !== undefined && clock.elapsedSince(started) >= waitTime
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
-    await updateLevels(context, scripts, hold)
-    throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
+    await updateLevels(scripts, hold)
+    throw notReplicated(subjectOf(scripts, hold), clientId, tries)
   }
 }
 
 async function askOnce<Grant>(
-  context: Context,
   scripts: LockScripts<Grant>,
   hold: Hold,
   lease: number,
@@ -119,8 +115,7 @@ async function askOnce<Grant>(
   } catch (error) {
     // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
     // ends without another operation releases the longer lease that the key may have.
-    hold.releaseOrphan = () =>
-      releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, context.clock.now())
+    hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.longestLease, hold.context.clock.now())
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
     throw error
   }

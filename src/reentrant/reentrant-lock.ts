@@ -29,7 +29,6 @@ import { acquire } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold } from './hold'
 import type { LockScripts, LockState } from './lock-scripts'
-import { loseHold } from './loss'
 import { notHeldError } from './not-held'
 import { bareLevel, release } from './release'
 
@@ -240,7 +239,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   }
 
   private async releaseBare(hold: Hold, caller: Caller): Promise<void> {
-    await release(this.context, this.scripts, hold, () => {
+    await release(this.scripts, hold, () => {
       const level = bareLevel(hold, caller.thread)
       if (!level) throw this.notHeld(caller)
       return level
@@ -260,7 +259,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
         : place?.table.get(place.key)?.hold
     if (!hold?.checkLive()) return 0
     const { count } = await this.inspect(hold.ownerField)
-    if (count === 0 && hold.state === 'held') loseHold(this.context, hold, 'gone')
+    if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count
   }
 

@@ -8,7 +8,6 @@ import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import { type AcquireOptions, remainingOptions } from './acquire-options'
 import type { Caller, Hold, LevelOrigin } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
-import { lossError } from './loss'
 
 /** A caller that enters below a hold of an ancestor. */
 interface BranchEntry {
@@ -82,7 +81,7 @@ async function untilInside(
         `lock (client ${context.clientId}, thread id ${hold.threadId}). If a sibling asked too, both would wait for ` +
         'ever. Release the read lock first, or take the write lock from the start.',
     )
-  if (hold.state === 'lost') throw lossError(context, hold)
+  if (hold.state === 'lost') throw hold.lossError()
   if (!place.isInside && !place.hasLeft) return undefined
   return remainingOptions(options, context.clock.elapsedSince(started))
 }

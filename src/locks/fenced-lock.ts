@@ -13,6 +13,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
+import type { Caller } from '../reentrant/hold'
 import type { ReenterReply } from '../reentrant/lock-scripts'
 import { ReentrantLock } from '../reentrant/reentrant-lock'
 import { script } from '../scripts/script'
@@ -226,38 +227,27 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     return await this.tokenOf(tryLockArguments(first, second, third))
   }
 
-  override async withLock<T>(
-    fn: (hold: FencedLockHold) => T | Promise<T>,
-    options?: WithLockOptions,
-  ): Promise<T> {
-    return await this.unlessUsedUp(super.withLock(fn, options))
-  }
-
-  protected override async acquireBare(
+  protected override async acquireFor(
+    caller: Caller,
     options: AcquireArguments,
+    byToken: boolean,
   ): Promise<AcquiredLockHold<number> | undefined> {
-    return await this.unlessUsedUp(super.acquireBare(options))
-  }
-
-  protected override async toHandle(
-    acquiring: Promise<AcquiredLockHold<number> | undefined>,
-  ): Promise<FencedLockHold | undefined> {
-    return await this.unlessUsedUp(super.toHandle(acquiring))
+    try {
+      return await super.acquireFor(caller, options, byToken)
+    } catch (error) {
+      throw this.unlessUsedUp(error)
+    }
   }
 
   /** Replaces the script's error about a counter that is used up by one that says what to do. */
-  private async unlessUsedUp<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      const [key = ''] = this.tokenKeys
-      if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
-      throw new RangeError(
-        `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
-          `(client ${this.context.clientId}). Nothing was acquired.`,
-        { cause: error },
-      )
-    }
+  private unlessUsedUp(error: unknown): unknown {
+    const [key = ''] = this.tokenKeys
+    if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) return error
+    return new RangeError(
+      `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
+        `(client ${this.context.clientId}). Nothing was acquired.`,
+      { cause: error },
+    )
   }
 
   private async tokenOf(options: AcquireArguments): Promise<number | undefined> {

@@ -1,57 +1,40 @@
 import { Mutex } from 'async-mutex'
 import { IllegalMonitorStateError, LockLostError } from '../api/errors'
-import type { Context } from '../client/context'
-import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
-import { type AcquireOptions, remainingOptions } from './acquire-options'
+import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import { type Caller, Hold, type HoldRef, type Level, type LevelOrigin } from './hold'
+import { Hold, type HoldRef, holdOf } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
-import type { AnyLockScripts, LockScripts } from './lock-scripts'
+import type { AnyLockScripts } from './lock-scripts'
 import { reenterInTime } from './reenter'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires the lock for a caller: a new hold, or another level of its hold. Undefined when the wait was over. */
-export function acquire<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
-  options: AcquireOptions,
-  byToken: boolean,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  const place = caller.entryToAcquire(scripts.lockId)
-  const origin = { byToken, thread: caller.thread, branchPlace: undefined }
-  return place
-    ? acquireAlone(context, scripts, caller, place, options, origin)
-    : acquireAnew(context, scripts, caller, undefined, options, origin)
+export function acquire<Grant>(request: AcquireRequest<Grant>): Promise<AcquiredLockHold<Grant> | undefined> {
+  const place = request.caller.entryToAcquire(request.scripts.lockId)
+  return place ? acquireAlone(request, place) : acquireAnew(request, undefined)
 }
 
 /** Rejects if another acquisition of this caller is in flight: a caller acquires a lock once at a time. */
 async function acquireAlone<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
+  request: AcquireRequest<Grant>,
   place: HoldRef,
-  options: AcquireOptions,
-  origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  context.assertOpen()
-  options.signal?.throwIfAborted()
+  request.assertWanted()
+  const { context, scripts, caller } = request
   if (place.table.get(place.key)?.acquiring?.isLocked())
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = caller.thread?.parent
-    ? waitForSiblingBranches(context, scripts, caller, options, origin, (rest, inside) =>
-        acquireScoped(context, scripts, caller, place, rest, inside),
-      )
-    : acquireScoped(context, scripts, caller, place, options, origin)
+    ? waitForSiblingBranches(request, () => acquireScoped(request, place))
+    : acquireScoped(request, place)
   // The entry is read after the call above. That call may retire an expired hold, which deletes the entry.
   const entry = place.table.getOrCreate(place.key)
   const guard = new Mutex()
@@ -68,47 +51,32 @@ async function acquireAlone<Grant>(
 }
 
 async function acquireScoped<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
+  request: AcquireRequest<Grant>,
   place: HoldRef,
-  options: AcquireOptions,
-  origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  const held = caller.entryOfHold(scripts.lockId)
-  const hold = held?.table.get(held.key)?.hold
+  const { scripts, caller } = request
+  const hold = holdOf(caller, scripts.lockId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
-  if (!hold) return await acquireAnew(context, scripts, caller, place, options, origin)
-  const started = context.clock.now()
-  const reentered = await reenterInTime(scripts, hold, options, origin)
-  if (reentered) return reentered
-  const rest = remainingOptions(options, context.clock.elapsedSince(started))
-  return await acquireAnew(context, scripts, caller, place, rest, origin)
+  const reentered = hold && (await reenterInTime(request, hold))
+  return reentered ?? (await acquireAnew(request, place))
 }
 
 async function acquireAnew<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
+  request: AcquireRequest<Grant>,
   place: HoldRef | undefined,
-  options: AcquireOptions,
-  origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  context.assertOpen()
-  options.signal?.throwIfAborted()
-  const { waitTime: wait, leaseTime, signal } = options
-  const started = wait === undefined ? undefined : context.clock.now()
-  const companion = scripts.companion?.(caller, wait === undefined || wait > 0)
-  const lease = leaseTime ?? context.lockWatchdogTimeout
+  request.assertWanted()
+  const { context, scripts, caller, lease, signal } = request
+  const companion = scripts.companion?.(caller, !request.isWaitOver)
   for (let tries = 1; ; tries++) {
-    const waitTime = started && wait! - context.clock.elapsedSince(started)
+    const { waitTime } = request
     const threadId = newThreadId()
     const owner = scripts.ownerField(threadId)
     const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
     const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
     const { target } = attempt
     // Local waiters came first, so a single try must not go ahead of them.
-    if (waitTime !== undefined && wait! <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
+    if (waitTime !== undefined && waitTime <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
     const reply = await context.queues.acquire(target, attempt)
     if (!reply) return undefined
     const hold = new Hold(context, scripts, threadId, owner, reply.sent, lease)
@@ -122,16 +90,15 @@ async function acquireAnew<Grant>(
     hold.grant = reply.value.grant
     if (reply.lateCopyPossible)
       hold.releaseLateCopy = () => context.orphans.lateCopy(new LockOrphan(context, scripts, owner, lease))
-    const level: Level = { leaseTime, granted: reply.sent, ...origin }
-    if (hold.isPastDeadline && !(await confirm(scripts, hold, signal))) {
+    if (hold.isPastDeadline && !(await confirm(request, hold))) {
       hold.releaseLateCopyOnce()
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
-      context.assertOpen()
-      signal?.throwIfAborted()
+      request.assertWanted()
       continue
     }
+    const level = request.level(reply.sent)
     hold.levels.push(level)
-    take(scripts, hold, place, caller.thread)
+    take(request, hold, place)
     return new AcquiredLockHold(scripts, hold, level)
   }
 }
@@ -146,13 +113,9 @@ function tooShort({ name }: AnyLockScripts, { context, lease, threadId }: Hold):
   )
 }
 
-function take(
-  scripts: AnyLockScripts,
-  hold: Hold,
-  place: HoldRef | undefined,
-  thread: LogicalThread | undefined,
-) {
-  const { context } = hold
+function take(request: AnyAcquireRequest, hold: Hold, place: HoldRef | undefined) {
+  const { context, scripts } = request
+  const { thread } = request.caller
   hold.thread = thread
   if (place) {
     hold.ref = place
@@ -163,15 +126,11 @@ function take(
 }
 
 /** The answer came so late that the lease may have ended since. Asks the server whether the hold is still there. */
-async function confirm(
-  scripts: AnyLockScripts,
-  hold: Hold,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const { context, ownerField, lease } = hold
+async function confirm(request: AnyAcquireRequest, hold: Hold): Promise<boolean> {
+  const { context, scripts, lease, signal } = request
   try {
     const { value, sent, acknowledged } = await unlessAborted(
-      scripts.reenter(ownerField, lease, 1, 0).answer,
+      scripts.reenter(hold.ownerField, lease, 1, 0).answer,
       signal,
     )
     hold.reset(sent, lease)

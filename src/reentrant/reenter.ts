@@ -4,23 +4,21 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step-after-try'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
-import type { AcquireOptions } from './acquire-options'
+import type { AcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import type { Hold, Level, LevelOrigin } from './hold'
+import type { Hold } from './hold'
 import { releaseOrphan } from './lock-orphan'
-import type { AnyLockScripts, LockScripts, ReenterReply } from './lock-scripts'
+import type { AnyLockScripts, ReenterReply } from './lock-scripts'
 import { release, updateLevels, wrongTypeAs } from './release'
 
 /** Re-enters after earlier operations on the hold. If the signal aborts or the wait ends first, the late level is released. */
 export async function reenterInTime<Grant>(
-  scripts: LockScripts<Grant>,
+  request: AcquireRequest<Grant>,
   hold: Hold,
-  options: AcquireOptions,
-  origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  const work = hold.runSerially(() => reenter(scripts, hold, options, origin))
-  const { waitTime, signal } = options
-  const { clock, clientId, grace } = hold.context
+  const work = hold.runSerially(() => reenter(request, hold))
+  const { context, scripts, waitTime, signal } = request
+  const { clock, clientId, grace } = context
   const inTime =
     waitTime === undefined
       ? work
@@ -37,17 +35,13 @@ export async function reenterInTime<Grant>(
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
 async function reenter<Grant>(
-  scripts: LockScripts<Grant>,
+  request: AcquireRequest<Grant>,
   hold: Hold,
-  options: AcquireOptions,
-  origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  const { context } = hold
-  context.assertOpen()
-  options.signal?.throwIfAborted()
+  request.assertWanted()
   if (!hold.checkLive()) return unlessLost(hold)
-  const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  const reply = await askForLevel(scripts, hold, lease, options)
+  const { context, scripts, lease } = request
+  const reply = await askForLevel(request, hold)
   if (!reply) return unlessLost(hold)
   const { value, sent } = reply
   hold.leaseEnd = value.leaseEnd
@@ -62,7 +56,7 @@ async function reenter<Grant>(
     releaseOrphan(scripts, hold, lease, sent)
     return unlessLost(hold)
   }
-  const level: Level = { leaseTime: options.leaseTime, granted: sent, ...origin }
+  const level = request.level(sent)
   hold.levels.push(level)
   context.leases.update(hold)
   return new AcquiredLockHold(scripts, hold, level)
@@ -78,15 +72,12 @@ function unlessLost(hold: Hold): undefined {
  * the hold is gone.
  */
 async function askForLevel<Grant>(
-  scripts: LockScripts<Grant>,
+  request: AcquireRequest<Grant>,
   hold: Hold,
-  lease: number,
-  { waitTime, signal }: AcquireOptions,
 ): Promise<Reply<ReenterReply<Grant>> | undefined> {
-  const { clock, clientId } = hold.context
-  const started = clock.now()
+  const { context, scripts } = request
   for (let tries = 1; ; tries++) {
-    const reply = await askOnce(scripts, hold, lease, signal)
+    const reply = await askOnce(request, hold)
     if (reply.value.leaseEnd === 0) {
       // An explicit lease may have ended meanwhile.
       if (hold.checkLive()) hold.lose('gone')
@@ -94,18 +85,15 @@ async function askForLevel<Grant>(
     }
     if (reply.acknowledged) return reply
     hold.leaseEnd = reply.value.leaseEnd
-    const waitIsOver = waitTime !== undefined && clock.elapsedSince(started) >= waitTime
-    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver) continue
     await updateLevels(scripts, hold)
-    throw notReplicated(subjectOf(scripts, hold), clientId, tries)
+    throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
   }
 }
 
 async function askOnce<Grant>(
-  scripts: LockScripts<Grant>,
+  { context, scripts, lease, signal }: AcquireRequest<Grant>,
   hold: Hold,
-  lease: number,
-  signal: AbortSignal | undefined,
 ): Promise<Reply<ReenterReply<Grant>>> {
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
@@ -115,7 +103,7 @@ async function askOnce<Grant>(
   } catch (error) {
     // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
     // ends without another operation releases the longer lease that the key may have.
-    hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.longestLease, hold.context.clock.now())
+    hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.longestLease, context.clock.now())
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
     throw error
   }

@@ -26,8 +26,9 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { acquire } from './acquire'
+import { AcquireRequest } from './acquire-request'
 import type { AcquiredLockHold } from './acquired-lock-hold'
-import type { Caller, Hold } from './hold'
+import { type Caller, type Hold, holdOf } from './hold'
 import type { LockScripts, LockState } from './lock-scripts'
 import { notHeldError } from './not-held'
 import { bareLevel, release } from './release'
@@ -96,7 +97,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const caller = given.threadId === undefined ? own : this.caller(given.threadId)
     let hold: AcquiredLockHold<Grant> | undefined
     try {
-      hold = await acquire(this.context, this.scripts, caller, given, true)
+      hold = await this.acquireFor(caller, given, true)
     } finally {
       if (!hold) thread.end()
     }
@@ -179,18 +180,25 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return (await this.inspect('')).timeToLive
   }
 
+  protected acquireFor(
+    caller: Caller,
+    options: AcquireArguments,
+    byToken: boolean,
+  ): Promise<AcquiredLockHold<Grant> | undefined> {
+    return acquire(new AcquireRequest(this.context, this.scripts, caller, options, byToken))
+  }
+
   /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
   protected async acquireBare(options: AcquireArguments): Promise<AcquiredLockHold<Grant> | undefined> {
     const caller = this.caller(options.threadId)
-    const acquired = await acquire(this.context, this.scripts, caller, options, false)
-    if (acquired && caller === unscopedCaller) this.takenWithoutScope(acquired.hold)
+    const acquired = await this.acquireFor(caller, options, false)
+    if (acquired && caller === unscopedCaller) {
+      const { hold } = acquired
+      hold.thread = ambientThread()
+      if (hold.thread) this.context.endedThreads.lockTaken(quote(this.getName()))
+      this.unscoped.add(hold)
+    }
     return acquired
-  }
-
-  private takenWithoutScope(hold: Hold) {
-    hold.thread = ambientThread()
-    if (hold.thread) this.context.endedThreads.lockTaken(quote(this.getName()))
-    this.unscoped.add(hold)
   }
 
   private acquireByToken<T>(
@@ -199,7 +207,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   ): Promise<Handle | undefined> {
     try {
       const known = read(options)
-      return this.toHandle(acquire(this.context, this.scripts, this.caller(known.threadId), known, true))
+      return this.toHandle(this.acquireFor(this.caller(known.threadId), known, true))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -210,7 +218,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return acquired as LockHold as Handle
   }
 
-  protected async toHandle(
+  private async toHandle(
     acquiring: Promise<AcquiredLockHold<Grant> | undefined>,
   ): Promise<Handle | undefined> {
     const acquired = await acquiring
@@ -231,8 +239,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   /** The hold that an `unlock()` of this caller concerns, also an expired one. */
   private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.scripts
-    const place = caller.entryOfHold(lockId)
-    const hold = place?.table.get(place.key)?.hold
+    const hold = holdOf(caller, lockId)
     if (hold) return hold
     const expired = caller.entryOfExpired(lockId)
     return expired?.table.retired(expired.key)
@@ -252,11 +259,10 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
 
   private async countOf(caller: Caller): Promise<number> {
     this.context.assertNotClosed()
-    const place = caller.entryOfHold(this.scripts.lockId)
     const hold =
       caller === unscopedCaller
         ? this.unscoped.peek(this.isLive, ambientThread())
-        : place?.table.get(place.key)?.hold
+        : holdOf(caller, this.scripts.lockId)
     if (!hold?.checkLive()) return 0
     const { count } = await this.inspect(hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')

@@ -1,13 +1,11 @@
 import { IllegalMonitorStateError } from '../api/errors'
-import type { Context } from '../client/context'
 import { type BranchPlace, HoldBranches } from '../ownership/branch-place'
 import { outsideThreads } from '../ownership/logical-thread'
 import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import { type AcquireOptions, remainingOptions } from './acquire-options'
-import type { Caller, Hold, LevelOrigin } from './hold'
-import type { AnyLockScripts } from './lock-scripts'
+import type { AnyAcquireRequest } from './acquire-request'
+import type { Hold } from './hold'
 
 /** A caller that enters below a hold of an ancestor. */
 interface BranchEntry {
@@ -20,27 +18,21 @@ interface BranchEntry {
  * is no such hold, and it acquires at once. Undefined when the wait was over.
  */
 export async function waitForSiblingBranches<Result>(
-  context: Context,
-  scripts: AnyLockScripts,
-  caller: Caller,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-  acquire: (options: AcquireOptions, origin: LevelOrigin) => Promise<Result | undefined>,
+  request: AnyAcquireRequest,
+  acquire: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  const started = options.waitTime === undefined ? undefined : context.clock.now()
-  let rest: AcquireOptions | undefined = options
   for (;;) {
-    const entry = enterBranch(scripts, caller)
-    const branchPlace = entry?.place
+    const entry = enterBranch(request)
+    const place = entry?.place
+    request.branchPlace = place
     try {
-      if (entry && !entry.place.isInside) rest = await untilInside(context, scripts, entry, rest)
-      const acquired = rest && (await acquire(rest, branchPlace ? { ...origin, branchPlace } : origin))
-      if (!acquired) branchPlace?.leave()
+      const isInside = !entry || entry.place.isInside || (await untilInside(request, entry))
+      const acquired = isInside ? await acquire() : undefined
+      if (!acquired) place?.leave()
       return acquired
     } catch (error) {
-      branchPlace?.leave()
+      place?.leave()
       if (error !== ANCESTOR_ACQUIRED) throw error
-      rest = started ? remainingOptions(options, context.clock.elapsedSince(started)) : options
     }
   }
 }
@@ -49,7 +41,7 @@ export async function waitForSiblingBranches<Result>(
  * Enters, or queues, below the hold of an ancestor; undefined if there is no such hold. One path of the tree of threads holds
  * the lock: siblings exclude each other below a hold, like other callers outside it.
  */
-function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
+function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
   const at = caller.entryOfHold(scripts.exclusiveLockId)
   const hold = at?.table.get(at.key)?.hold
@@ -60,21 +52,11 @@ function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | und
   return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared) }
 }
 
-/**
- * Waits until the caller is inside, or until the hold or the thread has ended. Resolves with the options and the rest of the
- * wait, or with undefined when the wait was over.
- */
-async function untilInside(
-  context: Context,
-  scripts: AnyLockScripts,
-  entry: BranchEntry,
-  options: AcquireOptions,
-): Promise<AcquireOptions | undefined> {
-  const { hold, place } = entry
-  const { waitTime } = options
-  if (waitTime !== undefined && waitTime <= 0) return undefined
-  const started = context.clock.now()
-  if (!place.isRefused) await decided(context, scripts, entry, options)
+/** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
+async function untilInside(request: AnyAcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
+  const { context, scripts } = request
+  if (request.isWaitOver) return false
+  if (!place.isRefused) await decided(request, place)
   if (place.isRefused)
     throw new IllegalMonitorStateError(
       `This logical thread and sibling branches hold the read lock ${quote(scripts.name)}, and it asks for the write ` +
@@ -82,16 +64,13 @@ async function untilInside(
         'ever. Release the read lock first, or take the write lock from the start.',
     )
   if (hold.state === 'lost') throw hold.lossError()
-  if (!place.isInside && !place.hasLeft) return undefined
-  return remainingOptions(options, context.clock.elapsedSince(started))
+  return place.isInside || place.hasLeft
 }
 
 /** Resolves when the place no longer waits or the wait is over; rejects when the signal aborts. */
 function decided(
-  context: Context,
-  scripts: AnyLockScripts,
-  { place }: BranchEntry,
-  { waitTime, signal }: AcquireOptions,
+  { context, scripts, waitTime, signal }: AnyAcquireRequest,
+  place: BranchPlace,
 ): Promise<void> {
   const joined = context.clock.now()
   return outsideThreads(() => {

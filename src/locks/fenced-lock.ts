@@ -216,7 +216,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this.tokenOf(lockArguments(first, unit)))!
+    return (await this.acquireBare(lockArguments(first, unit)))!.grant
   }
 
   async tryLockAndGetToken(
@@ -224,7 +224,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<number | undefined> {
-    return await this.tokenOf(tryLockArguments(first, second, third))
+    return (await this.acquireBare(tryLockArguments(first, second, third)))?.grant
   }
 
   protected override async acquireFor(
@@ -235,23 +235,15 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     try {
       return await super.acquireFor(caller, options, byToken)
     } catch (error) {
-      throw this.unlessUsedUp(error)
+      // The script's error says that the counter is used up. The caller's error says what that means.
+      const [key = ''] = this.tokenKeys
+      if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
+      throw new RangeError(
+        `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
+          `(client ${this.context.clientId}). Nothing was acquired.`,
+        { cause: error },
+      )
     }
-  }
-
-  /** Replaces the script's error about a counter that is used up by one that says what to do. */
-  private unlessUsedUp(error: unknown): unknown {
-    const [key = ''] = this.tokenKeys
-    if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) return error
-    return new RangeError(
-      `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +
-        `(client ${this.context.clientId}). Nothing was acquired.`,
-      { cause: error },
-    )
-  }
-
-  private async tokenOf(options: AcquireArguments): Promise<number | undefined> {
-    return (await this.acquireBare(options))?.grant
   }
 
   protected override handleOf(acquired: AcquiredLockHold<number>): FencedLockHold {

@@ -1,8 +1,9 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import { type BranchPlace, HoldBranches } from '../ownership/branch-place'
 import { outsideThreads } from '../ownership/logical-thread'
-import { onAbort } from '../util/abort'
+import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
+import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import type { AnyAcquireRequest } from './acquire-request'
 import type { Hold } from './hold'
@@ -43,13 +44,13 @@ export async function waitForSiblingBranches<Result>(
  */
 function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
-  const at = caller.entryOfHold(scripts.exclusiveLockId)
+  const at = caller.entryOfHold(scripts.exclusiveLockId ?? scripts.lockId)
   const hold = at?.table.get(at.key)?.hold
   if (!caller.thread || !at || !hold) return undefined
   const path = caller.pathBelow(at)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new HoldBranches()
-  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared) }
+  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared === true) }
 }
 
 /** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
@@ -75,17 +76,9 @@ function decided(
   const joined = context.clock.now()
   return outsideThreads(() => {
     const stopWatching = context.queues.watchSelfWait(scripts, joined)
-    let stopListening: (() => void) | undefined
-    let timer = { cancel() {} }
-    const either = new Promise<void>((resolve, reject) => {
-      if (signal) stopListening = onAbort(signal, () => reject(signal.reason))
-      if (waitTime !== undefined) timer = context.clock.after(waitTime, resolve)
-      void place.decided().then(resolve)
-    })
-    return either.finally(() => {
-      timer.cancel()
-      stopListening?.()
-      stopWatching()
-    })
+    const decision = place.decided()
+    const inTime =
+      waitTime === undefined ? decision : withTimeout(decision, waitTime, context.clock, () => {})
+    return unlessAborted(inTime, signal).finally(stopWatching)
   })
 }

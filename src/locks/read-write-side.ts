@@ -5,10 +5,6 @@ import type { LockState, ReleaseReply } from '../reentrant/lock-scripts'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 
-export function sideId(side: 'read' | 'write', key: string): string {
-  return `${side} ${key}`
-}
-
 /** The scripts of one side that both sides call in the same way. */
 interface SideScripts {
   readonly release: Script<ReleaseReply>
@@ -19,7 +15,6 @@ interface SideScripts {
 export abstract class ReadWriteSide {
   readonly channel: string
   readonly lockId: string
-  readonly exclusiveLockId: string
   readonly lockIds: readonly string[]
   /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
   readonly keyOutlivesLease = true
@@ -37,9 +32,8 @@ export abstract class ReadWriteSide {
     private readonly sideScripts: SideScripts,
   ) {
     this.channel = readWriteLockChannel(key)
-    this.lockId = sideId(side, key)
-    this.exclusiveLockId = sideId('write', key)
-    this.otherLockId = sideId(side === 'read' ? 'write' : 'read', key)
+    this.lockId = `${side} ${key}`
+    this.otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
     // When one side becomes free, the waiters of the other side may enter.
     this.lockIds = [this.lockId, this.otherLockId]
     this.keys = [key]

@@ -126,20 +126,16 @@ export class Hold extends Lease {
     this.context.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
   }
 
-  /** The longest full lease among its levels. */
-  leaseForLevels(watchdogTimeout: number): number {
-    return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
-  }
-
   /**
-   * The longest remaining lease among its levels. A level without a lease counts with the watchdog's full lease, because the
-   * rest of a longer lease that was just released says nothing about it.
+   * The longest lease among its levels, in full or less what has elapsed. A level without a lease counts with the watchdog's
+   * full lease, because the rest of a longer lease that was just released says nothing about it.
    */
-  needOfLevels(watchdogTimeout: number): number {
+  leaseForLevels(lessElapsed: boolean): number {
     return Math.max(
-      ...this.levels.map(({ leaseTime, granted }) =>
-        leaseTime === undefined ? watchdogTimeout : leaseTime - this.clock.elapsedSince(granted),
-      ),
+      ...this.levels.map(({ leaseTime, granted }) => {
+        if (leaseTime === undefined) return this.context.lockWatchdogTimeout
+        return lessElapsed ? leaseTime - this.clock.elapsedSince(granted) : leaseTime
+      }),
     )
   }
 

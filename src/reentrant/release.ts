@@ -57,12 +57,8 @@ export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise
 }
 
 async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> {
-  const { leases, lockWatchdogTimeout } = hold.context
-  const lease = Math.ceil(
-    scripts.levelsKeepTheirEnd
-      ? hold.needOfLevels(lockWatchdogTimeout)
-      : hold.leaseForLevels(lockWatchdogTimeout),
-  )
+  const { leases } = hold.context
+  const lease = Math.ceil(hold.leaseForLevels(scripts.levelsKeepTheirEnd === true))
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, leaseEnd } = hold
     hold.releasedEnd = leaseEnd

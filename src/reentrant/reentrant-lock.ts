@@ -207,7 +207,8 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   ): Promise<Handle | undefined> {
     try {
       const known = read(options)
-      return this.toHandle(this.acquireFor(this.caller(known.threadId), known, true))
+      const acquiring = this.acquireFor(this.caller(known.threadId), known, true)
+      return acquiring.then((acquired) => acquired && this.handleOf(acquired))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -216,13 +217,6 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   /** The LockHold that callers get. A kind whose `Handle` is more than a LockHold overrides this method. */
   protected handleOf(acquired: AcquiredLockHold<Grant>): Handle {
     return acquired as LockHold as Handle
-  }
-
-  private async toHandle(
-    acquiring: Promise<AcquiredLockHold<Grant> | undefined>,
-  ): Promise<Handle | undefined> {
-    const acquired = await acquiring
-    return acquired && this.handleOf(acquired)
   }
 
   private caller(explicit: number | undefined): Caller {

@@ -12,6 +12,7 @@ import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
+import type { AcquireResult } from '../reentrant/acquire-request'
 import { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
 import type { Caller } from '../reentrant/hold'
 import type { ReenterReply } from '../reentrant/lock-scripts'
@@ -231,7 +232,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
-  ): Promise<AcquiredLockHold<number> | undefined> {
+  ): Promise<AcquireResult<number>> {
     try {
       return await super.acquireFor(caller, options, byToken)
     } catch (error) {

@@ -2,8 +2,12 @@ import type { AcquireArguments } from '../api/arguments'
 import type { Context } from '../client/context'
 import type { BranchPlace } from '../ownership/branch-place'
 import type { Moment } from '../util/clock'
-import type { Caller, Level } from './hold'
+import type { AcquiredLockHold } from './acquired-lock-hold'
+import type { Caller, HoldRef, Level } from './hold'
 import type { LockScripts } from './lock-scripts'
+
+/** Undefined: the wait was over. */
+export type AcquireResult<Grant> = AcquiredLockHold<Grant> | undefined
 
 // biome-ignore lint/suspicious/noExplicitAny: only the answer to an acquisition depends on the payload of a grant.
 export type AnyAcquireRequest = AcquireRequest<any>
@@ -12,6 +16,8 @@ export type AnyAcquireRequest = AcquireRequest<any>
 export class AcquireRequest<Grant> {
   /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
   branchPlace: BranchPlace | undefined
+  /** The entry of its hold; undefined where each acquisition is an owner of its own. */
+  readonly place: HoldRef | undefined
   private readonly started: Moment | undefined
 
   constructor(
@@ -21,6 +27,7 @@ export class AcquireRequest<Grant> {
     private readonly options: AcquireArguments,
     private readonly byToken: boolean,
   ) {
+    this.place = caller.entryToAcquire(scripts.lockId)
     this.started = options.waitTime === undefined ? undefined : context.clock.now()
   }
 

@@ -4,7 +4,7 @@ import { newThreadId } from '../ownership/process-state'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
-import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
+import type { AcquireRequest, AcquireResult, AnyAcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import { Hold, type HoldRef, holdOf } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
@@ -15,16 +15,15 @@ import { waitForSiblingBranches } from './wait-for-sibling-branches'
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires the lock for a caller: a new hold, or another level of its hold. Undefined when the wait was over. */
-export function acquire<Grant>(request: AcquireRequest<Grant>): Promise<AcquiredLockHold<Grant> | undefined> {
-  const place = request.caller.entryToAcquire(request.scripts.lockId)
-  return place ? acquireAlone(request, place) : acquireAnew(request, undefined)
+export function acquire<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+  return request.place ? acquireAlone(request, request.place) : acquireAnew(request)
 }
 
 /** Rejects if another acquisition of this caller is in flight: a caller acquires a lock once at a time. */
 async function acquireAlone<Grant>(
   request: AcquireRequest<Grant>,
   place: HoldRef,
-): Promise<AcquiredLockHold<Grant> | undefined> {
+): Promise<AcquireResult<Grant>> {
   request.assertWanted()
   const { context, scripts, caller } = request
   if (place.table.get(place.key)?.acquiring?.isLocked())
@@ -33,8 +32,8 @@ async function acquireAlone<Grant>(
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = caller.thread?.parent
-    ? waitForSiblingBranches(request, () => acquireScoped(request, place))
-    : acquireScoped(request, place)
+    ? waitForSiblingBranches(request, () => acquireScoped(request))
+    : acquireScoped(request)
   // The entry is read after the call above. That call may retire an expired hold, which deletes the entry.
   const entry = place.table.getOrCreate(place.key)
   const guard = new Mutex()
@@ -50,21 +49,15 @@ async function acquireAlone<Grant>(
   }
 }
 
-async function acquireScoped<Grant>(
-  request: AcquireRequest<Grant>,
-  place: HoldRef,
-): Promise<AcquiredLockHold<Grant> | undefined> {
+async function acquireScoped<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
   const { scripts, caller } = request
   const hold = holdOf(caller, scripts.lockId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   const reentered = hold && (await reenterInTime(request, hold))
-  return reentered ?? (await acquireAnew(request, place))
+  return reentered ?? (await acquireAnew(request))
 }
 
-async function acquireAnew<Grant>(
-  request: AcquireRequest<Grant>,
-  place: HoldRef | undefined,
-): Promise<AcquiredLockHold<Grant> | undefined> {
+async function acquireAnew<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
   request.assertWanted()
   const { context, scripts, caller, lease, signal } = request
   const companion = scripts.companion?.(caller, !request.isWaitOver)
@@ -98,7 +91,7 @@ async function acquireAnew<Grant>(
     }
     const level = request.level(reply.sent)
     hold.levels.push(level)
-    take(request, hold, place)
+    take(request, hold)
     return new AcquiredLockHold(scripts, hold, level)
   }
 }
@@ -113,8 +106,8 @@ function tooShort({ name }: AnyLockScripts, { context, lease, threadId }: Hold):
   )
 }
 
-function take(request: AnyAcquireRequest, hold: Hold, place: HoldRef | undefined) {
-  const { context, scripts } = request
+function take(request: AnyAcquireRequest, hold: Hold) {
+  const { context, scripts, place } = request
   const { thread } = request.caller
   hold.thread = thread
   if (place) {

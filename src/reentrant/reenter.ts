@@ -4,7 +4,7 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step-after-try'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
-import type { AcquireRequest } from './acquire-request'
+import type { AcquireRequest, AcquireResult } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
 import { releaseOrphan } from './lock-orphan'
@@ -15,7 +15,7 @@ import { release, updateLevels, wrongTypeAs } from './release'
 export async function reenterInTime<Grant>(
   request: AcquireRequest<Grant>,
   hold: Hold,
-): Promise<AcquiredLockHold<Grant> | undefined> {
+): Promise<AcquireResult<Grant>> {
   const work = hold.runSerially(() => reenter(request, hold))
   const { context, scripts, waitTime, signal } = request
   const { clock, clientId, grace } = context
@@ -34,10 +34,7 @@ export async function reenterInTime<Grant>(
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter<Grant>(
-  request: AcquireRequest<Grant>,
-  hold: Hold,
-): Promise<AcquiredLockHold<Grant> | undefined> {
+async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promise<AcquireResult<Grant>> {
   request.assertWanted()
   if (!hold.checkLive()) return unlessLost(hold)
   const { context, scripts, lease } = request

@@ -26,7 +26,7 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { acquire } from './acquire'
-import { AcquireRequest } from './acquire-request'
+import { AcquireRequest, type AcquireResult } from './acquire-request'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import { type Caller, type Hold, holdOf } from './hold'
 import type { LockScripts, LockState } from './lock-scripts'
@@ -95,7 +95,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const thread = newChildThread()
     const own = new ThreadCaller<Hold>(this.context, thread)
     const caller = given.threadId === undefined ? own : this.caller(given.threadId)
-    let hold: AcquiredLockHold<Grant> | undefined
+    let hold: AcquireResult<Grant>
     try {
       hold = await this.acquireFor(caller, given, true)
     } finally {
@@ -184,12 +184,12 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
-  ): Promise<AcquiredLockHold<Grant> | undefined> {
+  ): Promise<AcquireResult<Grant>> {
     return acquire(new AcquireRequest(this.context, this.scripts, caller, options, byToken))
   }
 
   /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
-  protected async acquireBare(options: AcquireArguments): Promise<AcquiredLockHold<Grant> | undefined> {
+  protected async acquireBare(options: AcquireArguments): Promise<AcquireResult<Grant>> {
     const caller = this.caller(options.threadId)
     const acquired = await this.acquireFor(caller, options, false)
     if (acquired && caller === unscopedCaller) {

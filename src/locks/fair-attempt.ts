@@ -5,7 +5,6 @@ import type { AttemptOptions, LockScripts } from '../reentrant/lock-scripts'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
-import type { WaitTarget } from '../waiting/wait-target'
 import { FairPlaces } from './fair-places'
 import { FairBlocked, type FairScripts } from './fair-scripts'
 
@@ -16,7 +15,6 @@ const LEAVING_LASTS = 60_000
 
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
 export class FairAttempt extends AcquireAttempt<undefined> {
-  private readonly waitTarget: WaitTarget
   private readonly queues: boolean
   private places: FairPlaces | undefined
   private readonly began: Moment
@@ -33,17 +31,10 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     private readonly fair: FairScripts & LockScripts,
     options: AttemptOptions,
   ) {
-    super(context, fair, options)
-    const { owner, waitTime } = options
-    const { lockId, lockIds, key, policy } = fair
-    const channel = fair.channelOf(owner)
-    this.waitTarget = { lockId: `${lockId} waiter ${owner}`, key, lockIds, channel, policy }
+    super(context, fair, options, fair.queueOf(options.owner))
+    const { waitTime } = options
     this.began = context.clock.now()
     this.queues = waitTime === undefined || waitTime > 0
-  }
-
-  override get target(): WaitTarget {
-    return this.waitTarget
   }
 
   override send(): ScriptCall<Outcome<undefined>> {
@@ -71,7 +62,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
 
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void {
-    this.context.queues.wake(this.waitTarget.lockId)
+    this.context.queues.wake(this.target.lockId)
   }
 
   override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, lateCopyPossible: boolean): void {
@@ -104,7 +95,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
 
   private answered(outcome: Outcome<undefined>, sent: Moment, mayHavePlace: boolean) {
     if (!(outcome instanceof FairBlocked)) return
-    const isPlaced = outcome.place === 'queued'
+    const { isPlaced } = outcome
     this.mayHavePlace = isPlaced || mayHavePlace
     this.placedAt = isPlaced ? sent : undefined
     this.places?.learn(outcome)

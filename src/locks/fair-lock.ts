@@ -1,16 +1,14 @@
-import { IllegalMonitorStateError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { Context } from '../client/context'
-import type { Caller } from '../ownership/caller'
 import type { AcquireAttempt } from '../reentrant/acquire-attempt'
-import type { Hold } from '../reentrant/hold'
+import type { Caller, Hold } from '../reentrant/hold'
 import type { AttemptOptions, LockScripts, ReleaseReply } from '../reentrant/lock-scripts'
 import { ReentrantLock } from '../reentrant/reentrant-lock'
 import type { ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
 import { FairAttempt } from './fair-attempt'
 import { FairPlaces } from './fair-places'
 import { ALLOWANCE, FairScripts } from './fair-scripts'
+import { reentryRefused } from './non-reentrant-lock'
 
 /**
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server, across all
@@ -60,11 +58,8 @@ class FairLockScripts extends FairScripts implements LockScripts {
 class NonReentrantFairLockScripts extends FairLockScripts {
   override readonly kind = 'non-reentrant-fair'
 
-  refuseReentry({ threadId }: Hold, { description }: Caller): Error {
-    return new IllegalMonitorStateError(
-      `${description} holds the lock ${quote(this.name)} already (client ${this.context.clientId}, thread id ` +
-        `${threadId}), and it is not re-entrant. Release it first, or use getFairLock().`,
-    )
+  refuseReentry(hold: Hold, caller: Caller): Error {
+    return reentryRefused(this.name, hold, caller, 'getFairLock()')
   }
 }
 

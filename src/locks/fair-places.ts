@@ -14,19 +14,8 @@ interface Placed {
 
 const REFRESHES_AN_ALLOWANCE = 3
 
-/** The places of one client, by the keys of their locks. */
-type PlacesByKey = Map<string, FairPlaces>
-
-const clients = new WeakMap<Context, PlacesByKey>()
-
-function placesOf(context: Context): PlacesByKey {
-  let places = clients.get(context)
-  if (!places) {
-    places = new Map()
-    clients.set(context, places)
-  }
-  return places
-}
+/** The places of each client, by the keys of their locks. */
+const clients = new WeakMap<Context, Map<string, FairPlaces>>()
 
 /**
  * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their allowance. It
@@ -55,7 +44,9 @@ export class FairPlaces {
     const existing = FairPlaces.existing(context, scripts.key)
     if (existing) return existing
     const places = new FairPlaces(context, scripts)
-    placesOf(context).set(scripts.key, places)
+    const ofClient = clients.get(context)
+    if (ofClient) ofClient.set(scripts.key, places)
+    else clients.set(context, new Map([[scripts.key, places]]))
     return places
   }
 

@@ -5,6 +5,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { QUEUED_ON_SERVER } from '../waiting/wait-policy'
+import type { WaitTarget } from '../waiting/wait-target'
 import { PlainLockScripts } from './lock'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
@@ -17,18 +18,17 @@ const RECHECK_AFTER = 600_000
 export class FairBlocked {
   readonly granted = false
   readonly blockedFor = RECHECK_AFTER
-  readonly isLate: boolean
 
   constructor(
-    /** `queued`: the owner has a place in the queue. `late`: the try arrived after its deadline. */
-    readonly place: 'queued' | 'none' | 'late',
+    /** The owner has a place in the queue. */
+    readonly isPlaced: boolean,
+    /** The try arrived after its deadline. */
+    readonly isLate: boolean,
     /** How long the lock, or the place at the head, lasts without any command, in ms; -1 without expiry. */
     readonly lives: number,
     /** The time by the server's clock in ms. */
     readonly serverTime: number,
-  ) {
-    this.isLate = place === 'late'
-  }
+  ) {}
 }
 
 /** The answer to a refresh: see lua/fair-lock/refresh.lua. */
@@ -43,12 +43,10 @@ export interface RefreshReply {
   readonly found: readonly string[]
 }
 
-const PLACES = ['none', 'queued', 'late'] as const
-
 function decodeAcquire(raw: unknown): Outcome<undefined> {
   if (raw === null) return GRANTED
-  const [place, lives, serverTime] = raw as [0 | 1 | 2, number, number]
-  return new FairBlocked(PLACES[place], lives, serverTime)
+  const [place, lives, serverTime] = raw as [number, number, number]
+  return new FairBlocked(place === 1, place === 2, lives, serverTime)
 }
 
 function decodeRefresh(raw: unknown): RefreshReply {
@@ -87,9 +85,10 @@ export class FairScripts extends PlainLockScripts {
     this.ownChannels = `${this.channel}:`
   }
 
-  /** Each waiter is notified on a channel of its own. */
-  channelOf(owner: string): string {
-    return this.ownChannels + owner
+  /** Each waiter has a queue of its own in this client, and is notified on a channel of its own. */
+  queueOf(owner: string): WaitTarget {
+    const { lockId, lockIds, key, policy, ownChannels } = this
+    return { lockId: `${lockId} waiter ${owner}`, key, lockIds, channel: ownChannels + owner, policy }
   }
 
   /** One try that does not queue. */

@@ -12,7 +12,9 @@ import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
+import type { AcquireResult } from '../reentrant/acquire-request'
 import { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
+import type { Caller } from '../reentrant/hold'
 import type { ReenterReply } from '../reentrant/lock-scripts'
 import { ReentrantLock } from '../reentrant/reentrant-lock'
 import { script } from '../scripts/script'
@@ -215,7 +217,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this.tokenOf(lockArguments(first, unit)))!
+    return (await this.acquireBare(lockArguments(first, unit)))!.grant
   }
 
   async tryLockAndGetToken(
@@ -223,33 +225,18 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<number | undefined> {
-    return await this.tokenOf(tryLockArguments(first, second, third))
+    return (await this.acquireBare(tryLockArguments(first, second, third)))?.grant
   }
 
-  override async withLock<T>(
-    fn: (hold: FencedLockHold) => T | Promise<T>,
-    options?: WithLockOptions,
-  ): Promise<T> {
-    return await this.unlessUsedUp(super.withLock(fn, options))
-  }
-
-  protected override async acquireBare(
+  protected override async acquireFor(
+    caller: Caller,
     options: AcquireArguments,
-  ): Promise<AcquiredLockHold<number> | undefined> {
-    return await this.unlessUsedUp(super.acquireBare(options))
-  }
-
-  protected override async toHandle(
-    acquiring: Promise<AcquiredLockHold<number> | undefined>,
-  ): Promise<FencedLockHold | undefined> {
-    return await this.unlessUsedUp(super.toHandle(acquiring))
-  }
-
-  /** Replaces the script's error about a counter that is used up by one that says what to do. */
-  private async unlessUsedUp<T>(work: Promise<T>): Promise<T> {
+    byToken: boolean,
+  ): Promise<AcquireResult<number>> {
     try {
-      return await work
+      return await super.acquireFor(caller, options, byToken)
     } catch (error) {
+      // The script's error says that the counter is used up. The caller's error says what that means.
       const [key = ''] = this.tokenKeys
       if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
       throw new RangeError(
@@ -260,11 +247,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     }
   }
 
-  private async tokenOf(options: AcquireArguments): Promise<number | undefined> {
-    return (await this.acquireBare(options))?.grant
-  }
-
   protected override handleOf(acquired: AcquiredLockHold<number>): FencedLockHold {
-    return new FencedHold(this.context, this.scripts, acquired.hold, acquired.level)
+    return new FencedHold(this.scripts, acquired.hold, acquired.level)
   }
 }

@@ -29,14 +29,11 @@ export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds,
 export abstract class HashLockScripts<Grant = undefined> implements LockScripts<Grant> {
   readonly kind: string = 'lock'
   readonly lockId: string
-  readonly exclusiveLockId: string
   readonly channel: string
   readonly lockIds: readonly string[]
   /** The queue of the waiters of a spin lock of this name. */
   protected readonly spinQueueId: string
-  readonly shared = false
   readonly policy: WaitPolicy = EXCLUSIVE
-  readonly levelsKeepTheirEnd = false
   readonly renewal = HASH_LOCK_RENEWAL
   protected readonly keys: readonly string[]
 
@@ -46,7 +43,6 @@ export abstract class HashLockScripts<Grant = undefined> implements LockScripts<
     protected readonly context: Context,
   ) {
     this.lockId = `lock ${key}`
-    this.exclusiveLockId = this.lockId
     this.spinQueueId = `${this.lockId} spin`
     this.lockIds = [this.lockId, this.spinQueueId]
     this.channel = lockChannel(key)

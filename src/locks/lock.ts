@@ -16,12 +16,7 @@ export class PlainLockScripts extends HashLockScripts {
     return this.context.scripts.run(ACQUIRE, this.keys, [owner, lease], true)
   }
 
-  reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<undefined>> {
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
     return this.context.scripts.run(REENTER, this.keys, [owner, lease, count, releasedEnd], true)
   }
 }

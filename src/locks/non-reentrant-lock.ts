@@ -8,16 +8,16 @@ import { HandoffLockScripts } from './lock'
 class NonReentrantLockScripts extends HandoffLockScripts {
   override readonly kind: string = 'non-reentrant'
   refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.context, this.name, hold, caller)
+    return reentryRefused(this.name, hold, caller)
   }
 }
 
 /** For a caller that acquires again a lock which it holds and which is not re-entrant. */
-export function reentryRefused(context: Context, name: string, hold: Hold, caller: Caller): Error {
+export function reentryRefused(name: string, hold: Hold, caller: Caller, reentrant = 'getLock()'): Error {
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
-      `(client ${context.clientId}, thread id ${hold.threadId}). Release it first. ` +
-      'Where code that holds a lock calls code that takes it again, use getLock().',
+      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
+      `Where code that holds a lock calls code that takes it again, use ${reentrant}.`,
   )
 }
 

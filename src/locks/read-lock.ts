@@ -48,6 +48,7 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly shared = true
   readonly policy = SHARED
   readonly levelsKeepTheirEnd = true
+  readonly exclusiveLockId = this.otherLockId
   readonly renewal = READ_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
@@ -68,12 +69,7 @@ export class ReadLock extends ReadWriteSide implements LockScripts {
     return this.context.scripts.run(ACQUIRE, keys, [owner, lease, companion ?? ''], true)
   }
 
-  reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<undefined>> {
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
     return this.context.scripts.run(
       REENTER,
       [this.key, this.timeoutKey(owner, count)],

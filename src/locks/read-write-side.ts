@@ -1,13 +1,9 @@
 import type { Context } from '../client/context'
 import { readTimeoutParts, readWriteLockChannel } from '../redis/names'
-import type { Caller, Hold } from '../reentrant/hold'
+import { type Caller, type Hold, holdOf } from '../reentrant/hold'
 import type { LockState, ReleaseReply } from '../reentrant/lock-scripts'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-
-export function sideId(side: 'read' | 'write', key: string): string {
-  return `${side} ${key}`
-}
 
 /** The scripts of one side that both sides call in the same way. */
 interface SideScripts {
@@ -19,7 +15,6 @@ interface SideScripts {
 export abstract class ReadWriteSide {
   readonly channel: string
   readonly lockId: string
-  readonly exclusiveLockId: string
   readonly lockIds: readonly string[]
   /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
   readonly keyOutlivesLease = true
@@ -37,9 +32,8 @@ export abstract class ReadWriteSide {
     private readonly sideScripts: SideScripts,
   ) {
     this.channel = readWriteLockChannel(key)
-    this.lockId = sideId(side, key)
-    this.exclusiveLockId = sideId('write', key)
-    this.otherLockId = sideId(side === 'read' ? 'write' : 'read', key)
+    this.lockId = `${side} ${key}`
+    this.otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
     // When one side becomes free, the waiters of the other side may enter.
     this.lockIds = [this.lockId, this.otherLockId]
     this.keys = [key]
@@ -51,8 +45,7 @@ export abstract class ReadWriteSide {
 
   /** The live hold of this caller on the other side. */
   protected companionHold(caller: Caller): Hold | undefined {
-    const place = caller.entryOfHold(this.otherLockId)
-    const hold = place?.table.get(place.key)?.hold
+    const hold = holdOf(caller, this.otherLockId)
     return hold?.state === 'held' && !hold.isPastDeadline ? hold : undefined
   }
 

@@ -84,7 +84,7 @@ class Run implements RunOnceTask {
     this.timer.cancel()
     const renewed = await this.renewed
     if (!renewed) return await (this.left > 0 ? this.hold.leaveToLease() : this.hold.unlock())
-    if (this.left > 0) await this.untilOver()
+    if (this.left > 0) await new Promise<void>((over) => this.context.clock.after(this.left, over))
     try {
       await this.hold.unlock()
     } finally {
@@ -94,9 +94,5 @@ class Run implements RunOnceTask {
 
   private get left(): number {
     return this.atLeast - this.context.clock.elapsedSince(this.started)
-  }
-
-  private untilOver(): Promise<void> {
-    return new Promise((resolve) => this.context.clock.after(this.left, resolve))
   }
 }

@@ -113,22 +113,7 @@ class SpinLockScripts extends PlainLockScripts {
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
-    return new SpinAttempt(this.context, this, options, this.target)
-  }
-}
-
-class SpinAttempt extends AcquireAttempt<undefined> {
-  constructor(
-    context: Context,
-    scripts: SpinLockScripts,
-    options: AttemptOptions,
-    private readonly spinQueue: WaitTarget,
-  ) {
-    super(context, scripts, options)
-  }
-
-  override get target(): WaitTarget {
-    return this.spinQueue
+    return new AcquireAttempt(this.context, this, options, this.target)
   }
 }
 

@@ -121,12 +121,9 @@ class TokenLockScripts implements LockScripts {
   readonly kind = 'token'
   readonly ownerIsSecret = true
   readonly lockId: string
-  readonly exclusiveLockId: string
   readonly channel: string
   readonly lockIds: readonly string[]
-  readonly shared = false
   readonly policy = POLICY
-  readonly levelsKeepTheirEnd = false
   readonly renewal = RENEWAL
   private readonly keys: readonly string[]
 
@@ -136,14 +133,13 @@ class TokenLockScripts implements LockScripts {
     private readonly context: Context,
   ) {
     this.lockId = `token ${key}`
-    this.exclusiveLockId = this.lockId
     this.lockIds = [this.lockId]
     this.channel = tokenLockChannel(key)
     this.keys = [key]
   }
 
   refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.context, this.name, hold, caller)
+    return reentryRefused(this.name, hold, caller)
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
@@ -163,7 +159,7 @@ class TokenLockScripts implements LockScripts {
     return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
   }
 
-  reenter(token: string, lease: number): ScriptCall<ReenterReply<undefined>> {
+  reenter(token: string, lease: number): ScriptCall<ReenterReply> {
     return this.context.scripts.run(EXTEND, this.keys, [token, lease], true)
   }
 

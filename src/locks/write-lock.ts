@@ -28,9 +28,7 @@ const INSPECT = script('write-lock/inspect', decodeInspect)
 /** The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain lock. */
 export class WriteLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'write'
-  readonly shared = false
   readonly policy = EXCLUSIVE
-  readonly levelsKeepTheirEnd = false
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
 
@@ -58,12 +56,7 @@ export class WriteLock extends ReadWriteSide implements LockScripts {
     return this.context.scripts.run(ACQUIRE, this.guardedKeys, [owner, lease], true)
   }
 
-  reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<undefined>> {
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
     return this.run(REENTER, [owner, lease, count, releasedEnd], true)
   }
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../waiting/attempt'
 import type { WaitTarget } from '../waiting/wait-target'
 import type { Hold } from './hold'
 import { LockOrphan } from './lock-orphan'
-import type { AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
+import type { AnyLockScripts, AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
 import { warnOfOtherClients } from './self-wait-across-clients'
 
 /** One owner's attempt at one lock. */
@@ -26,6 +26,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     protected readonly context: Context,
     private readonly scripts: LockScripts<Grant>,
     { owner, threadId, companion, lease, waitTime, signal, thread }: AttemptOptions,
+    readonly target = queueFor(scripts, companion),
   ) {
     this.owner = owner
     this.threadId = threadId
@@ -35,17 +36,6 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     this.signal = signal
     this.thread = thread
     if (scripts.handOff) this.takeOver = this.handOff
-  }
-
-  /**
-   * The queue that it joins. A writer that reads may enter at once. It must not queue behind readers, because those wait
-   * for the end of its own write hold.
-   */
-  get target(): WaitTarget {
-    const { companion, scripts } = this
-    if (companion === undefined) return scripts
-    const { lockId, key, lockIds, channel, policy } = scripts
-    return { lockId: `${lockId} companion ${companion}`, key, lockIds, channel, policy }
   }
 
   get subject(): string {
@@ -72,4 +62,11 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   private handOff(giver: string): ScriptCall<Outcome<Grant>> {
     return this.scripts.handOff!(giver, this.owner, this.lease)
   }
+}
+
+/** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
+function queueFor(scripts: AnyLockScripts, companion: string | undefined): WaitTarget {
+  if (companion === undefined) return scripts
+  const { lockId, key, lockIds, channel, policy } = scripts
+  return { lockId: `${lockId} companion ${companion}`, key, lockIds, channel, policy }
 }

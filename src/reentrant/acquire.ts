@@ -1,58 +1,39 @@
 import { Mutex } from 'async-mutex'
 import { IllegalMonitorStateError, LockLostError } from '../api/errors'
-import type { Context } from '../client/context'
-import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
-import type { AcquireOptions } from './acquire-options'
+import type { AcquireRequest, AcquireResult, AnyAcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import { type Caller, Hold, type HoldRef, type Level, type LevelOrigin } from './hold'
+import { Hold, type HoldRef, holdOf } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
-import type { AnyLockScripts, LockScripts } from './lock-scripts'
-import { loseHold } from './loss'
+import type { AnyLockScripts } from './lock-scripts'
 import { reenterInTime } from './reenter'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires the lock for a caller: a new hold, or another level of its hold. Undefined when the wait was over. */
-export function acquire<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
-  options: AcquireOptions,
-  byToken: boolean,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  const place = caller.entryToAcquire(scripts.lockId)
-  const origin = { byToken, thread: caller.thread, branchPlace: undefined }
-  return place
-    ? acquireAlone(context, scripts, caller, place, options, origin)
-    : acquireAnew(context, scripts, caller, undefined, options, origin)
+export function acquire<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+  return request.place ? acquireAlone(request, request.place) : acquireAnew(request)
 }
 
 /** Rejects if another acquisition of this caller is in flight: a caller acquires a lock once at a time. */
 async function acquireAlone<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
+  request: AcquireRequest<Grant>,
   place: HoldRef,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  context.assertOpen()
-  options.signal?.throwIfAborted()
+): Promise<AcquireResult<Grant>> {
+  request.assertWanted()
+  const { context, scripts, caller } = request
   if (place.table.get(place.key)?.acquiring?.isLocked())
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
   const acquiring = caller.thread?.parent
-    ? waitForSiblingBranches(context, scripts, caller, options, origin, (rest, inside) =>
-        acquireScoped(context, scripts, caller, place, rest, inside),
-      )
-    : acquireScoped(context, scripts, caller, place, options, origin)
+    ? waitForSiblingBranches(request, () => acquireScoped(request))
+    : acquireScoped(request)
   // The entry is read after the call above. That call may retire an expired hold, which deletes the entry.
   const entry = place.table.getOrCreate(place.key)
   const guard = new Mutex()
@@ -68,88 +49,66 @@ async function acquireAlone<Grant>(
   }
 }
 
-async function acquireScoped<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
-  place: HoldRef,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  const held = caller.entryOfHold(scripts.lockId)
-  const hold = held?.table.get(held.key)?.hold
+async function acquireScoped<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+  const { scripts, caller } = request
+  const hold = holdOf(caller, scripts.lockId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
-  const reentered = hold && (await reenterInTime(context, scripts, hold, options, origin))
-  return reentered ?? (await acquireAnew(context, scripts, caller, place, options, origin))
+  const reentered = hold && (await reenterInTime(request, hold))
+  return reentered ?? (await acquireAnew(request))
 }
 
-async function acquireAnew<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  caller: Caller,
-  place: HoldRef | undefined,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  context.assertOpen()
-  options.signal?.throwIfAborted()
-  const { waitTime: wait, leaseTime, signal } = options
-  const started = wait === undefined ? undefined : context.clock.now()
-  const companion = scripts.companion?.(caller, wait === undefined || wait > 0)
-  const lease = leaseTime ?? context.lockWatchdogTimeout
+async function acquireAnew<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+  request.assertWanted()
+  const { context, scripts, caller, lease, signal } = request
+  const companion = scripts.companion?.(caller, !request.isWaitOver)
   for (let tries = 1; ; tries++) {
-    const waitTime = started && wait! - context.clock.elapsedSince(started)
+    const { waitTime } = request
     const threadId = newThreadId()
     const owner = scripts.ownerField(threadId)
     const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
     const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
     const { target } = attempt
     // Local waiters came first, so a single try must not go ahead of them.
-    if (waitTime !== undefined && wait! <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
+    if (waitTime !== undefined && waitTime <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
     const reply = await context.queues.acquire(target, attempt)
     if (!reply) return undefined
+    const hold = new Hold(context, scripts, threadId, owner, reply.sent, lease)
     try {
       // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
-      releaseOrphan(context, scripts, owner, lease, reply.sent)
+      releaseOrphan(scripts, hold, lease, reply.sent)
       throw error
     }
-    const hold = new Hold(context, loseHold, scripts, threadId, owner, reply.sent, lease)
     hold.grant = reply.value.grant
     if (reply.lateCopyPossible)
       hold.releaseLateCopy = () => context.orphans.lateCopy(new LockOrphan(context, scripts, owner, lease))
-    const level: Level = { leaseTime, granted: reply.sent, ...origin }
-    if (hold.isPastDeadline && !(await confirm(context, scripts, hold, signal))) {
+    if (hold.isPastDeadline && !(await confirm(request, hold))) {
       hold.releaseLateCopyOnce()
-      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(context, scripts, hold)
-      context.assertOpen()
-      signal?.throwIfAborted()
+      if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
+      request.assertWanted()
       continue
     }
+    const level = request.level(reply.sent)
     hold.levels.push(level)
-    take(context, scripts, hold, place, caller.thread)
-    return new AcquiredLockHold(context, scripts, hold, level)
+    take(request, hold)
+    return new AcquiredLockHold(scripts, hold, level)
   }
 }
 
-function tooShort({ clientId }: Context, { name }: AnyLockScripts, { lease, threadId }: Hold): LockLostError {
+function tooShort({ name }: AnyLockScripts, { context, lease, threadId }: Hold): LockLostError {
   return new LockLostError(
     `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${lease} ms ` +
-      `was over before the answer arrived (client ${clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
+      `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
       'than a round trip.',
     name,
     threadId,
   )
 }
 
-function take(
-  context: Context,
-  scripts: AnyLockScripts,
-  hold: Hold,
-  place: HoldRef | undefined,
-  thread: LogicalThread | undefined,
-) {
+function take(request: AnyAcquireRequest, hold: Hold) {
+  const { context, scripts, place } = request
+  const { thread } = request.caller
   hold.thread = thread
   if (place) {
     hold.ref = place
@@ -160,25 +119,21 @@ function take(
 }
 
 /** The answer came so late that the lease may have ended since. Asks the server whether the hold is still there. */
-async function confirm(
-  context: Context,
-  scripts: AnyLockScripts,
-  hold: Hold,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+async function confirm(request: AnyAcquireRequest, hold: Hold): Promise<boolean> {
+  const { context, scripts, lease, signal } = request
   try {
     const { value, sent, acknowledged } = await unlessAborted(
-      scripts.reenter(hold.ownerField, hold.lease, 1, 0).answer,
+      scripts.reenter(hold.ownerField, lease, 1, 0).answer,
       signal,
     )
-    hold.reset(sent, hold.lease)
+    hold.reset(sent, lease)
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.replicatedUpTo(sent)
     if (acknowledged && !hold.isPastDeadline) return true
-    releaseOrphan(context, scripts, hold.ownerField, hold.lease, sent)
+    releaseOrphan(scripts, hold, lease, sent)
     return false
   } catch (error) {
-    releaseOrphan(context, scripts, hold.ownerField, hold.lease, context.clock.now())
+    releaseOrphan(scripts, hold, lease, context.clock.now())
     throw error
   }
 }

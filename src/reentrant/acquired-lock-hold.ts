@@ -2,7 +2,6 @@ import { inspect } from 'node:util'
 import { type ReleaseOptions, releaseOptions } from '../api/arguments'
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
-import type { Context } from '../client/context'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
@@ -16,7 +15,6 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
   private unlocked = false
 
   constructor(
-    private readonly context: Context,
     private readonly scripts: AnyLockScripts,
     readonly hold: Hold,
     readonly level: Level,
@@ -42,27 +40,27 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
   }
 
   get signal(): AbortSignal {
-    this.checkLive()
+    this.hold.checkLive()
     return this.hold.signal
   }
 
   get isHeld(): boolean {
-    return this.checkLive() && this.hold.levels.includes(this.level)
+    return this.hold.checkLive() && this.hold.levels.includes(this.level)
   }
 
   unlock(options?: ReleaseOptions): Promise<void> {
-    const { context, scripts, hold, level } = this
+    const { scripts, hold, level } = this
     if (this.unlocked) return Promise.reject(this.unlockedAlready())
     let signal: AbortSignal | undefined
     try {
       signal = releaseOptions(options)
       this.unlocked = true
-      context.assertNotClosed()
+      hold.context.assertNotClosed()
     } catch (error) {
       return Promise.reject(error)
     }
     return unlessAborted(
-      release(context, scripts, hold, () => level),
+      release(scripts, hold, () => level),
       signal,
     )
   }
@@ -70,18 +68,18 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
   /** Ends the hold in this client. The server keeps the lock until the lease ends. */
   leaveToLease(): Promise<void> {
     this.unlocked = true
-    return leaveToLease(this.context, this.hold, this.level)
+    return leaveToLease(this.hold, this.level)
   }
 
   /** From now on the thread finds this hold as its own. */
   adoptBy(thread: LogicalThread): void {
-    new ThreadCaller(this.context, thread).adopt(this.hold)
+    new ThreadCaller(this.hold.context, thread).adopt(this.hold)
   }
 
   private unlockedAlready(): IllegalMonitorStateError {
     return new IllegalMonitorStateError(
       `This hold on the lock ${quote(this.lockName)} was released already ` +
-        `(client ${this.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
+        `(client ${this.hold.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
     )
   }
 
@@ -96,9 +94,5 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
 
   toJSON(): object {
     return { lockName: this.lockName, threadId: this.threadId }
-  }
-
-  private checkLive() {
-    return this.hold.checkLive()
   }
 }

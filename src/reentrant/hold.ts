@@ -1,3 +1,4 @@
+import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason, type Renewal } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
@@ -5,6 +6,7 @@ import type { Caller as CallerOf } from '../ownership/caller'
 import type { HoldRef as HoldRefOf } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
+import { quote } from '../util/quote'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
@@ -12,16 +14,18 @@ export type Caller = CallerOf<Hold>
 /** The place of an entry with a hold of this engine. */
 export type HoldRef = HoldRefOf<Hold>
 
+/** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
+export function holdOf(caller: Caller, lockId: string): Hold | undefined {
+  const place = caller.entryOfHold(lockId)
+  return place?.table.get(place.key)?.hold
+}
+
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
-export interface Level extends LevelOrigin {
+export interface Level {
   /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
   readonly leaseTime: number | undefined
   /** When the command that acquired it was sent. */
   readonly granted: Moment
-}
-
-/** The caller that acquired a level, and how it did. */
-export interface LevelOrigin {
   /** It belongs to a LockHold or a `withLock`; only these may release it. */
   readonly byToken: boolean
   /** The logical thread that acquired it; undefined for a caller without one. */
@@ -30,8 +34,11 @@ export interface LevelOrigin {
   readonly branchPlace: BranchPlace | undefined
 }
 
-/** Ends a hold that was not released. */
-export type LoseHold = (context: Context, hold: Hold, reason: LossReason) => void
+const EXPLANATIONS: Record<LossReason, string> = {
+  lease: 'its lease of {lease} ms, less a margin, ran out',
+  gone: 'the server no longer knows it',
+  forced: 'it was released by force',
+}
 
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
@@ -57,8 +64,7 @@ export class Hold extends Lease {
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
-    private readonly context: Context,
-    private readonly onLost: LoseHold,
+    readonly context: Context,
     lock: Leased & { readonly renewal: Renewal; readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
@@ -81,8 +87,38 @@ export class Hold extends Lease {
     return `thread id ${this.threadId}`
   }
 
+  /** Aborts its signal, and emits `lockLost` unless its explicit lease just ended. */
   lose(reason: LossReason): void {
-    this.onLost(this.context, this, reason)
+    if (this.state !== 'held' && this.state !== 'released') return
+    const { context, ref, lockName, kind, owner, threadId } = this
+    context.leases.end(this)
+    this.lossReason = reason
+    this.releaseLateCopyOnce()
+    const error = this.lossError()
+    if (reason === 'lease' && !this.needsWatchdog && this.levels.length > 0) {
+      this.end('expired', error)
+      ref?.table.retire(ref.key, this)
+      this.releaseOrphan?.()
+      return
+    }
+    this.end('lost', error)
+    this.releaseOrphan?.()
+    // The server notified no client; local waiters may be able to enter now.
+    if (reason === 'gone') context.queues.mayBeFree(this)
+    context.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
+  }
+
+  /** For its holder, when it has ended without a release. */
+  lossError(): LockLostError {
+    const { lockName, threadId } = this
+    const explanation = EXPLANATIONS[this.lossReason ?? 'lease'].replace('{lease}', String(this.lease))
+    return new LockLostError(
+      `The lock ${quote(lockName)} was lost: ${explanation} ` +
+        `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
+        'stop working under it, and acquire it again where needed.',
+      lockName,
+      threadId,
+    )
   }
 
   renewalFailed(error: unknown): void {
@@ -90,20 +126,16 @@ export class Hold extends Lease {
     this.context.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
   }
 
-  /** The longest full lease among its levels. */
-  leaseForLevels(watchdogTimeout: number): number {
-    return Math.max(...this.levels.map((level) => level.leaseTime ?? watchdogTimeout))
-  }
-
   /**
-   * The longest remaining lease among its levels. A level without a lease counts with the watchdog's full lease, because the
-   * rest of a longer lease that was just released says nothing about it.
+   * The longest lease among its levels, in full or less what has elapsed. A level without a lease counts with the watchdog's
+   * full lease, because the rest of a longer lease that was just released says nothing about it.
    */
-  needOfLevels(watchdogTimeout: number): number {
+  leaseForLevels(lessElapsed: boolean): number {
     return Math.max(
-      ...this.levels.map(({ leaseTime, granted }) =>
-        leaseTime === undefined ? watchdogTimeout : leaseTime - this.clock.elapsedSince(granted),
-      ),
+      ...this.levels.map(({ leaseTime, granted }) => {
+        if (leaseTime === undefined) return this.context.lockWatchdogTimeout
+        return lessElapsed ? leaseTime - this.clock.elapsedSince(granted) : leaseTime
+      }),
     )
   }
 

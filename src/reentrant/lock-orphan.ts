@@ -1,6 +1,7 @@
 import type { Context } from '../client/context'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { Moment } from '../util/clock'
+import type { Hold } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 
 /** The lock that an owner may still hold although no caller waits for it. */
@@ -19,13 +20,8 @@ export class LockOrphan implements Orphan {
   }
 }
 
-/** Releases, in the background, a lock that an owner may still hold. `since`: when its lease was last set. */
-export function releaseOrphan(
-  context: Context,
-  scripts: AnyLockScripts,
-  owner: string,
-  lease: number,
-  since: Moment,
-): void {
-  context.orphans.hold(new LockOrphan(context, scripts, owner, lease), since)
+/** Releases in the background what the server may still have of a hold. `since`: when its lease was last set. */
+export function releaseOrphan(scripts: AnyLockScripts, hold: Hold, lease: number, since: Moment): void {
+  const { context, ownerField } = hold
+  context.orphans.hold(new LockOrphan(context, scripts, ownerField, lease), since)
 }

@@ -34,13 +34,13 @@ export function decodeHandoff(raw: unknown): Outcome<undefined> {
 }
 
 /** The answer to a re-entry. */
-export interface ReenterReply<Grant> {
+export interface ReenterReply<Grant = undefined> {
   /** When the lease ends now, by the server's clock in ms; 0: the hold is gone. */
   readonly leaseEnd: number
   readonly grant: Grant
 }
 
-export function decodeReenter(raw: unknown): ReenterReply<undefined> {
+export function decodeReenter(raw: unknown): ReenterReply {
   return { leaseEnd: Number(raw), grant: undefined }
 }
 
@@ -107,20 +107,20 @@ export interface LockScripts<Grant = undefined> {
   readonly key: string
   /** Identifies this lock (and side) within the client. */
   readonly lockId: string
-  /** The lock whose hold excludes all other owners: itself or, for a read lock, the write side. */
-  readonly exclusiveLockId: string
+  /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
+  readonly exclusiveLockId?: string
   readonly channel: string
   /** Several owners may hold it together. */
-  readonly shared: boolean
+  readonly shared?: boolean
   /** How its waiters wait. */
   readonly policy: WaitPolicy
   /** The locks whose waiters may enter when this one is freed: itself, and the other side of a read-write lock. */
   readonly lockIds: readonly string[]
   /**
-   * True: after a partial release each remaining level keeps its own end. False: the key gets the longest lease of the
+   * After a partial release each remaining level keeps its own end. Otherwise the key gets the longest lease of the
    * remaining levels again, in full.
    */
-  readonly levelsKeepTheirEnd: boolean
+  readonly levelsKeepTheirEnd?: boolean
   /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
   readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */

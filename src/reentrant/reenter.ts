@@ -1,59 +1,45 @@
-import type { Context } from '../client/context'
 import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step-after-try'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
-import type { AcquireOptions } from './acquire-options'
+import type { AcquireRequest, AcquireResult } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import type { Hold, Level, LevelOrigin } from './hold'
+import type { Hold } from './hold'
 import { releaseOrphan } from './lock-orphan'
-import type { AnyLockScripts, LockScripts, ReenterReply } from './lock-scripts'
-import { loseHold, lossError } from './loss'
+import type { AnyLockScripts, ReenterReply } from './lock-scripts'
 import { release, updateLevels, wrongTypeAs } from './release'
 
 /** Re-enters after earlier operations on the hold. If the signal aborts or the wait ends first, the late level is released. */
 export async function reenterInTime<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
+  request: AcquireRequest<Grant>,
   hold: Hold,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  const work = hold.runSerially(() => reenter(context, scripts, hold, options, origin))
-  const { waitTime, signal } = options
-  const { clock, grace } = context
+): Promise<AcquireResult<Grant>> {
+  const work = hold.runSerially(() => reenter(request, hold))
+  const { context, scripts, waitTime, signal } = request
+  const { clock, clientId, grace } = context
   const inTime =
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, context.clientId)
+          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
   } catch (error) {
-    work.then((late) => late && release(context, scripts, late.hold, () => late.level)).catch(() => {})
+    work.then((late) => late && release(scripts, late.hold, () => late.level)).catch(() => {})
     throw error
   }
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
-  hold: Hold,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-): Promise<AcquiredLockHold<Grant> | undefined> {
-  context.assertOpen()
-  options.signal?.throwIfAborted()
-  if (!hold.checkLive()) {
-    if (hold.state === 'lost') throw lossError(context, hold)
-    return undefined
-  }
-  const lease = options.leaseTime ?? context.lockWatchdogTimeout
-  const reply = await askForLevel(context, scripts, hold, lease, options)
+async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promise<AcquireResult<Grant>> {
+  request.assertWanted()
+  if (!hold.checkLive()) return unlessLost(hold)
+  const { context, scripts, lease } = request
+  const reply = await askForLevel(request, hold)
+  if (!reply) return unlessLost(hold)
   const { value, sent } = reply
   hold.leaseEnd = value.leaseEnd
   // A kind of lock without a payload keeps the payload of the owner's newest grant.
@@ -63,46 +49,48 @@ async function reenter<Grant>(
     hold.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
-    // The hold was lost in this client while the call was in flight: releases what the server has just granted.
-    releaseOrphan(context, scripts, hold.ownerField, lease, sent)
-    throw lossError(context, hold)
+    // The hold ended in this client while the call was in flight: releases what the server has just granted.
+    releaseOrphan(scripts, hold, lease, sent)
+    return unlessLost(hold)
   }
-  const level: Level = { leaseTime: options.leaseTime, granted: sent, ...origin }
+  const level = request.level(sent)
   hold.levels.push(level)
   context.leases.update(hold)
-  return new AcquiredLockHold(context, scripts, hold, level)
+  return new AcquiredLockHold(scripts, hold, level)
 }
 
-/** Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. */
+/** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
+function unlessLost(hold: Hold): undefined {
+  if (hold.state === 'lost') throw hold.lossError()
+}
+
+/**
+ * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. Undefined if
+ * the hold is gone.
+ */
 async function askForLevel<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
+  request: AcquireRequest<Grant>,
   hold: Hold,
-  lease: number,
-  { waitTime, signal }: AcquireOptions,
-): Promise<Reply<ReenterReply<Grant>>> {
-  const started = context.clock.now()
+): Promise<Reply<ReenterReply<Grant>> | undefined> {
+  const { context, scripts } = request
   for (let tries = 1; ; tries++) {
-    const reply = await askOnce(context, scripts, hold, lease, signal)
+    const reply = await askOnce(request, hold)
     if (reply.value.leaseEnd === 0) {
-      loseHold(context, hold, 'gone')
-      throw lossError(context, hold)
+      // An explicit lease may have ended meanwhile.
+      if (hold.checkLive()) hold.lose('gone')
+      return undefined
     }
     if (reply.acknowledged) return reply
     hold.leaseEnd = reply.value.leaseEnd
-    const waitIsOver = waitTime !== undefined && context.clock.elapsedSince(started) >= waitTime
-    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !waitIsOver) continue
-    await updateLevels(context, scripts, hold)
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver) continue
+    await updateLevels(scripts, hold)
     throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
   }
 }
 
 async function askOnce<Grant>(
-  context: Context,
-  scripts: LockScripts<Grant>,
+  { context, scripts, lease, signal }: AcquireRequest<Grant>,
   hold: Hold,
-  lease: number,
-  signal: AbortSignal | undefined,
 ): Promise<Reply<ReenterReply<Grant>>> {
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
@@ -112,8 +100,7 @@ async function askOnce<Grant>(
   } catch (error) {
     // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
     // ends without another operation releases the longer lease that the key may have.
-    hold.releaseOrphan = () =>
-      releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, context.clock.now())
+    hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.longestLease, context.clock.now())
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
     throw error
   }

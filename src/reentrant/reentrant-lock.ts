@@ -26,10 +26,10 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { acquire } from './acquire'
+import { AcquireRequest, type AcquireResult } from './acquire-request'
 import type { AcquiredLockHold } from './acquired-lock-hold'
-import type { Caller, Hold } from './hold'
+import { type Caller, type Hold, holdOf } from './hold'
 import type { LockScripts, LockState } from './lock-scripts'
-import { loseHold } from './loss'
 import { notHeldError } from './not-held'
 import { bareLevel, release } from './release'
 
@@ -95,9 +95,9 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const thread = newChildThread()
     const own = new ThreadCaller<Hold>(this.context, thread)
     const caller = given.threadId === undefined ? own : this.caller(given.threadId)
-    let hold: AcquiredLockHold<Grant> | undefined
+    let hold: AcquireResult<Grant>
     try {
-      hold = await acquire(this.context, this.scripts, caller, given, true)
+      hold = await this.acquireFor(caller, given, true)
     } finally {
       if (!hold) thread.end()
     }
@@ -180,18 +180,25 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     return (await this.inspect('')).timeToLive
   }
 
-  /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
-  protected async acquireBare(options: AcquireArguments): Promise<AcquiredLockHold<Grant> | undefined> {
-    const caller = this.caller(options.threadId)
-    const acquired = await acquire(this.context, this.scripts, caller, options, false)
-    if (acquired && caller === unscopedCaller) this.takenWithoutScope(acquired.hold)
-    return acquired
+  protected acquireFor(
+    caller: Caller,
+    options: AcquireArguments,
+    byToken: boolean,
+  ): Promise<AcquireResult<Grant>> {
+    return acquire(new AcquireRequest(this.context, this.scripts, caller, options, byToken))
   }
 
-  private takenWithoutScope(hold: Hold) {
-    hold.thread = ambientThread()
-    if (hold.thread) this.context.endedThreads.lockTaken(quote(this.getName()))
-    this.unscoped.add(hold)
+  /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
+  protected async acquireBare(options: AcquireArguments): Promise<AcquireResult<Grant>> {
+    const caller = this.caller(options.threadId)
+    const acquired = await this.acquireFor(caller, options, false)
+    if (acquired && caller === unscopedCaller) {
+      const { hold } = acquired
+      hold.thread = ambientThread()
+      if (hold.thread) this.context.endedThreads.lockTaken(quote(this.getName()))
+      this.unscoped.add(hold)
+    }
+    return acquired
   }
 
   private acquireByToken<T>(
@@ -200,7 +207,8 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   ): Promise<Handle | undefined> {
     try {
       const known = read(options)
-      return this.toHandle(acquire(this.context, this.scripts, this.caller(known.threadId), known, true))
+      const acquiring = this.acquireFor(this.caller(known.threadId), known, true)
+      return acquiring.then((acquired) => acquired && this.handleOf(acquired))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -209,13 +217,6 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   /** The LockHold that callers get. A kind whose `Handle` is more than a LockHold overrides this method. */
   protected handleOf(acquired: AcquiredLockHold<Grant>): Handle {
     return acquired as LockHold as Handle
-  }
-
-  protected async toHandle(
-    acquiring: Promise<AcquiredLockHold<Grant> | undefined>,
-  ): Promise<Handle | undefined> {
-    const acquired = await acquiring
-    return acquired && this.handleOf(acquired)
   }
 
   private caller(explicit: number | undefined): Caller {
@@ -232,15 +233,14 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   /** The hold that an `unlock()` of this caller concerns, also an expired one. */
   private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.scripts
-    const place = caller.entryOfHold(lockId)
-    const hold = place?.table.get(place.key)?.hold
+    const hold = holdOf(caller, lockId)
     if (hold) return hold
     const expired = caller.entryOfExpired(lockId)
     return expired?.table.retired(expired.key)
   }
 
   private async releaseBare(hold: Hold, caller: Caller): Promise<void> {
-    await release(this.context, this.scripts, hold, () => {
+    await release(this.scripts, hold, () => {
       const level = bareLevel(hold, caller.thread)
       if (!level) throw this.notHeld(caller)
       return level
@@ -253,14 +253,13 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
 
   private async countOf(caller: Caller): Promise<number> {
     this.context.assertNotClosed()
-    const place = caller.entryOfHold(this.scripts.lockId)
     const hold =
       caller === unscopedCaller
         ? this.unscoped.peek(this.isLive, ambientThread())
-        : place?.table.get(place.key)?.hold
+        : holdOf(caller, this.scripts.lockId)
     if (!hold?.checkLive()) return 0
     const { count } = await this.inspect(hold.ownerField)
-    if (count === 0 && hold.state === 'held') loseHold(this.context, hold, 'gone')
+    if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count
   }
 

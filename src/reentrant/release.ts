@@ -1,12 +1,10 @@
 import { WrongTypeError } from '../api/errors'
-import type { Context } from '../client/context'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
 import { releaseOrphan } from './lock-orphan'
 import { type AnyLockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
-import { loseHold, lossError } from './loss'
 
 const TRIES_TO_SEE_LEASE = 5
 
@@ -14,27 +12,19 @@ const TRIES_TO_SEE_LEASE = 5
  * Releases the level of a hold that `chooseLevel` returns; with the last level the lock. `chooseLevel` throws if there is no
  * such level. If the hold is gone, settles the level and rejects with LockLostError.
  */
-export function release(
-  context: Context,
-  scripts: AnyLockScripts,
-  hold: Hold,
-  chooseLevel: () => Level,
-): Promise<void> {
+export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => Level): Promise<void> {
   return hold.runSerially(() => {
     // The level is chosen here, so that two concurrent calls release two different levels.
     const level = chooseLevel()
     const live = hold.checkLive()
     hold.levels.splice(hold.levels.indexOf(level), 1)
     level.branchPlace?.leave()
-    if (live)
-      return hold.levels.length === 0
-        ? releaseLast(context, scripts, hold)
-        : updateLevels(context, scripts, hold)
+    if (live) return hold.levels.length === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold)
     if (hold.levels.length === 0) {
       forget(hold)
-      releaseExpired(context, scripts, hold)
+      releaseExpired(scripts, hold)
     }
-    throw lossError(context, hold)
+    throw hold.lossError()
   })
 }
 
@@ -57,22 +47,18 @@ export function bareLevel(hold: Hold, thread: LogicalThread | undefined): Level 
 }
 
 /** Sets count and lease on the server to those that the levels of the hold need. */
-export async function updateLevels(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
+export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   try {
-    await releaseLevel(context, scripts, hold)
+    await releaseLevel(scripts, hold)
   } finally {
     // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
-    if (hold.state === 'held') context.leases.update(hold)
+    if (hold.state === 'held') hold.context.leases.update(hold)
   }
 }
 
-async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
-  const { lockWatchdogTimeout } = context
-  const lease = Math.ceil(
-    scripts.levelsKeepTheirEnd
-      ? hold.needOfLevels(lockWatchdogTimeout)
-      : hold.leaseForLevels(lockWatchdogTimeout),
-  )
+async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> {
+  const { leases } = hold.context
+  const lease = Math.ceil(hold.leaseForLevels(scripts.levelsKeepTheirEnd === true))
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, leaseEnd } = hold
     hold.releasedEnd = leaseEnd
@@ -80,11 +66,11 @@ async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hol
     const call = scripts.release(ownerField, levels.length, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     hold.mayShorten(call.started, lease)
-    context.leases.update(hold)
+    leases.update(hold)
     const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
-      loseHold(context, hold, 'gone')
-      throw lossError(context, hold)
+      hold.lose('gone')
+      throw hold.lossError()
     }
     if (value.result === 'other-lease') {
       // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed nothing.
@@ -102,7 +88,8 @@ async function releaseLevel(context: Context, scripts: AnyLockScripts, hold: Hol
   }
 }
 
-async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold): Promise<void> {
+async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
+  const { context } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
   const handoff = context.queues.handOff(scripts.lockId, hold.ownerField, hold.leaseLeft())
@@ -116,7 +103,7 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
   } catch (error) {
     if (!handoff) context.queues.freed(scripts, undefined)
     if (!(error instanceof WrongTypeError)) {
-      releaseOrphan(context, scripts, hold.ownerField, hold.longestLease, call.started)
+      releaseOrphan(scripts, hold, hold.longestLease, call.started)
       throw error
     }
     reply = clientReply(call, NOT_HELD)
@@ -131,8 +118,8 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
   }
   // After a broken connection "not held" means success: an earlier copy of this release was applied.
   if (!wasHeld && !connectionBroke) {
-    loseHold(context, hold, 'gone')
-    throw lossError(context, hold)
+    hold.lose('gone')
+    throw hold.lossError()
   }
 }
 
@@ -141,16 +128,16 @@ async function releaseLast(context: Context, scripts: AnyLockScripts, hold: Hold
  * Rejects with LockLostError if the hold was lost for another reason than its lease. It does not release what a late copy
  * of the acquisition may acquire, because that would release the lock as well.
  */
-export function leaveToLease(context: Context, hold: Hold, level: Level): Promise<void> {
+export function leaveToLease(hold: Hold, level: Level): Promise<void> {
   return hold.runSerially(async () => {
     const live = hold.checkLive()
     hold.levels.splice(hold.levels.indexOf(level), 1)
     if (hold.levels.length > 0) return
     forget(hold)
-    if (!live && hold.lossReason !== 'lease') throw lossError(context, hold)
+    if (!live && hold.lossReason !== 'lease') throw hold.lossError()
     if (!live) return
     hold.state = 'released'
-    context.leases.end(hold)
+    hold.context.leases.end(hold)
     // Local waiters need no wake-up: the server answered them how long the lease lasts.
   })
 }
@@ -174,18 +161,18 @@ function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Val
  * Releases a hold on the server whose deadline has passed here. It may still be there: the wall clock was set forward, or the
  * answer to a renewal was lost. Its field belongs to this hold alone, so the release cannot affect another hold.
  */
-function releaseExpired(context: Context, scripts: AnyLockScripts, hold: Hold) {
+function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
+  const { context, longestLease: lease, state, ended, granted, shortenedBy } = hold
   if (hold.lossReason !== 'lease') return
   // Another hold of this client on the same lock proves that it is gone.
   if (!scripts.shared && context.leases.live.first({ key: scripts.key, lockIds: [scripts.lockId] })) return
-  const { ownerField, longestLease: lease, state, ended, granted, shortenedBy } = hold
   // A partial release without an answer may have set the lease later.
   const lastSet = shortenedBy && shortenedBy.monotonic > granted.monotonic ? shortenedBy : granted
   if (scripts.keyOutlivesLease) {
     // The lease of the hold says nothing about its field. It may be negative if an inner level needed more than this one.
     const triesFor = Math.max(lease, context.lockWatchdogTimeout)
-    releaseOrphan(context, scripts, ownerField, triesFor, context.clock.now())
-  } else releaseOrphan(context, scripts, ownerField, lease, state === 'lost' && ended ? ended : lastSet)
+    releaseOrphan(scripts, hold, triesFor, context.clock.now())
+  } else releaseOrphan(scripts, hold, lease, state === 'lost' && ended ? ended : lastSet)
 }
 
 /** The caller has released every level: removes the hold from its hold table. */

@@ -1,14 +1,12 @@
 import { IllegalMonitorStateError } from '../api/errors'
-import type { Context } from '../client/context'
 import { type BranchPlace, HoldBranches } from '../ownership/branch-place'
 import { outsideThreads } from '../ownership/logical-thread'
-import { onAbort } from '../util/abort'
+import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
+import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import type { AcquireOptions } from './acquire-options'
-import type { Caller, Hold, LevelOrigin } from './hold'
-import type { AnyLockScripts } from './lock-scripts'
-import { lossError } from './loss'
+import type { AnyAcquireRequest } from './acquire-request'
+import type { Hold } from './hold'
 
 /** A caller that enters below a hold of an ancestor. */
 interface BranchEntry {
@@ -21,27 +19,21 @@ interface BranchEntry {
  * is no such hold, and it acquires at once. Undefined when the wait was over.
  */
 export async function waitForSiblingBranches<Result>(
-  context: Context,
-  scripts: AnyLockScripts,
-  caller: Caller,
-  options: AcquireOptions,
-  origin: LevelOrigin,
-  acquire: (options: AcquireOptions, origin: LevelOrigin) => Promise<Result | undefined>,
+  request: AnyAcquireRequest,
+  acquire: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
-  const started = options.waitTime === undefined ? undefined : context.clock.now()
-  let rest: AcquireOptions | undefined = options
   for (;;) {
-    const entry = enterBranch(scripts, caller)
-    const branchPlace = entry?.place
+    const entry = enterBranch(request)
+    const place = entry?.place
+    request.branchPlace = place
     try {
-      if (entry && !entry.place.isInside) rest = await untilInside(context, scripts, entry, rest)
-      const acquired = rest && (await acquire(rest, branchPlace ? { ...origin, branchPlace } : origin))
-      if (!acquired) branchPlace?.leave()
+      const isInside = !entry || entry.place.isInside || (await untilInside(request, entry))
+      const acquired = isInside ? await acquire() : undefined
+      if (!acquired) place?.leave()
       return acquired
     } catch (error) {
-      branchPlace?.leave()
+      place?.leave()
       if (error !== ANCESTOR_ACQUIRED) throw error
-      rest = started ? remainingOptions(options, context.clock.elapsedSince(started)) : options
     }
   }
 }
@@ -50,70 +42,43 @@ export async function waitForSiblingBranches<Result>(
  * Enters, or queues, below the hold of an ancestor; undefined if there is no such hold. One path of the tree of threads holds
  * the lock: siblings exclude each other below a hold, like other callers outside it.
  */
-function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
+function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
-  const at = caller.entryOfHold(scripts.exclusiveLockId)
+  const at = caller.entryOfHold(scripts.exclusiveLockId ?? scripts.lockId)
   const hold = at?.table.get(at.key)?.hold
   if (!caller.thread || !at || !hold) return undefined
   const path = caller.pathBelow(at)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new HoldBranches()
-  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared) }
+  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared === true) }
 }
 
-/**
- * Waits until the caller is inside, or until the hold or the thread has ended. Resolves with the options and the rest of the
- * wait, or with undefined when the wait was over.
- */
-async function untilInside(
-  context: Context,
-  scripts: AnyLockScripts,
-  entry: BranchEntry,
-  options: AcquireOptions,
-): Promise<AcquireOptions | undefined> {
-  const { hold, place } = entry
-  const { waitTime } = options
-  if (waitTime !== undefined && waitTime <= 0) return undefined
-  const started = context.clock.now()
-  if (!place.isRefused) await decided(context, scripts, entry, options)
+/** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
+async function untilInside(request: AnyAcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
+  const { context, scripts } = request
+  if (request.isWaitOver) return false
+  if (!place.isRefused) await decided(request, place)
   if (place.isRefused)
     throw new IllegalMonitorStateError(
       `This logical thread and sibling branches hold the read lock ${quote(scripts.name)}, and it asks for the write ` +
         `lock (client ${context.clientId}, thread id ${hold.threadId}). If a sibling asked too, both would wait for ` +
         'ever. Release the read lock first, or take the write lock from the start.',
     )
-  if (hold.state === 'lost') throw lossError(context, hold)
-  if (!place.isInside && !place.hasLeft) return undefined
-  return remainingOptions(options, context.clock.elapsedSince(started))
-}
-
-/** The options with a wait that is this many ms shorter. */
-function remainingOptions(options: AcquireOptions, elapsed: number): AcquireOptions {
-  const { waitTime } = options
-  return waitTime === undefined ? options : { ...options, waitTime: waitTime - elapsed }
+  if (hold.state === 'lost') throw hold.lossError()
+  return place.isInside || place.hasLeft
 }
 
 /** Resolves when the place no longer waits or the wait is over; rejects when the signal aborts. */
 function decided(
-  context: Context,
-  scripts: AnyLockScripts,
-  { place }: BranchEntry,
-  { waitTime, signal }: AcquireOptions,
+  { context, scripts, waitTime, signal }: AnyAcquireRequest,
+  place: BranchPlace,
 ): Promise<void> {
   const joined = context.clock.now()
   return outsideThreads(() => {
     const stopWatching = context.queues.watchSelfWait(scripts, joined)
-    let stopListening: (() => void) | undefined
-    let timer = { cancel() {} }
-    const either = new Promise<void>((resolve, reject) => {
-      if (signal) stopListening = onAbort(signal, () => reject(signal.reason))
-      if (waitTime !== undefined) timer = context.clock.after(waitTime, resolve)
-      void place.decided().then(resolve)
-    })
-    return either.finally(() => {
-      timer.cancel()
-      stopListening?.()
-      stopWatching()
-    })
+    const decision = place.decided()
+    const inTime =
+      waitTime === undefined ? decision : withTimeout(decision, waitTime, context.clock, () => {})
+    return unlessAborted(inTime, signal).finally(stopWatching)
   })
 }

@@ -7,8 +7,9 @@ import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 const WATCHDOG = 3_000
+const LEASE = 60_000
 
-describe('A hold that is lost while it is re-entered', () => {
+describe('A hold that ends while it is re-entered', () => {
   afterEach(closeAll)
 
   for (const kind of ['lock', 'readLock', 'writeLock'] as const)
@@ -46,4 +47,70 @@ describe('A hold that is lost while it is re-entered', () => {
       // All its levels are settled: its caller starts afresh.
       await (await lock.acquire(who)).unlock()
     })
+
+  for (const kind of ['lock', 'fencedLock', 'readLock', 'writeLock'] as const)
+    for (const answer of ['re-entered', 'gone'] as const)
+      it(`A lock() that re-enters while the explicit lease ends starts afresh, as a later one does: ${kind}, the server answers ${answer}`, async () => {
+        const clock = new JumpingClock()
+        const redis = await openRedis()
+        const name = uniqueName()
+        let reentered = false
+        const transport = tapped(async (sent) => {
+          if (!sent.name.endsWith('/reenter') || reentered) return sent.pass()
+          reentered = true
+          if (answer === 'gone') await redis.del(name)
+          clock.jumped += LEASE
+          // A look ends the hold here before the answer arrives.
+          if (answer === 're-entered') expect(outer.isHeld).to.equal(false)
+          return sent.pass()
+        })
+        const redisson = await createRedisson({}, { clock, transport })
+        const lost: unknown[] = []
+        redisson.on('lockLost', (event) => lost.push(event))
+        const lock =
+          kind === 'lock'
+            ? redisson.getLock(name)
+            : kind === 'fencedLock'
+              ? redisson.getFencedLock(name)
+              : redisson.getReadWriteLock(name)[kind]()
+        const who = { threadId: 1, leaseTime: LEASE }
+        const outer = await lock.acquire(who)
+
+        expect(await lock.tryLock({ ...who, waitTime: 2 * LEASE })).to.equal(true)
+        expect(reentered).to.equal(true)
+        expect(await redis.hvals(name))
+          .to.include('1')
+          .and.not.include('2')
+        expect(outer.isHeld).to.equal(false)
+        expect(await rejection(outer.unlock())).to.have.property('code', 'LOCK_LOST')
+        expect(lost).to.deep.equal([])
+        expect(await lock.isHeldByThread(1)).to.equal(true)
+        await lock.unlock({ threadId: 1 })
+        await waitUntil('nothing is left', async () => (await redis.exists(name)) === 0, 5_000)
+        await waitUntil(
+          'nothing of it is left in the client',
+          async () => Object.keys(leftIn(redisson)).length === 0,
+          5_000,
+        )
+      })
+
+  it('A tryLock() whose re-entry found no hold any more waits for the rest of its waitTime only', async () => {
+    const clock = new JumpingClock()
+    const redis = await openRedis()
+    const name = uniqueName()
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'lock/reenter') {
+        await redis.del(name)
+        await redis.hset(name, 'another:1', 1)
+        clock.jumped += LEASE
+      }
+      return sent.pass()
+    })
+    const lock = (await createRedisson({}, { clock, transport })).getLock(name)
+    const who = { threadId: 1, leaseTime: LEASE }
+    await lock.lock(who)
+
+    expect(await lock.tryLock({ ...who, waitTime: LEASE })).to.equal(false)
+    await redis.del(name)
+  })
 })

@@ -1,0 +1,64 @@
+import type { AcquireArguments } from '../api/arguments'
+import type { Context } from '../client/context'
+import type { BranchPlace } from '../ownership/branch-place'
+import type { Moment } from '../util/clock'
+import type { AcquiredLockHold } from './acquired-lock-hold'
+import type { Caller, HoldRef, Level } from './hold'
+import type { LockScripts } from './lock-scripts'
+
+/** Undefined: the wait was over. */
+export type AcquireResult<Grant> = AcquiredLockHold<Grant> | undefined
+
+// biome-ignore lint/suspicious/noExplicitAny: only the answer to an acquisition depends on the payload of a grant.
+export type AnyAcquireRequest = AcquireRequest<any>
+
+/** What a caller asked for, and what is left of its wait. */
+export class AcquireRequest<Grant> {
+  /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
+  branchPlace: BranchPlace | undefined
+  /** The entry of its hold; undefined where each acquisition is an owner of its own. */
+  readonly place: HoldRef | undefined
+  private readonly started: Moment | undefined
+
+  constructor(
+    readonly context: Context,
+    readonly scripts: LockScripts<Grant>,
+    readonly caller: Caller,
+    private readonly options: AcquireArguments,
+    private readonly byToken: boolean,
+  ) {
+    this.place = caller.entryToAcquire(scripts.lockId)
+    this.started = options.waitTime === undefined ? undefined : context.clock.now()
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.options.signal
+  }
+
+  /** In ms; without a leaseTime, the lease that the watchdog renews. */
+  get lease(): number {
+    return this.options.leaseTime ?? this.context.lockWatchdogTimeout
+  }
+
+  /** The rest of its wait, in ms; 0 or less: one try; undefined: without limit. */
+  get waitTime(): number | undefined {
+    return this.started && this.options.waitTime! - this.context.clock.elapsedSince(this.started)
+  }
+
+  get isWaitOver(): boolean {
+    const { waitTime } = this
+    return waitTime !== undefined && waitTime <= 0
+  }
+
+  /** Throws if the client shuts down or the caller has aborted. */
+  assertWanted(): void {
+    this.context.assertOpen()
+    this.signal?.throwIfAborted()
+  }
+
+  /** The level that it acquires by a command sent at `granted`. */
+  level(granted: Moment): Level {
+    const { byToken, branchPlace, caller, options } = this
+    return { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
+  }
+}

@@ -56,13 +56,30 @@ export interface AcquireArguments {
   readonly signal: AbortSignal | undefined
 }
 
+const NOTHING: AcquireArguments = {
+  leaseTime: undefined,
+  waitTime: undefined,
+  threadId: undefined,
+  signal: undefined,
+}
+
+/** `acquire({ … })`. */
+export const acquireOptions = optionsReader<LockOptions>(['leaseTime', 'threadId', 'signal'])
+/** `tryLock({ … })`, `tryAcquire({ … })`. */
+export const tryOptions = optionsReader<TryLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
+/** `withLock(fn, { … })`. */
+export const withLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'])
+/** `unlock({ … })`. */
+export const unlockOptions = optionsReader<UnlockOptions>(['threadId', 'signal'])
+/** `hold.unlock({ … })`. */
+export const releaseOptions = optionsReader<ReleaseOptions>(['signal'])
+const waitOptions = optionsReader<WaitOptions>(['waitTime', 'signal'])
+
 /** `lock()`, `lock(lease, unit?)`, `lock({ … })`. */
 export function lockArguments(first?: number | LockOptions, unit?: TimeUnit): AcquireArguments {
-  if (isOptions(first)) {
-    refuseAfter('options, whose times are in ms', unit)
-    return acquireOptions(first)
-  }
-  return { ...NOTHING, leaseTime: leaseTime(inMillis(first, unit, 'leaseTime')), waitTime: undefined }
+  if (!isOptions(first)) return { ...NOTHING, leaseTime: leaseTime(first, unit) }
+  refuseAfterOptions(unit)
+  return acquireOptions(first)
 }
 
 /** `tryLock()`, `tryLock(wait, unit?)`, `tryLock(wait, lease, unit?)`, `tryLock({ … })`. */
@@ -72,68 +89,50 @@ export function tryLockArguments(
   third?: TimeUnit,
 ): AcquireArguments {
   if (isOptions(first)) {
-    refuseAfter('options, whose times are in ms', second, third)
+    refuseAfterOptions(second, third)
     return tryOptions(first)
   }
-  if (second instanceof TimeUnit) refuseAfter('the unit', third)
-  const unit = second instanceof TimeUnit ? second : third
-  const lease = second instanceof TimeUnit ? undefined : second
-  return {
-    ...NOTHING,
-    waitTime: waitTime(inMillis(first, unit, 'waitTime')),
-    leaseTime: leaseTime(inMillis(lease, unit, 'leaseTime')),
+  if (!(second instanceof TimeUnit))
+    return { ...NOTHING, waitTime: waitTime(first, third, 0), leaseTime: leaseTime(second, third) }
+  refuseAfter('the unit', third)
+  return { ...NOTHING, waitTime: waitTime(first, second, 0) }
+}
+
+/** `await()`, `await(wait, unit?)`, `await({ … })`. */
+export function waitArguments(first?: number | WaitOptions, unit?: TimeUnit): AcquireArguments {
+  if (!isOptions(first)) return { ...NOTHING, waitTime: waitTime(first, unit) }
+  refuseAfterOptions(unit)
+  return waitOptions(first)
+}
+
+/** Returns a function that checks options with these keys. `defaultWait` holds where they give no `waitTime`. */
+export function optionsReader<Options extends object>(
+  known: readonly (keyof Options & string)[],
+  defaultWait?: number,
+): (options?: Options) => AcquireArguments {
+  const absent = { ...NOTHING, waitTime: defaultWait }
+  return (options) => {
+    if (options === undefined) return absent
+    checkOptions(options, known)
+    const given: WithLockOptions = options
+    return {
+      leaseTime: leaseTime(given.leaseTime),
+      waitTime: waitTime(given.waitTime, undefined, defaultWait),
+      threadId: threadId(given.threadId),
+      signal: abortSignal(given.signal),
+    }
   }
 }
-
-/** `tryLock({ … })`, `tryAcquire({ … })`. */
-export function tryOptions(options: TryLockOptions = {}): AcquireArguments {
-  return fromOptions(options, ['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
-}
-
-/** `acquire({ … })`. */
-export function acquireOptions(options?: LockOptions): AcquireArguments {
-  return options === undefined
-    ? NOTHING
-    : fromOptions(options, ['leaseTime', 'threadId', 'signal'], undefined)
-}
-
-/** `withLock(fn, { … })`. */
-export function withLockOptions(options?: WithLockOptions): AcquireArguments {
-  return options === undefined
-    ? NOTHING
-    : fromOptions(options, ['waitTime', 'leaseTime', 'threadId', 'signal'], undefined)
-}
-
-/** `await()`, `await(wait, unit?)`, `await({ waitTime, signal })`. */
-export function waitArguments(
-  first?: number | WaitOptions,
-  unit?: TimeUnit,
-): Pick<AcquireArguments, 'waitTime' | 'signal'> {
-  if (isOptions(first)) {
-    refuseAfter('options, whose times are in ms', unit)
-    return fromOptions(first, ['waitTime', 'signal'], undefined)
-  }
-  const wait = inMillis(first, unit, 'waitTime')
-  return { ...NOTHING, waitTime: wait === undefined ? undefined : waitTime(wait) }
-}
-
-/** `unlock({ threadId })`. */
-export function unlockOptions(options?: UnlockOptions): Pick<AcquireArguments, 'threadId' | 'signal'> {
-  return options === undefined ? NOTHING : fromOptions(options, ['threadId', 'signal'], undefined)
-}
-
-/** `hold.unlock({ signal })`. */
-export function releaseOptions(options?: ReleaseOptions): AbortSignal | undefined {
-  return options === undefined ? undefined : fromOptions(options, ['signal'], undefined).signal
-}
-
-const NOTHING = { leaseTime: undefined, waitTime: undefined, threadId: undefined, signal: undefined }
 
 function isOptions<T>(argument: number | T | undefined): argument is T {
   return typeof argument === 'object' || (typeof argument !== 'number' && argument !== undefined)
 }
 
 /** Refuses arguments that would be ignored silently: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
+export function refuseAfterOptions(...more: unknown[]): void {
+  refuseAfter('options, whose times are in ms', ...more)
+}
+
 function refuseAfter(what: string, ...more: unknown[]) {
   for (const each of more)
     if (each !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(each)}`)
@@ -152,22 +151,7 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
     if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
 }
 
-function fromOptions(
-  options: TryLockOptions,
-  known: readonly string[],
-  defaultWait: number | undefined,
-): AcquireArguments {
-  checkOptions(options, known)
-  const wait = inMillis(options.waitTime, undefined, 'waitTime')
-  return {
-    leaseTime: leaseTime(inMillis(options.leaseTime, undefined, 'leaseTime')),
-    waitTime: wait === undefined ? defaultWait : waitTime(wait),
-    threadId: threadId(options.threadId),
-    signal: abortSignal(options.signal),
-  }
-}
-
-function inMillis(value: unknown, unit: TimeUnit | undefined, name: string): number | undefined {
+function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): number | undefined {
   if (unit !== undefined && !(unit instanceof TimeUnit))
     throw new TypeError(`the unit must be a TimeUnit, got ${describe(unit)}`)
   if (value === undefined) return undefined
@@ -179,7 +163,8 @@ function inMillis(value: unknown, unit: TimeUnit | undefined, name: string): num
   return millis < 0 ? millis : Math.ceil(millis)
 }
 
-function leaseTime(millis: number | undefined): number | undefined {
+function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
+  const millis = inMillis('leaseTime', value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
     throw new RangeError(
@@ -188,8 +173,9 @@ function leaseTime(millis: number | undefined): number | undefined {
   return millis
 }
 
-function waitTime(millis: number | undefined): number {
-  return Math.max(millis ?? 0, 0)
+function waitTime(value: unknown, unit?: TimeUnit, fallback?: number): number | undefined {
+  const millis = inMillis('waitTime', value, unit)
+  return millis === undefined ? fallback : Math.max(millis, 0)
 }
 
 /** Checks a thread id that a caller chose. */

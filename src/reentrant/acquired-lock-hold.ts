@@ -55,7 +55,7 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     if (this.unlocked) return Promise.reject(this.unlockedAlready())
     let signal: AbortSignal | undefined
     try {
-      signal = releaseOptions(options)
+      signal = releaseOptions(options).signal
       this.unlocked = true
       context.assertNotClosed()
     } catch (error) {

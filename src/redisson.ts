@@ -155,7 +155,7 @@ export class Redisson implements RedissonClient {
   }
 
   once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.once(event, listener)
+    this.client.events.on(event, listener, true)
     return this
   }
 

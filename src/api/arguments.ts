@@ -125,7 +125,7 @@ export function optionsReader<Options extends object>(
 }
 
 function isOptions<T>(argument: number | T | undefined): argument is T {
-  return typeof argument === 'object' || (typeof argument !== 'number' && argument !== undefined)
+  return argument !== undefined && typeof argument !== 'number'
 }
 
 /** Refuses arguments that would be ignored silently: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
@@ -138,14 +138,10 @@ function refuseAfter(what: string, ...more: unknown[]) {
     if (each !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(each)}`)
 }
 
-/** Refuses an array, a Map or an AbortSignal. Read as options, it would have none, and would be ignored. */
-function isPlainObject(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof TimeUnit)
-}
-
 /** Throws TypeError unless `options` is an object with no other keys than these. */
 export function checkOptions(options: unknown, known: readonly string[]): void {
-  if (!isPlainObject(options))
+  // An array, a Map or an AbortSignal has no options of its own, and would be ignored silently.
+  if (Object.prototype.toString.call(options) !== '[object Object]' || options instanceof TimeUnit)
     throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
   for (const key of Object.keys(options as object))
     if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
@@ -202,9 +198,6 @@ export function positive(name: string, value: unknown): number {
 }
 
 export function describe(value: unknown): string {
-  return value === null
-    ? 'null'
-    : typeof value === 'object'
-      ? (value.constructor?.name ?? 'an object')
-      : typeof value
+  if (value === null) return 'null'
+  return typeof value === 'object' ? (value.constructor?.name ?? 'an object') : typeof value
 }

@@ -19,12 +19,9 @@ export class ClientLifecycle implements OnApplicationShutdown {
 export function logEventsOf(redisson: RedissonClient): void {
   const logger = new Logger('Redisson')
   redisson.on('error', (error) => logger.warn(error.message))
-  redisson.on('renewalFailed', ({ lockName, error }) =>
-    logger.warn(`The renewal of the lock ${JSON.stringify(lockName)} failed: ${messageOf(error)}`),
-  )
+  redisson.on('renewalFailed', ({ lockName, error }) => {
+    const reason = (error as Error)?.message ?? error
+    logger.warn(`The renewal of the lock ${JSON.stringify(lockName)} failed: ${reason}`)
+  })
   redisson.on('lockLost', ({ error }) => logger.error(error.message))
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -174,7 +174,6 @@ function waitTime(value: unknown, unit?: TimeUnit, fallback?: number): number | 
   return millis === undefined ? fallback : Math.max(millis, 0)
 }
 
-/** Checks a thread id that a caller chose. */
 export function threadId(value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw new TypeError(`threadId must be a number, got ${describe(value)}`)

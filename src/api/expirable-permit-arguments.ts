@@ -107,7 +107,6 @@ function needUnit(call: string, time: number | undefined, unit: TimeUnit | undef
     throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${time} }`)
 }
 
-/** Checks the id of a permit. */
 export function permitId(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError(`a permit's id must be a string, got ${describe(value)}`)
   if (!/^[0-9a-f]{32}$/i.test(value))

@@ -111,7 +111,7 @@ export class Client implements Context {
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
-    this.endedThreads = new EndedThreadWarning(this.clientId)
+    this.endedThreads = new EndedThreadWarning(clientId)
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
     this.isCluster = connections.isCluster
@@ -140,7 +140,7 @@ export class Client implements Context {
     publishLosses(clientId, this.events)
     this.queues = new TracedQueues({
       clock,
-      clientId: this.clientId,
+      clientId,
       grace: this.grace,
       scripts: this.scripts,
       subscriptions: this.subscriptions,
@@ -174,7 +174,6 @@ export class Client implements Context {
         if (lease.renewal.tracksKeys) this.leases.revalidate(lease)
   }
 
-  /** See RedissonClient.holds. */
   holds(): HeldLock[] {
     return [...this.leases.live.all()].map((lease) => ({
       kind: lease.kind,
@@ -186,7 +185,6 @@ export class Client implements Context {
     }))
   }
 
-  /** See RedissonClient.stats. */
   publicStats(): ClientStats {
     return {
       held: [...this.leases.live.all()].length,
@@ -209,7 +207,6 @@ export class Client implements Context {
     }
   }
 
-  /** See RedissonClient.shutdown. */
   async shutdown(timeout: number): Promise<void> {
     this.state = 'closing'
     const error = this.shutdownError()

@@ -46,7 +46,7 @@ export interface WithPermitOptions extends AcquirePermitOptions {
   waitTime?: number | undefined
 }
 
-export interface LeasedPermitsWanted extends AcquireArguments {
+export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId'> {
   readonly permits: number
   /** Whether the caller asked for a list. */
   readonly many: boolean
@@ -54,8 +54,6 @@ export interface LeasedPermitsWanted extends AcquireArguments {
 
 /** The most that one script call takes. */
 const MAX_PERMITS = 1_000
-
-const ONE = { permits: 1, many: false }
 
 const LEASED = ['permits', 'leaseTime', 'waitTime', 'signal'] as const
 const acquireOptions = optionsReader<LeasedPermitsOptions>(LEASED)
@@ -74,10 +72,10 @@ export function acquireLeasedArguments(
 ): LeasedPermitsWanted {
   if (typeof first === 'object') {
     refuseAfterOptions(unit)
-    return { ...acquireOptions(first), permits: permitCount(first), many: true }
+    return wanted(acquireOptions(first), permitCount(first), true)
   }
   needUnit('acquire(leaseTime, unit)', first, unit)
-  return { ...lockArguments(first, unit), ...ONE }
+  return wanted(lockArguments(first, unit), 1, false)
 }
 
 /** `tryAcquire()`, `tryAcquire(wait, unit)`, `tryAcquire(wait, lease, unit)`, `tryAcquire({ … })`. */
@@ -88,10 +86,18 @@ export function tryAcquireLeasedArguments(
 ): LeasedPermitsWanted {
   if (typeof first === 'object') {
     refuseAfterOptions(second, third)
-    return { ...tryOptions(first), permits: permitCount(first), many: true }
+    return wanted(tryOptions(first), permitCount(first), true)
   }
   needUnit('tryAcquire(waitTime, leaseTime, unit)', first, second instanceof TimeUnit ? second : third)
-  return { ...tryLockArguments(first, second, third), ...ONE }
+  return wanted(tryLockArguments(first, second, third), 1, false)
+}
+
+function wanted(
+  { leaseTime, waitTime, signal }: AcquireArguments,
+  permits: number,
+  many: boolean,
+): LeasedPermitsWanted {
+  return { permits, many, leaseTime, waitTime, signal }
 }
 
 function permitCount({ permits }: LeasedPermitsOptions): number {

@@ -54,8 +54,8 @@ const withPermitsOptions = optionsReader<WithPermitsOptions>(['permits', 'waitTi
 
 /** `acquire(permits?)`, `acquire({ … })`. */
 export function acquirePermitsArguments(first?: number | AcquirePermitsOptions): PermitsWanted {
-  if (typeof first !== 'object') return { ...acquireOptions(), permits: permitCount(first) }
-  return { ...acquireOptions(first), permits: permitCount(first.permits) }
+  if (typeof first !== 'object') return wanted(acquireOptions(), first)
+  return wanted(acquireOptions(first), first.permits)
 }
 
 /** `tryAcquire(permits?, waitTime?, unit?)`, `tryAcquire({ … })`. */
@@ -64,16 +64,16 @@ export function tryAcquirePermitsArguments(
   waitTime?: number,
   unit?: TimeUnit,
 ): PermitsWanted {
-  if (typeof first !== 'object') return { ...waitArguments(waitTime ?? 0, unit), permits: permitCount(first) }
+  if (typeof first !== 'object') return wanted(waitArguments(waitTime ?? 0, unit), first)
   refuseAfterOptions(waitTime, unit)
-  return { ...tryOptions(first), permits: permitCount(first.permits) }
+  return wanted(tryOptions(first), first.permits)
 }
 
 /** `withPermits(fn, { … })`. */
 export function withPermitsArguments(options?: WithPermitsOptions): PermitsWanted {
-  return { ...withPermitsOptions(options), permits: permitCount(options?.permits) }
+  return wanted(withPermitsOptions(options), options?.permits)
 }
 
-function permitCount(given: unknown): number {
-  return count(given ?? 1, 'permits', 0)
+function wanted({ waitTime, signal }: AcquireArguments, permits: unknown): PermitsWanted {
+  return { permits: count(permits ?? 1, 'permits', 0), waitTime, signal }
 }

@@ -198,14 +198,15 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
 
   private async permit(wanted: AcquireArguments): Promise<AcquiredPermit | undefined> {
     const { context, scripts } = this
-    const lease = wanted.leaseTime ?? context.lockWatchdogTimeout
+    const { leaseTime, signal } = wanted
+    const lease = leaseTime ?? context.lockWatchdogTimeout
     const started = context.clock.now()
     for (let tries = 1; ; tries++) {
       const waitTime = wanted.waitTime && Math.max(0, wanted.waitTime - context.clock.elapsedSince(started))
-      const taken = await this.take({ ...wanted, waitTime, permits: 1, many: false }, lease)
+      const taken = await this.take({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
       if (!taken) return undefined
       const { ids, sent, lateCopyPossible } = taken
-      const permit = new PermitLease(scripts, ids[0]!, sent, wanted.leaseTime, lateCopyPossible)
+      const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime, lateCopyPossible)
       if (!permit.isPastDeadline) {
         context.leases.begin(permit)
         return new AcquiredPermit(permit)

@@ -72,10 +72,10 @@ export function acquireLeasedArguments(
 ): LeasedPermitsWanted {
   if (typeof first === 'object') {
     refuseAfterOptions(unit)
-    return wanted(acquireOptions(first), permitCount(first), true)
+    return wanted(acquireOptions(first), first)
   }
   needUnit('acquire(leaseTime, unit)', first, unit)
-  return wanted(lockArguments(first, unit), 1, false)
+  return wanted(lockArguments(first, unit))
 }
 
 /** `tryAcquire()`, `tryAcquire(wait, unit)`, `tryAcquire(wait, lease, unit)`, `tryAcquire({ … })`. */
@@ -86,23 +86,20 @@ export function tryAcquireLeasedArguments(
 ): LeasedPermitsWanted {
   if (typeof first === 'object') {
     refuseAfterOptions(second, third)
-    return wanted(tryOptions(first), permitCount(first), true)
+    return wanted(tryOptions(first), first)
   }
   needUnit('tryAcquire(waitTime, leaseTime, unit)', first, second instanceof TimeUnit ? second : third)
-  return wanted(tryLockArguments(first, second, third), 1, false)
+  return wanted(tryLockArguments(first, second, third))
 }
 
 function wanted(
   { leaseTime, waitTime, signal }: AcquireArguments,
-  permits: number,
-  many: boolean,
+  options?: LeasedPermitsOptions,
 ): LeasedPermitsWanted {
-  return { permits, many, leaseTime, waitTime, signal }
-}
-
-function permitCount({ permits }: LeasedPermitsOptions): number {
-  if (count(permits, 'permits', 1) <= MAX_PERMITS) return permits
-  throw new RangeError(`permits must be at most ${MAX_PERMITS} in one call, got ${permits}`)
+  const permits = options === undefined ? 1 : count(options.permits, 'permits', 1)
+  if (permits > MAX_PERMITS)
+    throw new RangeError(`permits must be at most ${MAX_PERMITS} in one call, got ${permits}`)
+  return { permits, many: options !== undefined, leaseTime, waitTime, signal }
 }
 
 /** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */

@@ -7,20 +7,7 @@ export type {
   WithLockOptions,
 } from './api/arguments'
 export type { ClientStats, HeldLock } from './api/client-state'
-export type { LockMember, LockMemberState } from './api/errors'
-export {
-  IllegalMonitorStateError,
-  LockLostError,
-  LockNotReplicatedError,
-  LockQuorumError,
-  LockTimeoutError,
-  PermitNotHeldError,
-  RedisRefusedError,
-  RedissonError,
-  RedissonShutdownError,
-  RedisUnavailableError,
-  WrongTypeError,
-} from './api/errors'
+export * from './api/errors'
 export type { LockLostEvent, PermitLostEvent, RedissonEvents, RenewalFailedEvent } from './api/events'
 export type {
   AcquirePermitOptions,

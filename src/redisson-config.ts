@@ -1,11 +1,11 @@
 import { parseDocument } from 'yaml'
 import { describe } from './api/arguments'
 import type { RedissonOptions } from './index'
-import { isObject, type NotCarriedOver, Section } from './redisson-config/section'
+import { isObject, present, Section } from './redisson-config/section'
 import { cluster, sentinel, single } from './redisson-config/servers'
-import { REFUSED_MODES } from './redisson-config/settings'
+import { type NotCarriedOver, REFUSED_MODES } from './redisson-config/settings'
 
-export type { NotCarriedOver } from './redisson-config/section'
+export type { NotCarriedOver } from './redisson-config/settings'
 
 /** Options of `fromRedissonConfig()`. */
 export interface FromRedissonConfigOptions {
@@ -57,7 +57,7 @@ export function fromRedissonConfig(
   const root = new Section(settings, '')
   const section = new Section(root.take(mode) as Record<string, unknown>, `${mode}.`)
   const redis = MODES[mode](section, root)
-  const given = {
+  const options = present({
     lockWatchdogTimeout: root.number('lockWatchdogTimeout'),
     lockWatchdogBatchSize: root.number('lockWatchdogBatchSize'),
     checkLockSyncedSlaves: root.flag('checkLockSyncedSlaves'),
@@ -66,10 +66,9 @@ export function fromRedissonConfig(
       mode === 'clusterServersConfig'
         ? section.oneOf('shardedSubscriptionMode', ['AUTO', 'ON', 'OFF'])
         : undefined,
-  }
-  const named = Object.entries(given).filter(([, value]) => value !== undefined)
+  })
   return {
-    options: { redis, ...Object.fromEntries(named) },
+    options: { redis, ...options },
     notCarriedOver: [...root.notCarriedOver(), ...section.notCarriedOver()],
   }
 }

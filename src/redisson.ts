@@ -155,7 +155,7 @@ export class Redisson implements RedissonClient {
   }
 
   once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.once(event, listener)
+    this.client.events.on(event, listener, true)
     return this
   }
 
@@ -172,14 +172,10 @@ export class Redisson implements RedissonClient {
     return this.client.publicStats()
   }
 
-  shutdown(options: ShutdownOptions = {}): Promise<void> {
-    try {
-      const timeout = timeoutOf(options)
-      this.ending ??= this.client.shutdown(timeout)
-      return this.ending
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  async shutdown(options: ShutdownOptions = {}): Promise<void> {
+    const timeout = timeoutOf(options)
+    this.ending ??= this.client.shutdown(timeout)
+    await this.ending
   }
 
   /** @internal For tests: the client beneath. */

@@ -56,13 +56,33 @@ export interface AcquireArguments {
   readonly signal: AbortSignal | undefined
 }
 
+/** All are made here and have one shape. A copy by spread is slow where V8 has given up the shape of its source. */
+function acquireArguments(
+  leaseTime: number | undefined,
+  waitTime: number | undefined,
+  threadId?: number,
+  signal?: AbortSignal,
+): AcquireArguments {
+  return { leaseTime, waitTime, threadId, signal }
+}
+
+/** `acquire({ … })`. */
+export const acquireOptions = optionsReader<LockOptions>(['leaseTime', 'threadId', 'signal'])
+/** `tryLock({ … })`, `tryAcquire({ … })`. */
+export const tryOptions = optionsReader<TryLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
+/** `withLock(fn, { … })`. */
+export const withLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'])
+/** `unlock({ … })`. */
+export const unlockOptions = optionsReader<UnlockOptions>(['threadId', 'signal'])
+/** `hold.unlock({ … })`. */
+export const releaseOptions = optionsReader<ReleaseOptions>(['signal'])
+const waitOptions = optionsReader<WaitOptions>(['waitTime', 'signal'])
+
 /** `lock()`, `lock(lease, unit?)`, `lock({ … })`. */
 export function lockArguments(first?: number | LockOptions, unit?: TimeUnit): AcquireArguments {
-  if (isOptions(first)) {
-    refuseAfter('options, whose times are in ms', unit)
-    return acquireOptions(first)
-  }
-  return { ...NOTHING, leaseTime: leaseTime(inMillis(first, unit, 'leaseTime')), waitTime: undefined }
+  if (!isOptions(first)) return acquireArguments(leaseTime(first, unit), undefined)
+  refuseAfterOptions(unit)
+  return acquireOptions(first)
 }
 
 /** `tryLock()`, `tryLock(wait, unit?)`, `tryLock(wait, lease, unit?)`, `tryLock({ … })`. */
@@ -72,102 +92,64 @@ export function tryLockArguments(
   third?: TimeUnit,
 ): AcquireArguments {
   if (isOptions(first)) {
-    refuseAfter('options, whose times are in ms', second, third)
+    refuseAfterOptions(second, third)
     return tryOptions(first)
   }
-  if (second instanceof TimeUnit) refuseAfter('the unit', third)
-  const unit = second instanceof TimeUnit ? second : third
-  const lease = second instanceof TimeUnit ? undefined : second
-  return {
-    ...NOTHING,
-    waitTime: waitTime(inMillis(first, unit, 'waitTime')),
-    leaseTime: leaseTime(inMillis(lease, unit, 'leaseTime')),
-  }
+  if (!(second instanceof TimeUnit))
+    return acquireArguments(leaseTime(second, third), waitTime(first, third, 0))
+  refuseAfter('the unit', third)
+  return acquireArguments(undefined, waitTime(first, second, 0))
 }
 
-/** `tryLock({ … })`, `tryAcquire({ … })`. */
-export function tryOptions(options: TryLockOptions = {}): AcquireArguments {
-  return fromOptions(options, ['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
+/** `await()`, `await(wait, unit?)`, `await({ … })`. */
+export function waitArguments(first?: number | WaitOptions, unit?: TimeUnit): AcquireArguments {
+  if (!isOptions(first)) return acquireArguments(undefined, waitTime(first, unit))
+  refuseAfterOptions(unit)
+  return waitOptions(first)
 }
 
-/** `acquire({ … })`. */
-export function acquireOptions(options?: LockOptions): AcquireArguments {
-  return options === undefined
-    ? NOTHING
-    : fromOptions(options, ['leaseTime', 'threadId', 'signal'], undefined)
+/** Returns a function that checks options with these keys. `defaultWait` holds where they give no `waitTime`. */
+export function optionsReader<Options extends object>(
+  known: readonly (keyof Options & string)[],
+  defaultWait?: number,
+): (options?: Options) => AcquireArguments {
+  const absent = acquireArguments(undefined, defaultWait)
+  return (options) => (options === undefined ? absent : fromOptions(options, known, defaultWait))
 }
 
-/** `withLock(fn, { … })`. */
-export function withLockOptions(options?: WithLockOptions): AcquireArguments {
-  return options === undefined
-    ? NOTHING
-    : fromOptions(options, ['waitTime', 'leaseTime', 'threadId', 'signal'], undefined)
+function fromOptions(options: WithLockOptions, known: readonly string[], defaultWait: number | undefined) {
+  checkOptions(options, known)
+  return acquireArguments(
+    leaseTime(options.leaseTime),
+    waitTime(options.waitTime, undefined, defaultWait),
+    threadId(options.threadId),
+    abortSignal(options.signal),
+  )
 }
-
-/** `await()`, `await(wait, unit?)`, `await({ waitTime, signal })`. */
-export function waitArguments(
-  first?: number | WaitOptions,
-  unit?: TimeUnit,
-): Pick<AcquireArguments, 'waitTime' | 'signal'> {
-  if (isOptions(first)) {
-    refuseAfter('options, whose times are in ms', unit)
-    return fromOptions(first, ['waitTime', 'signal'], undefined)
-  }
-  const wait = inMillis(first, unit, 'waitTime')
-  return { ...NOTHING, waitTime: wait === undefined ? undefined : waitTime(wait) }
-}
-
-/** `unlock({ threadId })`. */
-export function unlockOptions(options?: UnlockOptions): Pick<AcquireArguments, 'threadId' | 'signal'> {
-  return options === undefined ? NOTHING : fromOptions(options, ['threadId', 'signal'], undefined)
-}
-
-/** `hold.unlock({ signal })`. */
-export function releaseOptions(options?: ReleaseOptions): AbortSignal | undefined {
-  return options === undefined ? undefined : fromOptions(options, ['signal'], undefined).signal
-}
-
-const NOTHING = { leaseTime: undefined, waitTime: undefined, threadId: undefined, signal: undefined }
 
 function isOptions<T>(argument: number | T | undefined): argument is T {
-  return typeof argument === 'object' || (typeof argument !== 'number' && argument !== undefined)
+  return argument !== undefined && typeof argument !== 'number'
 }
 
 /** Refuses arguments that would be ignored silently: `lock({ leaseTime: 10 }, TimeUnit.SECONDS)`. */
-function refuseAfter(what: string, ...more: unknown[]) {
-  for (const each of more)
-    if (each !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(each)}`)
+export function refuseAfterOptions(second: unknown, third?: unknown): void {
+  refuseAfter('options, whose times are in ms', second === undefined ? third : second)
 }
 
-/** Refuses an array, a Map or an AbortSignal. Read as options, it would have none, and would be ignored. */
-function isPlainObject(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof TimeUnit)
+function refuseAfter(what: string, argument: unknown) {
+  if (argument !== undefined) throw new TypeError(`nothing may follow ${what}; got ${describe(argument)}`)
 }
 
 /** Throws TypeError unless `options` is an object with no other keys than these. */
 export function checkOptions(options: unknown, known: readonly string[]): void {
-  if (!isPlainObject(options))
+  // An array, a Map or an AbortSignal has no options of its own, and would be ignored silently.
+  if (Object.prototype.toString.call(options) !== '[object Object]' || options instanceof TimeUnit)
     throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
   for (const key of Object.keys(options as object))
     if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
 }
 
-function fromOptions(
-  options: TryLockOptions,
-  known: readonly string[],
-  defaultWait: number | undefined,
-): AcquireArguments {
-  checkOptions(options, known)
-  const wait = inMillis(options.waitTime, undefined, 'waitTime')
-  return {
-    leaseTime: leaseTime(inMillis(options.leaseTime, undefined, 'leaseTime')),
-    waitTime: wait === undefined ? defaultWait : waitTime(wait),
-    threadId: threadId(options.threadId),
-    signal: abortSignal(options.signal),
-  }
-}
-
-function inMillis(value: unknown, unit: TimeUnit | undefined, name: string): number | undefined {
+function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): number | undefined {
   if (unit !== undefined && !(unit instanceof TimeUnit))
     throw new TypeError(`the unit must be a TimeUnit, got ${describe(unit)}`)
   if (value === undefined) return undefined
@@ -179,7 +161,8 @@ function inMillis(value: unknown, unit: TimeUnit | undefined, name: string): num
   return millis < 0 ? millis : Math.ceil(millis)
 }
 
-function leaseTime(millis: number | undefined): number | undefined {
+function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
+  const millis = inMillis('leaseTime', value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
     throw new RangeError(
@@ -188,11 +171,11 @@ function leaseTime(millis: number | undefined): number | undefined {
   return millis
 }
 
-function waitTime(millis: number | undefined): number {
-  return Math.max(millis ?? 0, 0)
+function waitTime(value: unknown, unit?: TimeUnit, fallback?: number): number | undefined {
+  const millis = inMillis('waitTime', value, unit)
+  return millis === undefined ? fallback : Math.max(millis, 0)
 }
 
-/** Checks a thread id that a caller chose. */
 export function threadId(value: unknown): number | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'number') throw new TypeError(`threadId must be a number, got ${describe(value)}`)
@@ -216,9 +199,6 @@ export function positive(name: string, value: unknown): number {
 }
 
 export function describe(value: unknown): string {
-  return value === null
-    ? 'null'
-    : typeof value === 'object'
-      ? (value.constructor?.name ?? 'an object')
-      : typeof value
+  if (value === null) return 'null'
+  return typeof value === 'object' ? (value.constructor?.name ?? 'an object') : typeof value
 }

@@ -1,4 +1,11 @@
-import { checkOptions, describe, lockArguments, waitArguments } from './arguments'
+import {
+  type AcquireArguments,
+  describe,
+  lockArguments,
+  optionsReader,
+  refuseAfterOptions,
+  tryLockArguments,
+} from './arguments'
 import { count } from './semaphore-arguments'
 import { TimeUnit } from './time-unit'
 
@@ -39,28 +46,36 @@ export interface WithPermitOptions extends AcquirePermitOptions {
   waitTime?: number | undefined
 }
 
-export interface LeasedPermitsWanted {
+export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId'> {
   readonly permits: number
   /** Whether the caller asked for a list. */
   readonly many: boolean
-  readonly leaseTime: number | undefined
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
 }
 
 /** The most that one script call takes. */
 const MAX_PERMITS = 1_000
 
-const ONE = { permits: 1, many: false, leaseTime: undefined, waitTime: undefined, signal: undefined }
+const LEASED = ['permits', 'leaseTime', 'waitTime', 'signal'] as const
+const acquireOptions = optionsReader<LeasedPermitsOptions>(LEASED)
+const tryOptions = optionsReader<LeasedPermitsOptions>(LEASED, 0)
+/** `acquirePermit({ … })`. */
+export const acquirePermitOptions = optionsReader<AcquirePermitOptions>(['leaseTime', 'signal'])
+/** `tryAcquirePermit({ … })`. */
+export const tryPermitOptions = optionsReader<TryAcquirePermitOptions>(['waitTime', 'leaseTime', 'signal'], 0)
+/** `withPermit(fn, { … })`. */
+export const withPermitOptions = optionsReader<WithPermitOptions>(['waitTime', 'leaseTime', 'signal'])
 
 /** `acquire()`, `acquire(lease, unit)`, `acquire({ … })`. */
 export function acquireLeasedArguments(
   first?: number | LeasedPermitsOptions,
   unit?: TimeUnit,
 ): LeasedPermitsWanted {
-  if (typeof first === 'object') return fromOptions(first, unit, undefined)
+  if (typeof first === 'object') {
+    refuseAfterOptions(unit)
+    return wanted(acquireOptions(first), first)
+  }
   needUnit('acquire(leaseTime, unit)', first, unit)
-  return { ...ONE, leaseTime: lockArguments(first, unit).leaseTime }
+  return wanted(lockArguments(first, unit))
 }
 
 /** `tryAcquire()`, `tryAcquire(wait, unit)`, `tryAcquire(wait, lease, unit)`, `tryAcquire({ … })`. */
@@ -69,49 +84,22 @@ export function tryAcquireLeasedArguments(
   second?: number | TimeUnit,
   third?: TimeUnit,
 ): LeasedPermitsWanted {
-  if (typeof first === 'object') return fromOptions(first, second ?? third, 0)
-  const unit = second instanceof TimeUnit ? second : third
-  const lease = second instanceof TimeUnit ? undefined : second
-  if (second instanceof TimeUnit && third !== undefined)
-    throw new TypeError(`nothing may follow the unit, got ${describe(third)}`)
-  needUnit('tryAcquire(waitTime, leaseTime, unit)', first, unit)
-  return {
-    ...ONE,
-    leaseTime: lockArguments(lease, unit).leaseTime,
-    waitTime: waitArguments(first ?? 0, unit).waitTime,
+  if (typeof first === 'object') {
+    refuseAfterOptions(second, third)
+    return wanted(tryOptions(first), first)
   }
+  needUnit('tryAcquire(waitTime, leaseTime, unit)', first, second instanceof TimeUnit ? second : third)
+  return wanted(tryLockArguments(first, second, third))
 }
 
-/** `acquirePermit({ … })`, `tryAcquirePermit({ … })`, `withPermit(fn, { … })`. */
-export function permitOptions(
-  options: WithPermitOptions = {},
-  known: readonly string[],
-  defaultWait: number | undefined,
+function wanted(
+  { leaseTime, waitTime, signal }: AcquireArguments,
+  options?: LeasedPermitsOptions,
 ): LeasedPermitsWanted {
-  checkOptions(options, known)
-  return { ...ONE, ...timesOf(options, defaultWait) }
-}
-
-function fromOptions(
-  options: LeasedPermitsOptions,
-  behind: unknown,
-  defaultWait: number | undefined,
-): LeasedPermitsWanted {
-  if (behind !== undefined) throw new TypeError('nothing may follow options, whose times are in ms')
-  checkOptions(options, ['permits', 'leaseTime', 'waitTime', 'signal'])
-  const permits = count(options.permits, 'permits', 1)
+  const permits = options === undefined ? 1 : count(options.permits, 'permits', 1)
   if (permits > MAX_PERMITS)
     throw new RangeError(`permits must be at most ${MAX_PERMITS} in one call, got ${permits}`)
-  return { permits, many: true, ...timesOf(options, defaultWait) }
-}
-
-function timesOf({ leaseTime, waitTime, signal }: WithPermitOptions, defaultWait: number | undefined) {
-  const wait = waitTime ?? defaultWait
-  return {
-    leaseTime: lockArguments({ leaseTime }).leaseTime,
-    waitTime: waitArguments({ waitTime: wait, signal }).waitTime,
-    signal,
-  }
+  return { permits, many: options !== undefined, leaseTime, waitTime, signal }
 }
 
 /** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
@@ -122,7 +110,6 @@ function needUnit(call: string, time: number | undefined, unit: TimeUnit | undef
     throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${time} }`)
 }
 
-/** Checks the id of a permit. */
 export function permitId(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError(`a permit's id must be a string, got ${describe(value)}`)
   if (!/^[0-9a-f]{32}$/i.test(value))

@@ -102,20 +102,20 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     throw new TypeError("shardedSubscriptionMode must be 'AUTO', 'ON' or 'OFF'")
   if (nameMapper !== undefined && typeof nameMapper?.map !== 'function')
     throw new TypeError('nameMapper must be an object with a map(name) method')
-  const whole = (
-    name: 'lockWatchdogTimeout' | 'lockWatchdogBatchSize' | 'slavesSyncTimeout' | 'unavailableAfter',
-    fallback: number,
-  ) => Math.ceil(positive(name, options[name] === undefined ? fallback : options[name]))
   return {
     redis: options.redis,
-    lockWatchdogTimeout: whole('lockWatchdogTimeout', 30_000),
-    lockWatchdogBatchSize: whole('lockWatchdogBatchSize', 100),
+    lockWatchdogTimeout: whole('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000),
+    lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
-    slavesSyncTimeout: whole('slavesSyncTimeout', 1_000),
-    unavailableAfter: whole('unavailableAfter', 10_000),
+    slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
+    unavailableAfter: whole('unavailableAfter', options.unavailableAfter, 10_000),
     shardedSubscriptionMode,
     mapName: nameMapper ? (name) => mapped(nameMapper, name) : (name) => name,
   }
+}
+
+function whole(name: string, given: unknown, fallback: number): number {
+  return given === undefined ? fallback : Math.ceil(positive(name, given))
 }
 
 function mapped(nameMapper: NameMapper, name: string): string {

@@ -13,13 +13,6 @@ import type { RLock } from './rlock'
  * other branches. While a branch waits to write, its ancestors that are not inside wait behind the same readers. They do
  * not enter before the branch, so an ancestor may enter and then await the branch. Where no ancestor writes, do not take
  * a read lock and then await a branch that already waits to write: the branch waits for that read lock.
- *
- * @example
- * ```ts
- * const prices = redisson.getReadWriteLock('prices')
- * await prices.readLock().withLock(read)
- * await prices.writeLock().withLock(change)
- * ```
  */
 export interface RReadWriteLock {
   /** The name given to `getReadWriteLock`. */

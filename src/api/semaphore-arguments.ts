@@ -1,4 +1,10 @@
-import { checkOptions, describe, type WaitOptions, waitArguments } from './arguments'
+import {
+  type AcquireArguments,
+  describe,
+  optionsReader,
+  refuseAfterOptions,
+  waitArguments,
+} from './arguments'
 import type { TimeUnit } from './time-unit'
 
 /** Options of a semaphore's `acquire()`. */
@@ -27,10 +33,8 @@ export interface WithPermitsOptions extends AcquirePermitsOptions {
   waitTime?: number | undefined
 }
 
-export interface PermitsWanted {
+export interface PermitsWanted extends Pick<AcquireArguments, 'waitTime' | 'signal'> {
   readonly permits: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
 }
 
 /** Java reads a count as an int. */
@@ -44,11 +48,14 @@ export function count(value: unknown, name: string, least: number): number {
   return value
 }
 
+const acquireOptions = optionsReader<AcquirePermitsOptions>(['permits', 'signal'])
+const tryOptions = optionsReader<TryAcquirePermitsOptions>(['permits', 'waitTime', 'signal'], 0)
+const withPermitsOptions = optionsReader<WithPermitsOptions>(['permits', 'waitTime', 'signal'])
+
 /** `acquire(permits?)`, `acquire({ … })`. */
 export function acquirePermitsArguments(first?: number | AcquirePermitsOptions): PermitsWanted {
-  if (typeof first !== 'object') return wanted(first, undefined)
-  checkOptions(first, ['permits', 'signal'])
-  return wanted(first.permits, { signal: first.signal })
+  if (typeof first !== 'object') return wanted(acquireOptions(), first)
+  return wanted(acquireOptions(first), first.permits)
 }
 
 /** `tryAcquire(permits?, waitTime?, unit?)`, `tryAcquire({ … })`. */
@@ -57,32 +64,16 @@ export function tryAcquirePermitsArguments(
   waitTime?: number,
   unit?: TimeUnit,
 ): PermitsWanted {
-  if (typeof first === 'object') {
-    if (waitTime !== undefined || unit !== undefined)
-      throw new TypeError('nothing may follow options, whose times are in ms')
-    return withPermitsArguments({ waitTime: 0, ...withoutUndefined(first) })
-  }
-  return {
-    permits: count(first ?? 1, 'permits', 0),
-    waitTime: waitArguments(waitTime ?? 0, unit).waitTime,
-    signal: undefined,
-  }
+  if (typeof first !== 'object') return wanted(waitArguments(waitTime ?? 0, unit), first)
+  refuseAfterOptions(waitTime, unit)
+  return wanted(tryOptions(first), first.permits)
 }
 
 /** `withPermits(fn, { … })`. */
-export function withPermitsArguments(options: WithPermitsOptions = {}): PermitsWanted {
-  checkOptions(options, ['permits', 'waitTime', 'signal'])
-  const { permits, waitTime, signal } = options
-  return wanted(permits, { waitTime, signal })
+export function withPermitsArguments(options?: WithPermitsOptions): PermitsWanted {
+  return wanted(withPermitsOptions(options), options?.permits)
 }
 
-function wanted(permits: unknown, options: WaitOptions | undefined): PermitsWanted {
-  const { waitTime, signal } = waitArguments(options)
+function wanted({ waitTime, signal }: AcquireArguments, permits: unknown): PermitsWanted {
   return { permits: count(permits ?? 1, 'permits', 0), waitTime, signal }
-}
-
-function withoutUndefined(options: TryAcquirePermitsOptions): TryAcquirePermitsOptions {
-  checkOptions(options, ['permits', 'waitTime', 'signal'])
-  const { waitTime, ...rest } = options
-  return waitTime === undefined ? rest : options
 }

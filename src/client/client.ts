@@ -101,7 +101,8 @@ export class Client implements Context {
   private constructor(
     readonly clientId: string,
     private readonly options: ResolvedOptions,
-    private readonly connections: Connections,
+    /** @internal Tests look at them. */
+    readonly connections: Connections,
     outages: OutageReporter,
     internals: ClientInternals & { readonly clock: Clock },
   ) {
@@ -110,7 +111,7 @@ export class Client implements Context {
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
-    this.endedThreads = new EndedThreadWarning(this.clientId)
+    this.endedThreads = new EndedThreadWarning(clientId)
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
     this.isCluster = connections.isCluster
@@ -121,7 +122,7 @@ export class Client implements Context {
       clock,
       hasReplicas,
       outages,
-      refusals: new OutageReporter(clock, (error) => this.events.error(error)),
+      refusals: new OutageReporter(clock, this.events.error),
       secrets: connections.secrets,
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
@@ -139,7 +140,7 @@ export class Client implements Context {
     publishLosses(clientId, this.events)
     this.queues = new TracedQueues({
       clock,
-      clientId: this.clientId,
+      clientId,
       grace: this.grace,
       scripts: this.scripts,
       subscriptions: this.subscriptions,
@@ -149,9 +150,7 @@ export class Client implements Context {
       audienceIsKnown: !this.isCluster || publishCommand === 'spublish',
     })
     this.orphans = new OrphanReleaser(clock)
-    this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, (error) =>
-      this.events.error(error),
-    )
+    this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
 
   /** The key of a lock of this name, by the name mapper. */
@@ -175,22 +174,6 @@ export class Client implements Context {
         if (lease.renewal.tracksKeys) this.leases.revalidate(lease)
   }
 
-  /** @internal For tests: the connection on which scripts run. */
-  get commands(): object | undefined {
-    return this.connections.opened?.commands
-  }
-
-  /** @internal For tests: the connections on which acquisitions wait for replicas. */
-  get acknowledged(): object | undefined {
-    return this.connections.opened?.acknowledged
-  }
-
-  /** @internal Whether scripts take the fast path. */
-  get usesFastPath(): boolean {
-    return this.connections.usesFastPath
-  }
-
-  /** See RedissonClient.holds. */
   holds(): HeldLock[] {
     return [...this.leases.live.all()].map((lease) => ({
       kind: lease.kind,
@@ -202,7 +185,6 @@ export class Client implements Context {
     }))
   }
 
-  /** See RedissonClient.stats. */
   publicStats(): ClientStats {
     return {
       held: [...this.leases.live.all()].length,
@@ -225,24 +207,18 @@ export class Client implements Context {
     }
   }
 
-  /** See RedissonClient.shutdown. */
   async shutdown(timeout: number): Promise<void> {
     this.state = 'closing'
     const error = this.shutdownError()
     this.queues.close(error)
     for (const lease of this.leases.live.all()) lease.refuseEntry()
-    await this.untilLetGo(timeout)
+    await withTimeout(this.letGo(), timeout, this.clock, () => {})
     this.state = 'closed'
     this.leases.stop()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
     this.scripts.close(error)
     this.subscriptions.close()
     this.connections.close()
-  }
-
-  /** Resolves when nothing is held and no command is in flight, at the latest after `timeout` ms. */
-  private async untilLetGo(timeout: number): Promise<void> {
-    await withTimeout(this.letGo(), timeout, this.clock, () => {})
   }
 
   private replicasCutOff() {
@@ -259,6 +235,7 @@ export class Client implements Context {
     )
   }
 
+  /** Resolves when nothing is held and no command is in flight. */
   private async letGo(): Promise<void> {
     // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))

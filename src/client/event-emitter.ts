@@ -9,39 +9,30 @@ const EVENTS: readonly (keyof RedissonEvents)[] = ['lockLost', 'permitLost', 're
  * harms no lock: its error becomes an `error` event. If a listener of `error` throws, its error becomes a process warning.
  */
 export class ClientEvents {
-  private readonly emitter = new EventEmitter<RedissonEvents>()
-  /** The wrapper that `once` added for each listener, so that `off` finds it. */
-  private readonly onceListeners = new WeakMap<object, unknown>()
+  private readonly emitter = new EventEmitter<keyof RedissonEvents>()
 
-  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
+  on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E], isOnce = false): void {
     if (!EVENTS.includes(event))
       throw new TypeError(`unknown event ${String(event)}; expected one of ${EVENTS.join(', ')}`)
     if (typeof listener !== 'function') throw new TypeError('a listener must be a function')
-    const bound = inThisContext(listener as (payload: unknown) => unknown)
-    this.emitter.on(event, Object.assign(bound, { listener }) as never)
-  }
-
-  once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
-    if (typeof listener !== 'function') throw new TypeError('a listener must be a function')
-    const first = ((payload: never) => {
-      this.off(event, first)
-      return (listener as (payload: never) => unknown)(payload)
-    }) as RedissonEvents[E]
-    this.onceListeners.set(listener, first)
-    this.on(event, first)
+    const call = inThisContext(listener as (payload: unknown) => unknown)
+    const bound = (payload: unknown) => {
+      if (isOnce) this.emitter.off(event, bound)
+      return call(payload)
+    }
+    this.emitter.on(event, Object.assign(bound, { listener }))
   }
 
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): void {
-    const added: unknown[] = [listener, this.onceListeners.get(listener)]
     for (const bound of this.emitter.listeners(event))
-      if (added.includes((bound as { listener?: unknown }).listener)) this.emitter.off(event, bound)
+      if ((bound as { listener?: unknown }).listener === listener) this.emitter.off(event, bound)
   }
 
   emit<E extends keyof RedissonEvents>(event: E, payload: Parameters<RedissonEvents[E]>[0]): void {
     // Calls the listeners one by one: in the emitter's own loop a listener that throws would keep the next ones from running.
     for (const listener of this.emitter.listeners(event)) {
       try {
-        const result: unknown = (listener as (payload: unknown) => unknown)(payload)
+        const result: unknown = listener(payload)
         if (result instanceof Promise) result.catch((error) => this.reportThrown(event, error))
       } catch (error) {
         this.reportThrown(event, error)
@@ -49,16 +40,12 @@ export class ClientEvents {
     }
   }
 
-  error(error: Error): void {
-    this.emit('error', error)
-  }
+  readonly error = (error: Error): void => this.emit('error', error)
 
   private reportThrown(event: keyof RedissonEvents, thrown: unknown) {
     const error = new Error(
       `A listener of the ${event} event threw: ${(thrown as Error)?.message ?? thrown}`,
-      {
-        cause: thrown,
-      },
+      { cause: thrown },
     )
     if (event === 'error' || this.emitter.listenerCount('error') === 0)
       process.emitWarning(error.message, { code: 'RLOCK_LISTENER_THREW' })

@@ -111,7 +111,7 @@ export class UnionHold implements MultiLockHold {
   unlock(options?: ReleaseOptions): Promise<void> {
     let signal: AbortSignal | undefined
     try {
-      signal = releaseOptions(options)
+      signal = releaseOptions(options).signal
     } catch (error) {
       return Promise.reject(error)
     }

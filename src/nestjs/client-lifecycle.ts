@@ -3,19 +3,11 @@ import type { RedissonClient } from '../index'
 
 /** Starts and ends the client of an application. */
 export class ClientLifecycle implements OnApplicationShutdown {
-  private constructor(
+  constructor(
     readonly redisson: RedissonClient,
-    private readonly shutdownTimeout: number | undefined,
+    /** Absent: the client belongs to the caller, and is not shut down. */
+    private readonly shutdownTimeout?: number,
   ) {}
-
-  static ofYours(redisson: RedissonClient): ClientLifecycle {
-    return new ClientLifecycle(redisson, undefined)
-  }
-
-  static ofOurs(redisson: RedissonClient, shutdownTimeout: number, logEvents: boolean): ClientLifecycle {
-    if (logEvents) log(redisson)
-    return new ClientLifecycle(redisson, shutdownTimeout)
-  }
 
   /** It does not run in `onModuleDestroy`: at that time requests and jobs still run, and their releases would fail. */
   async onApplicationShutdown(): Promise<void> {
@@ -23,15 +15,13 @@ export class ClientLifecycle implements OnApplicationShutdown {
   }
 }
 
-function log(redisson: RedissonClient) {
+/** Sends the events of a client to Nest's logger. */
+export function logEventsOf(redisson: RedissonClient): void {
   const logger = new Logger('Redisson')
   redisson.on('error', (error) => logger.warn(error.message))
-  redisson.on('renewalFailed', ({ lockName, error }) =>
-    logger.warn(`The renewal of the lock ${JSON.stringify(lockName)} failed: ${messageOf(error)}`),
-  )
+  redisson.on('renewalFailed', ({ lockName, error }) => {
+    const reason = (error as Error)?.message ?? error
+    logger.warn(`The renewal of the lock ${JSON.stringify(lockName)} failed: ${reason}`)
+  })
   redisson.on('lockLost', ({ error }) => logger.error(error.message))
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,6 @@
 import type { DynamicModule, FactoryProvider, ModuleMetadata } from '@nestjs/common'
 import { Redisson, type RedissonClient, type RedissonOptions } from '../index'
-import { ClientLifecycle } from './client-lifecycle'
+import { ClientLifecycle, logEventsOf } from './client-lifecycle'
 import { getRedissonToken } from './inject'
 
 /** The client of the module: options for a new one, or a client of yours. */
@@ -85,7 +85,9 @@ export class RedissonModule {
 async function open(source: ClientSource): Promise<ClientLifecycle> {
   if (typeof source !== 'object' || source === null)
     throw new TypeError("RedissonModule expects options, such as { redis: 'redis://127.0.0.1:6379' }")
-  if ('redisson' in source) return ClientLifecycle.ofYours(source.redisson)
+  if ('redisson' in source) return new ClientLifecycle(source.redisson)
   const { shutdownTimeout = 10_000, logEvents = true, ...options } = source
-  return ClientLifecycle.ofOurs(await Redisson.create(options), shutdownTimeout, logEvents)
+  const redisson = await Redisson.create(options)
+  if (logEvents) logEventsOf(redisson)
+  return new ClientLifecycle(redisson, shutdownTimeout)
 }

@@ -1,17 +1,12 @@
-import { NOT_CARRIED, NOT_KNOWN } from './settings'
-
-/** A setting of the file that is not in the options. */
-export interface NotCarriedOver {
-  /** Its path in the file, for instance `singleServerConfig.sslTruststore`. */
-  readonly name: string
-  /** What to do instead, or why nothing needs to be done. */
-  readonly why: string
-  /** Whether locks or connections may behave differently without it. */
-  readonly matters: boolean
-}
+import { NOT_CARRIED, NOT_KNOWN, type NotCarriedOver } from './settings'
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Without the values that are undefined: a setting that the file does not have is no option either. */
+export function present<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as typeof given
 }
 
 /** The settings at the top of the file, or of one mode. Remembers which settings were read, and explains the others. */

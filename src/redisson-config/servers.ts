@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'ioredis'
 import type { RedisSource } from '../api/redis-source'
-import { isObject, type Section } from './section'
+import { isObject, present, type Section } from './section'
 
 /** The address of a server, from a URL of Redisson. */
 interface Address {
@@ -29,14 +29,6 @@ function parseAddress(text: string, section: Section, name: string): Address {
   }
 }
 
-/** Whether all addresses use TLS. As in Java, they must agree on it. */
-function sharedTls(addresses: readonly Address[], section: Section, name: string): boolean {
-  const [first] = addresses
-  if (!addresses.every(({ tls }) => tls === first!.tls))
-    throw section.refusal(name, 'mixes addresses with and without TLS')
-  return first!.tls
-}
-
 /** The setting in the section of the mode, or at the top of the file, where Redisson 4 has it. */
 function credential(name: 'username' | 'password', section: Section, root: Section): string | undefined {
   const [own, top] = [section.text(name), root.text(name)]
@@ -59,82 +51,84 @@ function tlsOptions(section: Section, root: Section): RedisOptions['tls'] & obje
   return {}
 }
 
+/** The addresses of a setting, and the TLS options for all of them. As in Java, either all or none use TLS. */
+function servers(name: string, section: Section, root: Section) {
+  const addresses = section.texts(name).map((each) => parseAddress(each, section, name))
+  if (new Set(addresses.map(({ tls }) => tls)).size > 1)
+    throw section.refusal(name, 'mixes addresses with and without TLS')
+  return {
+    addresses: addresses.map(({ tls: _tls, ...where }) => where),
+    tls: addresses[0]!.tls ? tlsOptions(section, root) : undefined,
+  }
+}
+
 /** The options that all modes have in common. */
 function common(section: Section, root: Section): RedisOptions {
   const [ownDelay, topDelay] = [section, root].map((each) => each.flag('tcpNoDelay'))
-  const given: { [K in keyof RedisOptions]: RedisOptions[K] | undefined } = {
+  return present({
     username: credential('username', section, root),
     password: credential('password', section, root),
     connectionName: section.text('clientName'),
     connectTimeout: section.number('connectTimeout'),
     noDelay: ownDelay ?? topDelay,
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  })
 }
 
-function natMap(section: Section): { natMap?: Record<string, { host: string; port: number }> } {
+function natMap(section: Section): Record<string, { host: string; port: number }> | undefined {
   const mapper = section.peek('natMapper')
-  if (!isObject(mapper) || !isObject(mapper.hostsPortMap)) return {}
+  if (!isObject(mapper) || !isObject(mapper.hostsPortMap)) return undefined
   section.take('natMapper')
   const pairs = Object.entries(mapper.hostsPortMap).map(([from, to]) => {
     const [, host, port] = /^(.+):(\d+)$/.exec(String(to)) ?? []
     if (!host || !port) throw section.refusal('natMapper', 'must map host:port to host:port')
     return [from, { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }] as const
   })
-  return { natMap: Object.fromEntries(pairs) }
+  return Object.fromEntries(pairs)
 }
 
 /** `singleServerConfig` */
 export function single(section: Section, root: Section): RedisSource {
-  const [address, more] = section.texts('address').map((each) => parseAddress(each, section, 'address'))
-  if (more) throw section.refusal('address', 'must be one address')
-  const { tls, ...where } = address!
-  const database = section.number('database')
+  const { addresses, tls } = servers('address', section, root)
+  if (addresses.length > 1) throw section.refusal('address', 'must be one address')
   return {
-    ...where,
-    ...(tls ? { tls: tlsOptions(section, root) } : {}),
-    ...(database === undefined ? {} : { db: database }),
+    ...addresses[0],
+    ...present({ tls, db: section.number('database') }),
     ...common(section, root),
   }
 }
 
 /** `sentinelServersConfig` */
 export function sentinel(section: Section, root: Section): RedisSource {
-  const name = 'sentinelAddresses'
-  const addresses = section.texts(name).map((each) => parseAddress(each, section, name))
+  const { addresses, tls } = servers('sentinelAddresses', section, root)
   const masterName = section.text('masterName')
   if (masterName === undefined) throw section.refusal('masterName', 'is missing')
-  const tls = sharedTls(addresses, section, name) ? tlsOptions(section, root) : undefined
-  const discovery = section.flag('sentinelsDiscovery')
-  const [sentinelUsername, sentinelPassword] = [
-    section.text('sentinelUsername'),
-    section.text('sentinelPassword'),
-  ]
-  const database = section.number('database')
   return {
     sentinels: addresses.map(({ host, port }) => ({ host: host!, port: port! })),
     name: masterName,
     // In Redisson the scheme of the sentinels also applies to the servers.
     ...(tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
-    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
-    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
-    ...(discovery === undefined ? {} : { updateSentinels: discovery }),
-    ...(database === undefined ? {} : { db: database }),
-    ...natMap(section),
+    ...present({
+      sentinelUsername: section.text('sentinelUsername'),
+      sentinelPassword: section.text('sentinelPassword'),
+      updateSentinels: section.flag('sentinelsDiscovery'),
+      db: section.number('database'),
+      natMap: natMap(section),
+    }),
     ...common(section, root),
   }
 }
 
 /** `clusterServersConfig` */
 export function cluster(section: Section, root: Section): RedisSource {
-  const name = 'nodeAddresses'
-  const addresses = section.texts(name).map((each) => parseAddress(each, section, name))
-  const tls = sharedTls(addresses, section, name) ? { tls: tlsOptions(section, root) } : {}
+  const { addresses, tls } = servers('nodeAddresses', section, root)
   if ((section.number('database') ?? 0) !== 0)
     throw section.refusal('database', 'must be 0: rlock uses the database 0 of a cluster only')
-  const redisOptions = { ...tls, ...common(section, root) }
+  const redisOptions = present({ tls, ...common(section, root) })
   return {
-    nodes: addresses.map(({ tls: _tls, ...where }) => where),
-    options: { ...natMap(section), ...(Object.keys(redisOptions).length > 0 ? { redisOptions } : {}) },
+    nodes: addresses,
+    options: present({
+      natMap: natMap(section),
+      redisOptions: Object.keys(redisOptions).length > 0 ? redisOptions : undefined,
+    }),
   }
 }

@@ -1,8 +1,14 @@
-/** Why a setting is not in the options, and whether locks or connections may differ without it. */
-export interface Explained {
+/** A setting of the file that is not in the options. */
+export interface NotCarriedOver {
+  /** Its path in the file, for instance `singleServerConfig.sslTruststore`. */
+  readonly name: string
+  /** What to do instead, or why nothing needs to be done. */
   readonly why: string
+  /** Whether locks or connections may behave differently without it. */
   readonly matters: boolean
 }
+
+type Explained = Omit<NotCarriedOver, 'name'>
 
 const matters = (why: string): Explained => ({ why, matters: true })
 const means = (why: string): Explained => ({ why, matters: false })

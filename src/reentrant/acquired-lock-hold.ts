@@ -53,7 +53,7 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     if (this.unlocked) return Promise.reject(this.unlockedAlready())
     let signal: AbortSignal | undefined
     try {
-      signal = releaseOptions(options)
+      signal = releaseOptions(options).signal
       this.unlocked = true
       hold.context.assertNotClosed()
     } catch (error) {

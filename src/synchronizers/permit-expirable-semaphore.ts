@@ -1,17 +1,19 @@
 import { inspect } from 'node:util'
-import { lockArguments } from '../api/arguments'
+import { type AcquireArguments, lockArguments } from '../api/arguments'
 import { LockTimeoutError, PermitNotHeldError } from '../api/errors'
 import {
   type AcquirePermitOptions,
   acquireLeasedArguments,
+  acquirePermitOptions,
   type LeasedPermitsOptions,
   type LeasedPermitsWanted,
   permitId,
   permitIds,
-  permitOptions,
   type TryAcquirePermitOptions,
   tryAcquireLeasedArguments,
+  tryPermitOptions,
   type WithPermitOptions,
+  withPermitOptions,
 } from '../api/expirable-permit-arguments'
 import type { Permit } from '../api/permit'
 import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semaphore'
@@ -73,16 +75,16 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
-    return (await this.permit(permitOptions(options, ['leaseTime', 'signal'], undefined)))!
+    return (await this.permit(acquirePermitOptions(options)))!
   }
 
   async tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined> {
-    return await this.permit(permitOptions(options, ['waitTime', 'leaseTime', 'signal'], 0))
+    return await this.permit(tryPermitOptions(options))
   }
 
   async withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermit expects a function')
-    const wanted = permitOptions(options, ['waitTime', 'leaseTime', 'signal'], undefined)
+    const wanted = withPermitOptions(options)
     const permit = await this.permit(wanted)
     if (!permit)
       throw new LockTimeoutError(
@@ -194,16 +196,17 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     return value
   }
 
-  private async permit(wanted: LeasedPermitsWanted): Promise<AcquiredPermit | undefined> {
+  private async permit(wanted: AcquireArguments): Promise<AcquiredPermit | undefined> {
     const { context, scripts } = this
-    const lease = wanted.leaseTime ?? context.lockWatchdogTimeout
+    const { leaseTime, signal } = wanted
+    const lease = leaseTime ?? context.lockWatchdogTimeout
     const started = context.clock.now()
     for (let tries = 1; ; tries++) {
       const waitTime = wanted.waitTime && Math.max(0, wanted.waitTime - context.clock.elapsedSince(started))
-      const taken = await this.take({ ...wanted, waitTime }, lease)
+      const taken = await this.take({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
       if (!taken) return undefined
       const { ids, sent, lateCopyPossible } = taken
-      const permit = new PermitLease(scripts, ids[0]!, sent, wanted.leaseTime, lateCopyPossible)
+      const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime, lateCopyPossible)
       if (!permit.isPastDeadline) {
         context.leases.begin(permit)
         return new AcquiredPermit(permit)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Redisson, TimeUnit } from '../../src/index'
+import { Redisson, TimeUnit } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { NobodysErrors } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
@@ -142,8 +142,16 @@ describe('Arguments of the wrong kind', () => {
     expect(() => redisson.getLock('')).to.throw(TypeError, /empty/)
   })
 
-  it('on() takes a function', () => {
-    expect(() => redisson.on('lockLost', undefined as never)).to.throw(TypeError)
+  it('on() and once() take an event of the client and a function', () => {
+    for (const listen of ['on', 'once'] as const) {
+      expect(() => redisson[listen]('lockLost', undefined as never)).to.throw(TypeError, /function/)
+      expect(() => redisson[listen]('lost' as never, (() => {}) as never)).to.throw(TypeError, /lockLost/)
+    }
+  })
+
+  it('A client is made by Redisson.create, and by nothing else', () => {
+    const Unchecked = Redisson as unknown as new (options: object) => unknown
+    expect(() => new Unchecked({ redis: 'redis://127.0.0.1:6379' })).to.throw(TypeError, /Redisson\.create/)
   })
 
   it('shutdown() takes known options and a timeout of 0 or more', async () => {

@@ -2,15 +2,18 @@ import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 
 /** Not public, reached into as by `leftIn`. */
-interface Connections {
-  client: { commands: { redis: Redis }; subscriptions: { source: { redis: Redis } } }
+interface Insides {
+  client: {
+    connections: { opened: { commands: { redis: Redis } } }
+    subscriptions: { source: { redis: Redis } }
+  }
 }
 
 /** How many listeners there are on the process and on this client's connections to a single server. */
 export function listenersAround(redisson: Redisson): number {
-  const { commands, subscriptions } = (redisson as unknown as Connections).client
-  const connections = [commands.redis, subscriptions.source.redis]
-  const emitters = [process, ...connections, ...connections.map(({ stream }) => stream)]
+  const { connections, subscriptions } = (redisson as unknown as Insides).client
+  const opened = [connections.opened.commands.redis, subscriptions.source.redis]
+  const emitters = [process, ...opened, ...opened.map(({ stream }) => stream)]
   return emitters.reduce(
     (sum, emitter) =>
       sum + emitter.eventNames().reduce((count, event) => count + emitter.listenerCount(event as never), 0),

@@ -118,6 +118,30 @@ describe('RedissonModule', () => {
     expect(await redis.ping()).to.equal('PONG')
   })
 
+  it("The client's events go to the logger of the application, unless logEvents is false", async () => {
+    const logged: string[] = []
+    const note = (level: string) => (message: unknown) => {
+      logged.push(`${level}: ${message}`)
+    }
+    for (const logEvents of [undefined, false]) {
+      const module = await Test.createTestingModule({
+        imports: [RedissonModule.forRoot({ redis: url, logEvents })],
+      })
+        .setLogger({ log() {}, warn: note('warn'), error: note('error') })
+        .compile()
+      const { events } = module.get(Redisson).internals
+      events.emit('error', new Error('an outage'))
+      events.emit('renewalFailed', { lockName: 'orders', error: new Error('no answer') } as never)
+      events.emit('lockLost', { error: new Error('a loss') } as never)
+      await module.close()
+    }
+    expect(logged).to.deep.equal([
+      'warn: an outage',
+      'warn: The renewal of the lock "orders" failed: no answer',
+      'error: a loss',
+    ])
+  })
+
   it('An application does not start where the options make no sense, or Redis cannot be reached', async () => {
     const starting = (options: unknown) =>
       rejection(Test.createTestingModule({ imports: [RedissonModule.forRoot(options as never)] }).compile())

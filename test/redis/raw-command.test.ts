@@ -17,7 +17,7 @@ import {
 
 const UNKNOWN = '0'.repeat(40)
 
-const usesFastPath = (redisson: Redisson) => redisson.internals.usesFastPath
+const usesFastPath = (redisson: Redisson) => redisson.internals.connections.usesFastPath
 
 describe('Raw commands', () => {
   let server: Standalone

@@ -36,11 +36,16 @@ interface Connection {
 
 /** Internals, for nothing else decides when a connection is cut in the middle of its asking. */
 function connectionsOf(client: Client): Connection[] {
-  const { commands, subscriptions, acknowledged } = client as unknown as {
-    commands: { redis: Connection }
+  const { connections, subscriptions } = client as unknown as {
+    connections: {
+      opened: {
+        commands: { redis: Connection }
+        acknowledged: { senders: Map<string, { redis: Connection }> }
+      }
+    }
     subscriptions: { source: { redis: Connection } }
-    acknowledged: { senders: Map<string, { redis: Connection }> }
   }
+  const { commands, acknowledged } = connections.opened
   return [
     commands.redis,
     subscriptions.source.redis,

@@ -16,14 +16,15 @@ export function describeWaiting(redisson: Redisson): string {
     cohort: queue.environment.cohort(queue.lock),
     first: firstOf(queue),
   }))
-  const senders = [...(client.acknowledged?.senders ?? [])].map(([name, sender]) => ({
+  const { commands, acknowledged } = client.connections.opened
+  const senders = [...(acknowledged?.senders ?? [])].map(([name, sender]) => ({
     name,
     status: sender.redis.status,
     busy: sender.busy,
     queued: sender.queue.length,
     sent: sender.sent,
   }))
-  const { state } = client.commands
+  const { state } = commands
   const source = client.subscriptions.source
   const subscriber = source.redis ? { status: source.redis.status, channels: source.channels } : source.routes
   return inspect(

@@ -20,10 +20,6 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
     return this.entries.size + this.expired.size
   }
 
-  get isEmpty(): boolean {
-    return this.entries.size === 0 && this.expired.size === 0
-  }
-
   get(key: string): HoldEntry<H> | undefined {
     return this.entries.get(key)
   }

@@ -51,8 +51,7 @@ export abstract class ReadWriteSide {
 
   /** The live hold of this caller on the other side. */
   protected companionHold(caller: Caller): Hold | undefined {
-    const place = caller.entryOfHold(this.otherLockId)
-    const hold = place?.table.get(place.key)?.hold
+    const hold = caller.holdOf(this.otherLockId)
     return hold?.state === 'held' && !hold.isPastDeadline ? hold : undefined
   }
 

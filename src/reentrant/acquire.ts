@@ -76,8 +76,7 @@ async function acquireScoped<Grant>(
   options: AcquireOptions,
   origin: LevelOrigin,
 ): Promise<AcquiredLockHold<Grant> | undefined> {
-  const held = caller.entryOfHold(scripts.lockId)
-  const hold = held?.table.get(held.key)?.hold
+  const hold = caller.holdOf(scripts.lockId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   const reentered = hold && (await reenterInTime(context, scripts, hold, options, origin))
   return reentered ?? (await acquireAnew(context, scripts, caller, place, options, origin))

@@ -232,11 +232,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   /** The hold that an `unlock()` of this caller concerns, also an expired one. */
   private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.scripts
-    const place = caller.entryOfHold(lockId)
-    const hold = place?.table.get(place.key)?.hold
-    if (hold) return hold
-    const expired = caller.entryOfExpired(lockId)
-    return expired?.table.retired(expired.key)
+    return caller.holdOf(lockId) ?? caller.expiredHoldOf(lockId)
   }
 
   private async releaseBare(hold: Hold, caller: Caller): Promise<void> {
@@ -253,11 +249,10 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
 
   private async countOf(caller: Caller): Promise<number> {
     this.context.assertNotClosed()
-    const place = caller.entryOfHold(this.scripts.lockId)
     const hold =
       caller === unscopedCaller
         ? this.unscoped.peek(this.isLive, ambientThread())
-        : place?.table.get(place.key)?.hold
+        : caller.holdOf(this.scripts.lockId)
     if (!hold?.checkLive()) return 0
     const { count } = await this.inspect(hold.ownerField)
     if (count === 0 && hold.state === 'held') loseHold(this.context, hold, 'gone')

@@ -52,10 +52,9 @@ export async function waitForSiblingBranches<Result>(
  */
 function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
-  const at = caller.entryOfHold(scripts.exclusiveLockId)
-  const hold = at?.table.get(at.key)?.hold
-  if (!caller.thread || !at || !hold) return undefined
-  const path = caller.pathBelow(at)
+  const hold = caller.holdOf(scripts.exclusiveLockId)
+  if (!caller.thread || !hold) return undefined
+  const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new HoldBranches()
   return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared) }

@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Timer } from '../util/clock'
 import type { Lease } from './lease'
 import type { Watchdog } from './watchdog'
@@ -22,7 +21,7 @@ export class Revalidation {
 
   add(lease: Lease): void {
     this.suspects.add(lease)
-    this.timer ??= outsideThreads(() => this.clock.after(GATHER_TIME, () => this.renew()))
+    this.timer ??= this.clock.after(GATHER_TIME, () => this.renew())
   }
 
   stop(): void {

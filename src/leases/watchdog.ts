@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
@@ -43,7 +42,7 @@ export class Watchdog {
   constructor(private readonly options: WatchdogOptions) {
     const { clock, lockWatchdogTimeout } = options
     this.interval = lockWatchdogTimeout / 3
-    this.timer = new RearmableTimer(clock, () => outsideThreads(() => this.tick()))
+    this.timer = new RearmableTimer(clock, () => this.tick())
     this.scheduled = new DueQueue(clock, this.interval)
     this.inFlight = new DueQueue(clock, this.interval)
     this.overdue = new DueQueue(clock, Number.POSITIVE_INFINITY)
@@ -135,7 +134,7 @@ export class Watchdog {
       ),
     )
     if (delay === Number.POSITIVE_INFINITY) this.timer.disarm()
-    else outsideThreads(() => this.timer.set(delay))
+    else this.timer.set(delay)
   }
 
   private tick() {

@@ -110,7 +110,7 @@ export class Watchdog {
         batches.add(lease)
       }
     }
-    for (const batch of batches.batches()) this.send(batch, onThere)
+    for (const batch of batches.batches) this.send(batch, onThere)
     this.arm()
     return later
   }
@@ -196,7 +196,9 @@ export class Watchdog {
     for (const queue of [this.retrying, this.scheduled])
       for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
         // Leases that are due a little later join the batch: one call instead of one for each.
-        const lease = queue.due(queue === this.scheduled && batches.hasAny ? this.interval * AHEAD : 0)
+        const lease = queue.due(
+          queue === this.scheduled && batches.batches.length > 0 ? this.interval * AHEAD : 0,
+        )
         if (!lease) break
         if (lease.isPastDeadline) {
           this.lose(lease, 'lease')
@@ -206,7 +208,7 @@ export class Watchdog {
           batches.add(lease)
         }
       }
-    for (const batch of batches.batches()) this.send(batch)
+    for (const batch of batches.batches) this.send(batch)
   }
 
   private newBatches(): RenewalBatches {

@@ -2,7 +2,7 @@ import type { ScriptExecutor } from '../scripts/executor'
 import type { ScriptCall } from '../scripts/script-call'
 import { inThisContext } from '../util/async-context'
 import type { Clock, Moment, Timer } from '../util/clock'
-import type { Due, DueQueue } from './due-queue'
+import { Due } from './due-queue'
 
 /**
  * - `held`: this client holds it, as far as it knows
@@ -53,7 +53,7 @@ export function decodeLeaseEnds(raw: unknown): readonly number[] {
 const MAX_MARGIN = 1_000
 
 /** A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks. */
-export abstract class Lease implements Due<Lease> {
+export abstract class Lease extends Due<Lease> {
   readonly lockId: string
   readonly lockIds: readonly string[]
   readonly kind: string
@@ -71,11 +71,6 @@ export abstract class Lease implements Due<Lease> {
   granted: Moment
   /** When the lease ends, by the server's clock in ms, as the server last answered. */
   leaseEnd = 0
-  /** The watchdog's queue that it is in, and its place there. */
-  queue: DueQueue<Lease> | undefined
-  since!: Moment
-  before: Lease | undefined
-  behind: Lease | undefined
   /** Its renewals fail, and the client has reported that. */
   isRenewalFailing = false
   /** Reports that an explicit lease has run out. */
@@ -104,6 +99,7 @@ export abstract class Lease implements Due<Lease> {
     /** The lease that the server last set, in ms. */
     public lease: number,
   ) {
+    super()
     this.lockId = leased.lockId
     this.lockIds = leased.lockIds
     this.kind = leased.kind

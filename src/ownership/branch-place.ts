@@ -18,7 +18,6 @@ export class BranchPlace {
 
   constructor(
     private readonly branches: HoldBranches,
-    private readonly thread: BranchThread,
     /** The threads below the holder, down to the one that acquires. */
     readonly path: readonly BranchThread[],
     readonly reads: boolean,
@@ -72,8 +71,8 @@ export class BranchPlace {
     if (this.state === 'left') return
     this.decide('left')
     this.steps.at(-1)?.group.stopWaiting(this)
-    for (const branch of this.steps.reverse()) branch.leave()
-    this.thread.places?.delete(this)
+    for (const branch of this.steps.reverse()) branch.siblings.leave(branch)
+    this.path.at(-1)!.places!.delete(this)
     this.branches.places.delete(this)
   }
 
@@ -88,9 +87,10 @@ export class HoldBranches {
   readonly top = new SiblingBranches()
   readonly places = new Set<BranchPlace>()
 
-  enter(thread: BranchThread, path: readonly BranchThread[], reads: boolean): BranchPlace {
-    const place = new BranchPlace(this, thread, path, reads)
+  enter(path: readonly BranchThread[], reads: boolean): BranchPlace {
+    const place = new BranchPlace(this, path, reads)
     this.places.add(place)
+    const thread = path.at(-1)!
     thread.places ??= new Set()
     thread.places.add(place)
     place.advance()

@@ -1,9 +1,8 @@
 import { Mutex } from 'async-mutex'
 
-/** An acquisition below a hold, as the sibling branches see it. */
+/** A branch place, as the sibling branches see it. */
 interface Entering {
   readonly reads: boolean
-  /** The threads below the holder, down to the one that acquires. */
   readonly path: readonly object[]
   /**
    * Whether a thread of its path, from this depth on, has another place in this branch. Then this acquisition must not wait
@@ -31,10 +30,6 @@ export class Branch {
   get below(): SiblingBranches {
     this.children ??= new SiblingBranches()
     return this.children
-  }
-
-  leave(): void {
-    this.siblings.leave(this)
   }
 }
 

@@ -53,11 +53,11 @@ export async function waitForSiblingBranches<Result>(
 function enterBranch(scripts: AnyLockScripts, caller: Caller): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
   const hold = caller.holdOf(scripts.exclusiveLockId)
-  if (!caller.thread || !hold) return undefined
+  if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new HoldBranches()
-  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared) }
+  return { hold, place: hold.branches.enter(path, scripts.shared) }
 }
 
 /**

@@ -64,7 +64,7 @@ describe('The places of branches below a hold', () => {
         if (random.chance(55) || asked.length === 0) {
           const node = random.pick(nodes)
           const reads = random.chance(40)
-          asked.push({ node, reads, place: branches.enter(node.thread, node.path, reads) })
+          asked.push({ node, reads, place: branches.enter(node.path, reads) })
         } else random.pick(asked).place.leave()
         expectExclusion()
         if (random.chance(60)) {
@@ -90,7 +90,7 @@ describe('The places of branches below a hold', () => {
     const branches = new HoldBranches()
     const enter = () => {
       const thread = new LogicalThread(holder)
-      return branches.enter(thread, [thread], false)
+      return branches.enter([thread], false)
     }
     const first = enter()
     expect(first.isInside).to.equal(true)
@@ -113,7 +113,7 @@ describe('The places of branches below a hold', () => {
     const branches = new HoldBranches()
     const enter = () => {
       const thread = new LogicalThread(holder)
-      return branches.enter(thread, [thread], false)
+      return branches.enter([thread], false)
     }
     enter()
     enter()

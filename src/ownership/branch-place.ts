@@ -13,7 +13,8 @@ interface BranchThread {
 export class BranchPlace {
   /** The branches of its path that it has joined so far. */
   private readonly steps: Branch[] = []
-  private state: 'waiting' | 'inside' | 'refused' | 'left' = 'waiting'
+  /** `refused`: it asked to write while it reads beside siblings. */
+  state: 'waiting' | 'inside' | 'refused' | 'left' = 'waiting'
   private whenDecided: (() => void) | undefined
 
   constructor(
@@ -22,19 +23,6 @@ export class BranchPlace {
     readonly path: readonly BranchThread[],
     readonly reads: boolean,
   ) {}
-
-  get isInside(): boolean {
-    return this.state === 'inside'
-  }
-
-  /** It asked to write while it reads beside siblings. */
-  get isRefused(): boolean {
-    return this.state === 'refused'
-  }
-
-  get hasLeft(): boolean {
-    return this.state === 'left'
-  }
 
   /** Resolves once it no longer waits. */
   decided(): Promise<void> {
@@ -46,7 +34,6 @@ export class BranchPlace {
 
   /** Joins the branches of its path, down to the first one that is not inside yet. */
   advance(): void {
-    if (this.state !== 'waiting') return
     while (this.steps.length < this.path.length) {
       const siblings = this.steps.at(-1)?.below ?? this.branches.top
       const branch = siblings.join(this, this.steps.length)

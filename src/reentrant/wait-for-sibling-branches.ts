@@ -34,7 +34,7 @@ export async function waitForSiblingBranches<Result>(
     const entry = enterBranch(scripts, caller)
     const branchPlace = entry?.place
     try {
-      if (entry && !entry.place.isInside) rest = await untilInside(context, scripts, entry, rest)
+      if (entry && entry.place.state !== 'inside') rest = await untilInside(context, scripts, entry, rest)
       const acquired = rest && (await acquire(rest, branchPlace ? { ...origin, branchPlace } : origin))
       if (!acquired) branchPlace?.leave()
       return acquired
@@ -74,15 +74,15 @@ async function untilInside(
   const { waitTime } = options
   if (waitTime !== undefined && waitTime <= 0) return undefined
   const started = context.clock.now()
-  if (!place.isRefused) await decided(context, scripts, entry, options)
-  if (place.isRefused)
+  if (place.state === 'waiting') await decided(context, scripts, entry, options)
+  if (place.state === 'refused')
     throw new IllegalMonitorStateError(
       `This logical thread and sibling branches hold the read lock ${quote(scripts.name)}, and it asks for the write ` +
         `lock (client ${context.clientId}, thread id ${hold.threadId}). If a sibling asked too, both would wait for ` +
         'ever. Release the read lock first, or take the write lock from the start.',
     )
   if (hold.state === 'lost') throw lossError(context, hold)
-  if (!place.isInside && !place.hasLeft) return undefined
+  if (place.state === 'waiting') return undefined
   return remainingOptions(options, context.clock.elapsedSince(started))
 }
 

@@ -43,7 +43,7 @@ describe('The places of branches below a hold', () => {
       const nodes = family()
       const branches = new HoldBranches()
       let asked: Asked[] = []
-      const inside = () => asked.filter(({ place }) => place.isInside)
+      const inside = () => asked.filter(({ place }) => place.state === 'inside')
       const expectExclusion = () => {
         const all = inside()
         for (const one of all)
@@ -55,9 +55,9 @@ describe('The places of branches below a hold', () => {
         for (let refused = asked; refused.length > 0; ) {
           await settled()
           expectExclusion()
-          refused = asked.filter(({ place }) => place.isRefused)
+          refused = asked.filter(({ place }) => place.state === 'refused')
           for (const { place } of refused) place.leave()
-          asked = asked.filter(({ place }) => !place.hasLeft)
+          asked = asked.filter(({ place }) => place.state !== 'left')
         }
       }
       for (let step = 0; step < 1_000; step++) {
@@ -93,7 +93,7 @@ describe('The places of branches below a hold', () => {
       return branches.enter([thread], false)
     }
     const first = enter()
-    expect(first.isInside).to.equal(true)
+    expect(first.state).to.equal('inside')
     const waiting: BranchPlace[] = []
     for (let round = 0; round < 400; round++) {
       if (round % 100 === 0) waiting.push(enter())
@@ -103,7 +103,7 @@ describe('The places of branches below a hold', () => {
     for (const next of waiting) {
       before.leave()
       await settled()
-      expect(waiting.filter(({ isInside }) => isInside)).to.deep.equal([next])
+      expect(waiting.filter(({ state }) => state === 'inside')).to.deep.equal([next])
       before = next
     }
   })

@@ -50,8 +50,8 @@ class Tree {
     const place = this.branches.enter(path, reads)
     this.log.push(`${name} asks to ${reads ? 'read' : 'write'}`)
     await place.decided()
-    this.log.push(`${name} is ${place.isInside ? 'inside' : 'refused'}`)
-    if (place.isInside) held.push(place)
+    this.log.push(`${name} is ${place.state === 'inside' ? 'inside' : 'refused'}`)
+    if (place.state === 'inside') held.push(place)
     else place.leave()
   }
 }

@@ -92,7 +92,6 @@ export abstract class Lease extends Due<Lease> {
     leased: Leased,
     /** The hash field, or the token, that marks the holder in Redis. */
     readonly ownerField: string,
-    /** How it is renewed. */
     readonly renewal: Renewal,
     /** When the command that acquired it was sent. */
     readonly acquired: Moment,
@@ -131,7 +130,7 @@ export abstract class Lease extends Due<Lease> {
    */
   mayShorten(sent: Moment, lease: number): void {
     this.shortenedBy = sent
-    if (lease - margin(lease) - this.clock.elapsedSince(sent) < this.remaining()) this.reset(sent, lease)
+    if (this.remaining(sent, lease) < this.remaining()) this.reset(sent, lease)
     const { replicated } = this
     if (sent.monotonic + lease < replicated.granted.monotonic + replicated.lease)
       this.replicated = { granted: sent, lease }
@@ -140,7 +139,7 @@ export abstract class Lease extends Due<Lease> {
   /** The server set this lease in answer to a command sent at `sent`. It never gets shorter by this. */
   extend(sent: Moment, lease: number): void {
     if (this.shortenedBy && sent.monotonic < this.shortenedBy.monotonic) return
-    if (lease - margin(lease) - this.clock.elapsedSince(sent) > this.remaining()) this.reset(sent, lease)
+    if (this.remaining(sent, lease) > this.remaining()) this.reset(sent, lease)
   }
 
   /** The server set exactly this lease. */
@@ -161,14 +160,14 @@ export abstract class Lease extends Due<Lease> {
   countFromReplica(): boolean {
     const { granted, lease } = this.replicated
     if (granted === this.granted && lease === this.lease) return false
-    if (lease - margin(lease) - this.clock.elapsedSince(granted) >= this.remaining()) return false
+    if (this.remaining(granted, lease) >= this.remaining()) return false
     this.reset(granted, lease)
     return true
   }
 
-  /** Milliseconds until its deadline: its lease since the last success, less a margin. */
-  remaining(): number {
-    return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
+  /** Milliseconds until its deadline: its lease since the last success, less a margin. Or the same for another lease. */
+  remaining(sent: Moment = this.granted, lease: number = this.lease): number {
+    return lease - margin(lease) - this.clock.elapsedSince(sent)
   }
 
   /** How long the server may still keep it, in ms. */

@@ -39,15 +39,14 @@ export class LeaseMonitor {
   private readonly applyFresh = () => {
     const { fresh } = this
     this.fresh = []
-    for (const lease of fresh) if (lease.state === 'held') this.monitor(lease)
-  }
-
-  private monitor(lease: Lease) {
-    this.cancelExpiry(lease)
-    if (lease.needsWatchdog) this.watchdog.add(lease)
-    else {
-      this.watchdog.remove(lease)
-      this.armExpiry(lease)
+    for (const lease of fresh) {
+      if (lease.state !== 'held') continue
+      this.cancelExpiry(lease)
+      if (lease.needsWatchdog) this.watchdog.add(lease)
+      else {
+        this.watchdog.remove(lease)
+        this.armExpiry(lease)
+      }
     }
   }
 

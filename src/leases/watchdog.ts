@@ -49,7 +49,6 @@ export class Watchdog {
     this.retrying = new DueQueue(clock, Math.min(lockWatchdogTimeout / 20, 500))
   }
 
-  /** How many leases it renews. */
   get size(): number {
     return this.count
   }

@@ -2,7 +2,6 @@ import { type Branch, SiblingBranches } from './sibling-branches'
 
 /** A logical thread, as branch places see it. */
 interface BranchThread {
-  /** Its places below holds of its ancestors. */
   places: Set<BranchPlace> | undefined
 }
 

@@ -61,7 +61,6 @@ export abstract class Lease extends Due<Lease> {
   readonly key: string
   readonly channel: string
   state: LeaseState = 'held'
-  /** Why it ended without a release. */
   lossReason: LossReason | undefined
   /** When it ended without a release. */
   ended: Moment | undefined
@@ -73,7 +72,6 @@ export abstract class Lease extends Due<Lease> {
   leaseEnd = 0
   /** Its renewals fail, and the client has reported that. */
   isRenewalFailing = false
-  /** Reports that an explicit lease has run out. */
   expiryTimer: Timer | undefined
   /** The newest lease that a replica surely has. */
   private replicated: { readonly granted: Moment; readonly lease: number }

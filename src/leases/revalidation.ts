@@ -15,8 +15,7 @@ export class Revalidation {
   constructor(
     private readonly clock: Clock,
     private readonly watchdog: Watchdog,
-    /** Receives how many of the suspects were still there. */
-    private readonly onThere: (holds: number) => void,
+    private readonly onThere: (leases: number) => void,
   ) {}
 
   add(lease: Lease): void {

@@ -1,6 +1,5 @@
-import { type HoldRef, HoldTable } from './hold-table'
+import { type HoldRef, HoldTable, type OwnedHold } from './hold-table'
 import type { LogicalThread } from './logical-thread'
-import type { OwnedHold } from './owned-hold'
 
 /**
  * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope. A caller has one

@@ -1,6 +1,5 @@
 import type { BranchPlace } from './branch-place'
-import type { HoldTable } from './hold-table'
-import type { OwnedHold } from './owned-hold'
+import type { HoldTable, OwnedHold } from './hold-table'
 import { processState } from './process-state'
 
 /**

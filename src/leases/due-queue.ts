@@ -1,10 +1,10 @@
 import type { Clock, Moment } from '../util/clock'
 
 /** An entry of a due queue. It is in one queue at a time. */
-export interface Due<T extends Due<T>> {
+export abstract class Due<T extends Due<T>> {
   queue: DueQueue<T> | undefined
-  /** When it entered the queue. */
-  since: Moment
+  /** From when its time in the queue counts. */
+  since!: Moment
   before: T | undefined
   behind: T | undefined
 }

@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease } from './lease'
@@ -40,15 +39,14 @@ export class LeaseMonitor {
   private readonly applyFresh = () => {
     const { fresh } = this
     this.fresh = []
-    for (const lease of fresh) if (lease.state === 'held') this.monitor(lease)
-  }
-
-  private monitor(lease: Lease) {
-    this.cancelExpiry(lease)
-    if (lease.needsWatchdog) this.watchdog.add(lease)
-    else {
-      this.watchdog.remove(lease)
-      this.armExpiry(lease)
+    for (const lease of fresh) {
+      if (lease.state !== 'held') continue
+      this.cancelExpiry(lease)
+      if (lease.needsWatchdog) this.watchdog.add(lease)
+      else {
+        this.watchdog.remove(lease)
+        this.armExpiry(lease)
+      }
     }
   }
 
@@ -101,23 +99,17 @@ export class LeaseMonitor {
   }
 
   private armExpiry(lease: Lease) {
-    lease.expiryTimer = outsideThreads(() =>
-      this.clock.after(lease.remaining(), () => {
-        this.forgetExpiry(lease)
-        if (lease.isPastDeadline) lease.lose('lease')
-        else if (!lease.needsWatchdog) this.armExpiry(lease)
-      }),
-    )
+    lease.expiryTimer = this.clock.after(lease.remaining(), () => {
+      this.cancelExpiry(lease)
+      if (lease.isPastDeadline) lease.lose('lease')
+      else if (!lease.needsWatchdog) this.armExpiry(lease)
+    })
     this.expiring.add(lease)
   }
 
   private cancelExpiry(lease: Lease) {
     if (!lease.expiryTimer) return
     lease.expiryTimer.cancel()
-    this.forgetExpiry(lease)
-  }
-
-  private forgetExpiry(lease: Lease) {
     lease.expiryTimer = undefined
     this.expiring.delete(lease)
   }

@@ -2,7 +2,7 @@ import type { ScriptExecutor } from '../scripts/executor'
 import type { ScriptCall } from '../scripts/script-call'
 import { inThisContext } from '../util/async-context'
 import type { Clock, Moment, Timer } from '../util/clock'
-import type { Due, DueQueue } from './due-queue'
+import { Due } from './due-queue'
 
 /**
  * - `held`: this client holds it, as far as it knows
@@ -53,7 +53,7 @@ export function decodeLeaseEnds(raw: unknown): readonly number[] {
 const MAX_MARGIN = 1_000
 
 /** A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks. */
-export abstract class Lease implements Due<Lease> {
+export abstract class Lease extends Due<Lease> {
   readonly lockId: string
   readonly lockIds: readonly string[]
   readonly kind: string
@@ -61,7 +61,6 @@ export abstract class Lease implements Due<Lease> {
   readonly key: string
   readonly channel: string
   state: LeaseState = 'held'
-  /** Why it ended without a release. */
   lossReason: LossReason | undefined
   /** When it ended without a release. */
   ended: Moment | undefined
@@ -71,14 +70,8 @@ export abstract class Lease implements Due<Lease> {
   granted: Moment
   /** When the lease ends, by the server's clock in ms, as the server last answered. */
   leaseEnd = 0
-  /** The watchdog's queue that it is in, and its place there. */
-  queue: DueQueue<Lease> | undefined
-  since!: Moment
-  before: Lease | undefined
-  behind: Lease | undefined
   /** Its renewals fail, and the client has reported that. */
   isRenewalFailing = false
-  /** Reports that an explicit lease has run out. */
   expiryTimer: Timer | undefined
   /** The newest lease that a replica surely has. */
   private replicated: { readonly granted: Moment; readonly lease: number }
@@ -97,13 +90,13 @@ export abstract class Lease implements Due<Lease> {
     leased: Leased,
     /** The hash field, or the token, that marks the holder in Redis. */
     readonly ownerField: string,
-    /** How it is renewed. */
     readonly renewal: Renewal,
     /** When the command that acquired it was sent. */
     readonly acquired: Moment,
     /** The lease that the server last set, in ms. */
     public lease: number,
   ) {
+    super()
     this.lockId = leased.lockId
     this.lockIds = leased.lockIds
     this.kind = leased.kind
@@ -135,7 +128,7 @@ export abstract class Lease implements Due<Lease> {
    */
   mayShorten(sent: Moment, lease: number): void {
     this.shortenedBy = sent
-    if (lease - margin(lease) - this.clock.elapsedSince(sent) < this.remaining()) this.reset(sent, lease)
+    if (this.remaining(sent, lease) < this.remaining()) this.reset(sent, lease)
     const { replicated } = this
     if (sent.monotonic + lease < replicated.granted.monotonic + replicated.lease)
       this.replicated = { granted: sent, lease }
@@ -144,7 +137,7 @@ export abstract class Lease implements Due<Lease> {
   /** The server set this lease in answer to a command sent at `sent`. It never gets shorter by this. */
   extend(sent: Moment, lease: number): void {
     if (this.shortenedBy && sent.monotonic < this.shortenedBy.monotonic) return
-    if (lease - margin(lease) - this.clock.elapsedSince(sent) > this.remaining()) this.reset(sent, lease)
+    if (this.remaining(sent, lease) > this.remaining()) this.reset(sent, lease)
   }
 
   /** The server set exactly this lease. */
@@ -165,14 +158,14 @@ export abstract class Lease implements Due<Lease> {
   countFromReplica(): boolean {
     const { granted, lease } = this.replicated
     if (granted === this.granted && lease === this.lease) return false
-    if (lease - margin(lease) - this.clock.elapsedSince(granted) >= this.remaining()) return false
+    if (this.remaining(granted, lease) >= this.remaining()) return false
     this.reset(granted, lease)
     return true
   }
 
-  /** Milliseconds until its deadline: its lease since the last success, less a margin. */
-  remaining(): number {
-    return this.lease - margin(this.lease) - this.clock.elapsedSince(this.granted)
+  /** Milliseconds until its deadline: its lease since the last success, less a margin. Or the same for another lease. */
+  remaining(sent: Moment = this.granted, lease: number = this.lease): number {
+    return lease - margin(lease) - this.clock.elapsedSince(sent)
   }
 
   /** How long the server may still keep it, in ms. */

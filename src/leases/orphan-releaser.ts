@@ -44,11 +44,9 @@ export class OrphanReleaser {
       new Promise((resolve) => {
         call.onFinished((reply) => {
           const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
-          if (acquiredNothing) resolve()
-          else {
-            if (call.lateCopyPossible) this.lateCopy(orphan)
-            resolve(this.release(orphan, this.clock.now()))
-          }
+          if (acquiredNothing) return resolve()
+          if (call.lateCopyPossible) this.lateCopy(orphan)
+          resolve(this.release(orphan, this.clock.now()))
         })
       }),
     )
@@ -64,10 +62,8 @@ export class OrphanReleaser {
    * ended and take the lock for an owner that no longer exists. Releases it a few times while its lease could last.
    */
   lateCopy(orphan: Orphan): void {
-    outsideRequests(() => {
-      for (const delay of LATE_COPY_CHECKS)
-        if (delay < orphan.lease) this.clock.after(delay, () => void this.release(orphan, this.clock.now()))
-    })
+    for (const delay of LATE_COPY_CHECKS)
+      if (delay < orphan.lease) this.clock.after(delay, () => void this.release(orphan, this.clock.now()))
   }
 
   /** By the clock that advanced less: a clock that was set forward must not end the retries early. */
@@ -81,8 +77,8 @@ export class OrphanReleaser {
     work.finally(() => this.inProgress.delete(work))
   }
 
-  private async release(orphan: Orphan, since: Moment): Promise<void> {
-    return await outsideRequests(async () => {
+  private release(orphan: Orphan, since: Moment): Promise<void> {
+    return outsideRequests(async () => {
       while (this.surelyElapsed(since) < orphan.lease + margin(orphan.lease)) {
         try {
           return await orphan.release()

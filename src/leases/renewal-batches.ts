@@ -7,8 +7,9 @@ const COST_OF_A_CALL = 20
 
 /** The leases that one tick of the event loop renews, in batches. Each batch is one call. */
 export class RenewalBatches {
-  private readonly full: Lease[][] = []
-  private readonly open = new Map<Renewal, Map<number, Lease[]>>()
+  readonly batches: Lease[][] = []
+  /** The newest batch of each renewal and group. */
+  private readonly newest = new Map<Renewal, Map<number, Lease[]>>()
   private cost = 0
 
   constructor(
@@ -17,31 +18,23 @@ export class RenewalBatches {
     private readonly groupOf: (key: string) => number,
   ) {}
 
-  get hasAny(): boolean {
-    return this.cost > 0
-  }
-
   get isFull(): boolean {
     return this.cost >= MAX_COST
   }
 
   add(lease: Lease): void {
     const { renewal, key } = lease
-    const groups = this.open.get(renewal) ?? new Map<number, Lease[]>()
-    this.open.set(renewal, groups)
+    const groups = this.newest.get(renewal) ?? new Map<number, Lease[]>()
+    this.newest.set(renewal, groups)
     const group = this.groupOf(key)
-    const batch = groups.get(group) ?? []
-    groups.set(group, batch)
-    if (batch.length === 0) this.cost += COST_OF_A_CALL
+    let batch = groups.get(group)
+    if (!batch || batch.length === this.batchSize) {
+      batch = []
+      groups.set(group, batch)
+      this.batches.push(batch)
+      this.cost += COST_OF_A_CALL
+    }
     batch.push(lease)
     this.cost++
-    if (batch.length < this.batchSize) return
-    this.full.push(batch)
-    groups.delete(group)
-  }
-
-  *batches(): Iterable<readonly Lease[]> {
-    yield* this.full
-    for (const groups of this.open.values()) yield* groups.values()
   }
 }

@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import type { Clock, Timer } from '../util/clock'
 import type { Lease } from './lease'
 import type { Watchdog } from './watchdog'
@@ -16,13 +15,12 @@ export class Revalidation {
   constructor(
     private readonly clock: Clock,
     private readonly watchdog: Watchdog,
-    /** Receives how many of the suspects were still there. */
-    private readonly onThere: (holds: number) => void,
+    private readonly onThere: (leases: number) => void,
   ) {}
 
   add(lease: Lease): void {
     this.suspects.add(lease)
-    this.timer ??= outsideThreads(() => this.clock.after(GATHER_TIME, () => this.renew()))
+    this.timer ??= this.clock.after(GATHER_TIME, () => this.renew())
   }
 
   stop(): void {

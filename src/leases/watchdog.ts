@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
@@ -43,14 +42,13 @@ export class Watchdog {
   constructor(private readonly options: WatchdogOptions) {
     const { clock, lockWatchdogTimeout } = options
     this.interval = lockWatchdogTimeout / 3
-    this.timer = new RearmableTimer(clock, () => outsideThreads(() => this.tick()))
+    this.timer = new RearmableTimer(clock, () => this.tick())
     this.scheduled = new DueQueue(clock, this.interval)
     this.inFlight = new DueQueue(clock, this.interval)
     this.overdue = new DueQueue(clock, Number.POSITIVE_INFINITY)
     this.retrying = new DueQueue(clock, Math.min(lockWatchdogTimeout / 20, 500))
   }
 
-  /** How many leases it renews. */
   get size(): number {
     return this.count
   }
@@ -111,7 +109,7 @@ export class Watchdog {
         batches.add(lease)
       }
     }
-    for (const batch of batches.batches()) this.send(batch, onThere)
+    for (const batch of batches.batches) this.send(batch, onThere)
     this.arm()
     return later
   }
@@ -135,7 +133,7 @@ export class Watchdog {
       ),
     )
     if (delay === Number.POSITIVE_INFINITY) this.timer.disarm()
-    else outsideThreads(() => this.timer.set(delay))
+    else this.timer.set(delay)
   }
 
   private tick() {
@@ -197,7 +195,9 @@ export class Watchdog {
     for (const queue of [this.retrying, this.scheduled])
       for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
         // Leases that are due a little later join the batch: one call instead of one for each.
-        const lease = queue.due(queue === this.scheduled && batches.hasAny ? this.interval * AHEAD : 0)
+        const lease = queue.due(
+          queue === this.scheduled && batches.batches.length > 0 ? this.interval * AHEAD : 0,
+        )
         if (!lease) break
         if (lease.isPastDeadline) {
           this.lose(lease, 'lease')
@@ -207,7 +207,7 @@ export class Watchdog {
           batches.add(lease)
         }
       }
-    for (const batch of batches.batches()) this.send(batch)
+    for (const batch of batches.batches) this.send(batch)
   }
 
   private newBatches(): RenewalBatches {

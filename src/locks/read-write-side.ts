@@ -1,6 +1,6 @@
 import type { Context } from '../client/context'
 import { readTimeoutParts, readWriteLockChannel } from '../redis/names'
-import { type Caller, type Hold, holdOf } from '../reentrant/hold'
+import type { Caller, Hold } from '../reentrant/hold'
 import type { LockState, ReleaseReply } from '../reentrant/lock-scripts'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -45,7 +45,7 @@ export abstract class ReadWriteSide {
 
   /** The live hold of this caller on the other side. */
   protected companionHold(caller: Caller): Hold | undefined {
-    const hold = holdOf(caller, this.otherLockId)
+    const hold = caller.holdOf(this.otherLockId)
     return hold?.state === 'held' && !hold.isPastDeadline ? hold : undefined
   }
 

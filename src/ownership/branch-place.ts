@@ -2,7 +2,6 @@ import { type Branch, SiblingBranches } from './sibling-branches'
 
 /** A logical thread, as branch places see it. */
 interface BranchThread {
-  /** Its places below holds of its ancestors. */
   places: Set<BranchPlace> | undefined
 }
 
@@ -13,29 +12,16 @@ interface BranchThread {
 export class BranchPlace {
   /** The branches of its path that it has joined so far. */
   private readonly steps: Branch[] = []
-  private state: 'waiting' | 'inside' | 'refused' | 'left' = 'waiting'
+  /** `refused`: it asked to write while it reads beside siblings. */
+  state: 'waiting' | 'inside' | 'refused' | 'left' = 'waiting'
   private whenDecided: (() => void) | undefined
 
   constructor(
     private readonly branches: HoldBranches,
-    private readonly thread: BranchThread,
     /** The threads below the holder, down to the one that acquires. */
     readonly path: readonly BranchThread[],
     readonly reads: boolean,
   ) {}
-
-  get isInside(): boolean {
-    return this.state === 'inside'
-  }
-
-  /** It asked to write while it reads beside siblings. */
-  get isRefused(): boolean {
-    return this.state === 'refused'
-  }
-
-  get hasLeft(): boolean {
-    return this.state === 'left'
-  }
 
   /** Resolves once it no longer waits. */
   decided(): Promise<void> {
@@ -47,7 +33,6 @@ export class BranchPlace {
 
   /** Joins the branches of its path, down to the first one that is not inside yet. */
   advance(): void {
-    if (this.state !== 'waiting') return
     while (this.steps.length < this.path.length) {
       const siblings = this.steps.at(-1)?.below ?? this.branches.top
       const branch = siblings.join(this, this.steps.length)
@@ -72,8 +57,8 @@ export class BranchPlace {
     if (this.state === 'left') return
     this.decide('left')
     this.steps.at(-1)?.group.stopWaiting(this)
-    for (const branch of this.steps.reverse()) branch.leave()
-    this.thread.places?.delete(this)
+    for (const branch of this.steps.reverse()) branch.siblings.leave(branch)
+    this.path.at(-1)!.places!.delete(this)
     this.branches.places.delete(this)
   }
 
@@ -88,9 +73,10 @@ export class HoldBranches {
   readonly top = new SiblingBranches()
   readonly places = new Set<BranchPlace>()
 
-  enter(thread: BranchThread, path: readonly BranchThread[], reads: boolean): BranchPlace {
-    const place = new BranchPlace(this, thread, path, reads)
+  enter(path: readonly BranchThread[], reads: boolean): BranchPlace {
+    const place = new BranchPlace(this, path, reads)
     this.places.add(place)
+    const thread = path.at(-1)!
     thread.places ??= new Set()
     thread.places.add(place)
     place.advance()

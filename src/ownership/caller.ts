@@ -1,6 +1,5 @@
-import { type HoldRef, HoldTable } from './hold-table'
+import { type HoldRef, HoldTable, type OwnedHold } from './hold-table'
 import type { LogicalThread } from './logical-thread'
-import type { OwnedHold } from './owned-hold'
 
 /**
  * The caller of a lock's operations: an explicit thread id, a logical thread, or code without a scope. A caller has one
@@ -14,12 +13,12 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
   readonly thread: LogicalThread | undefined
   /** The entry for an acquisition of this caller; undefined where each acquisition is an owner of its own. */
   entryToAcquire(lockId: string): HoldRef<H> | undefined
-  /** The entry with the hold of this caller or, for a thread, of its nearest ancestor that has one. */
-  entryOfHold(lockId: string): HoldRef<H> | undefined
-  /** The entry with a hold of this caller whose lease has ended, and which `unlock()` has not settled. */
-  entryOfExpired(lockId: string): HoldRef<H> | undefined
-  /** The threads below the owner of this entry, down to this caller; none for an entry of its own. */
-  pathBelow(place: HoldRef<H>): readonly LogicalThread[]
+  /** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
+  holdOf(lockId: string): H | undefined
+  /** A hold of this caller whose lease has ended, and which `unlock()` has not settled. */
+  expiredHoldOf(lockId: string): H | undefined
+  /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
+  pathBelow(hold: H): readonly LogicalThread[]
 }
 
 const NO_PATH: readonly LogicalThread[] = []
@@ -35,14 +34,13 @@ export class ExplicitCallers {
 
   caller<H extends OwnedHold>(threadId: number): Caller<H> {
     const table = this.table as HoldTable<H>
-    const place = (lockId: string): HoldRef<H> => ({ table, key: `${threadId} ${lockId}` })
-    const placeIf = (at: HoldRef<H>, present: boolean) => (present ? at : undefined)
+    const keyOf = (lockId: string) => `${threadId} ${lockId}`
     return {
       description: `threadId ${threadId}`,
       thread: undefined,
-      entryToAcquire: place,
-      entryOfHold: (lockId) => placeIf(place(lockId), table.get(place(lockId).key)?.hold !== undefined),
-      entryOfExpired: (lockId) => placeIf(place(lockId), table.retired(place(lockId).key) !== undefined),
+      entryToAcquire: (lockId) => ({ table, key: keyOf(lockId) }),
+      holdOf: (lockId) => table.get(keyOf(lockId))?.hold,
+      expiredHoldOf: (lockId) => table.retired(keyOf(lockId)),
       pathBelow: () => NO_PATH,
     }
   }
@@ -60,7 +58,7 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
   }
 
   entryToAcquire(lockId: string): HoldRef<H> {
-    let table = this.thread.tables<H>().get(this.client)
+    let table = this.tableOf(this.thread)
     if (!table) {
       table = new HoldTable<H>()
       this.thread.tables<H>().set(this.client, table)
@@ -68,20 +66,19 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     return { table, key: lockId }
   }
 
-  entryOfHold(lockId: string): HoldRef<H> | undefined {
-    return this.find((table) => table.get(lockId)?.hold, lockId)
+  holdOf(lockId: string): H | undefined {
+    return this.find((table) => table.get(lockId)?.hold)
   }
 
-  entryOfExpired(lockId: string): HoldRef<H> | undefined {
-    return this.find((table) => table.retired(lockId), lockId)
+  expiredHoldOf(lockId: string): H | undefined {
+    return this.find((table) => table.retired(lockId))
   }
 
-  pathBelow({ table }: HoldRef<H>): readonly LogicalThread[] {
-    if (this.thread.tables<H>().get(this.client) === table) return NO_PATH
-    const path: LogicalThread[] = []
+  pathBelow(hold: H): readonly LogicalThread[] {
+    let path = NO_PATH
     let thread: LogicalThread | undefined = this.thread
-    for (; thread && thread.tables<H>().get(this.client) !== table; thread = thread.parent)
-      path.unshift(thread)
+    for (; thread && this.tableOf(thread)?.get(hold.lockId)?.hold !== hold; thread = thread.parent)
+      path = [thread, ...path]
     return path
   }
 
@@ -91,16 +88,20 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     table.getOrCreate(key).hold = hold
   }
 
-  private find(holdIn: (table: HoldTable<H>) => H | undefined, key: string): HoldRef<H> | undefined {
+  private tableOf(thread: LogicalThread): HoldTable<H> | undefined {
+    return thread.tables<H>().get(this.client)
+  }
+
+  private find(holdIn: (table: HoldTable<H>) => H | undefined): H | undefined {
     // Code of an ended thread finds only holds of ended threads: its own and those of its ancestors. A thread that is alive
     // does not find the holds of ended ancestors. Both find a hold in which they have a level themselves.
     const { isAlive } = this.thread
     let reaches = true
     for (let thread: LogicalThread | undefined = this.thread; thread; thread = thread.parent) {
       reaches &&= thread.isAlive === isAlive
-      const table = thread.tables<H>().get(this.client)
+      const table = this.tableOf(thread)
       const hold = table && holdIn(table)
-      if (hold && (reaches || this.isInside(hold))) return { table, key }
+      if (hold && (reaches || this.isInside(hold))) return hold
     }
     return undefined
   }
@@ -120,7 +121,7 @@ export const unscopedCaller: Caller<never> = {
   description: 'code outside any redisson.run()',
   thread: undefined,
   entryToAcquire: () => undefined,
-  entryOfHold: () => undefined,
-  entryOfExpired: () => undefined,
+  holdOf: () => undefined,
+  expiredHoldOf: () => undefined,
   pathBelow: () => NO_PATH,
 }

@@ -1,5 +1,10 @@
 import type { Mutex } from 'async-mutex'
-import type { OwnedHold } from './owned-hold'
+
+/** The part of a hold that this folder needs. The engine above defines the rest. */
+export interface OwnedHold {
+  readonly lockId: string
+  readonly levels: readonly { readonly thread: object | undefined }[]
+}
 
 /** The state of one caller and one lock. The table drops it as soon as the caller neither holds nor acquires the lock. */
 export interface HoldEntry<H extends OwnedHold> {
@@ -18,10 +23,6 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
 
   get size(): number {
     return this.entries.size + this.expired.size
-  }
-
-  get isEmpty(): boolean {
-    return this.entries.size === 0 && this.expired.size === 0
   }
 
   get(key: string): HoldEntry<H> | undefined {

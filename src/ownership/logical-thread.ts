@@ -1,6 +1,5 @@
 import type { BranchPlace } from './branch-place'
-import type { HoldTable } from './hold-table'
-import type { OwnedHold } from './owned-hold'
+import type { HoldTable, OwnedHold } from './hold-table'
 import { processState } from './process-state'
 
 /**
@@ -10,7 +9,8 @@ import { processState } from './process-state'
  * settles. From then on its timers and sockets belong to no thread.
  */
 export class LogicalThread {
-  private ended = false
+  /** Until its `fn` has settled. */
+  isAlive = true
   private readonly holdTables = new Map<object, HoldTable>()
   /** Its places below holds of its ancestors. */
   places: Set<BranchPlace> | undefined
@@ -23,10 +23,6 @@ export class LogicalThread {
   /** The hold table of this thread for each client. `H` is the type of hold that the engine above stores. */
   tables<H extends OwnedHold>(): Map<object, HoldTable<H>> {
     return this.holdTables as Map<object, HoldTable<H>>
-  }
-
-  get isAlive(): boolean {
-    return !this.ended
   }
 
   /** Whether a child of it is alive. */
@@ -52,8 +48,7 @@ export class LogicalThread {
 
   /** Ends the thread and its places below holds of ancestors. Its holds stay. */
   end(): void {
-    if (this.ended) return
-    this.ended = true
+    this.isAlive = false
     if (this.parent) this.parent.children--
     if (this.places) for (const place of this.places) place.leave()
   }

@@ -1,12 +1,8 @@
 import { Mutex } from 'async-mutex'
 
-/** The most abandoned tickets that a queue keeps, plus one for each waiting group. */
-const TICKETS_WASTED = 100
-
-/** An acquisition below a hold, as the sibling branches see it. */
+/** A branch place, as the sibling branches see it. */
 interface Entering {
   readonly reads: boolean
-  /** The threads below the holder, down to the one that acquires. */
   readonly path: readonly object[]
   /**
    * Whether a thread of its path, from this depth on, has another place in this branch. Then this acquisition must not wait
@@ -34,10 +30,6 @@ export class Branch {
   get below(): SiblingBranches {
     this.children ??= new SiblingBranches()
     return this.children
-  }
-
-  leave(): void {
-    this.siblings.leave(this)
   }
 }
 
@@ -70,29 +62,17 @@ export class Group {
 class GroupQueue {
   /** In order of arrival. */
   readonly waiting = new Set<Group>()
-  /** The group that is inside holds it; each waiting group has a ticket in its queue. */
-  private mutex: Mutex
-  private wasted = 0
+  /** The group that is inside holds it. All that wait share one place in its queue: a mutex cannot drop a place again. */
+  private readonly mutex = new Mutex()
 
-  constructor(
-    private readonly inside: () => Group | undefined,
-    private readonly admit: (group: Group) => void,
-  ) {
-    this.mutex = this.newMutex()
+  constructor(private readonly admit: (group: Group) => void) {
+    // For the group that is inside: the mutex is new, so this locks it at once.
+    void this.mutex.acquire()
   }
 
   add(group: Group): void {
     this.waiting.add(group)
-    this.takeTicket(group)
-  }
-
-  /** Leaves the ticket of the group in the queue, so that the order stays. Too many such tickets are dropped together. */
-  giveUp(group: Group): void {
-    this.waiting.delete(group)
-    if (++this.wasted <= this.waiting.size + TICKETS_WASTED) return
-    this.wasted = 0
-    this.mutex = this.newMutex()
-    for (const each of this.waiting) this.takeTicket(each)
+    if (this.waiting.size === 1) void this.admitInOrder()
   }
 
   /** The group inside has left. */
@@ -100,22 +80,14 @@ class GroupQueue {
     this.mutex.release()
   }
 
-  private newMutex(): Mutex {
-    const mutex = new Mutex()
-    if (this.inside()) void mutex.acquire()
-    return mutex
-  }
-
-  private takeTicket(group: Group) {
-    const { mutex } = this
-    void mutex.acquire().then(() => {
-      if (mutex !== this.mutex) return
-      if (this.waiting.delete(group)) this.admit(group)
-      else {
-        this.wasted--
-        mutex.release()
-      }
-    })
+  private async admitInOrder() {
+    while (this.waiting.size > 0) {
+      await this.mutex.acquire()
+      const [first] = this.waiting
+      if (!first) return
+      this.waiting.delete(first)
+      this.admit(first)
+    }
   }
 }
 
@@ -190,7 +162,7 @@ export class SiblingBranches {
     const group = new Group(reads)
     this.last = group
     if (this.inside || this.queue) {
-      this.queue ??= new GroupQueue(() => this.inside, this.admit)
+      this.queue ??= new GroupQueue(this.admit)
       this.queue.add(group)
     } else this.admit(group)
     return group
@@ -209,9 +181,9 @@ export class SiblingBranches {
   }
 
   private giveUp(group: Group) {
-    this.queue?.giveUp(group)
-    const waiting = this.queue?.waiting
-    if (waiting?.size === 0) this.queue = undefined
-    if (this.last === group) this.last = [...(waiting ?? [])].at(-1) ?? this.inside
+    const { waiting } = this.queue!
+    waiting.delete(group)
+    if (waiting.size === 0) this.queue = undefined
+    if (this.last === group) this.last = [...waiting].at(-1) ?? this.inside
   }
 }

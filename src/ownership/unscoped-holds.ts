@@ -40,11 +40,9 @@ export class UnscopedHolds<H extends Owned> {
   /** The live hold that the next `unlock()` would release; undefined if it would release none. */
   peek(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | undefined {
     this.sort(isLive)
-    if (endedThread) {
-      const isIts = ({ thread }: H) => thread === endedThread
-      return this.ended.some(isIts) ? undefined : this.live.find(isIts)
-    }
-    return this.ended.length + this.forgotten > 0 ? undefined : this.live[0]
+    const mayTake = ({ thread }: H) => !endedThread || thread === endedThread
+    if (this.ended.some(mayTake) || (this.forgotten > 0 && !endedThread)) return undefined
+    return this.live.find(mayTake)
   }
 
   private sort(isLive: (hold: H) => boolean) {

@@ -6,7 +6,7 @@ import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
 import type { AcquireRequest, AcquireResult, AnyAcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import { Hold, type HoldRef, holdOf } from './hold'
+import { Hold, type HoldRef } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts } from './lock-scripts'
 import { reenterInTime } from './reenter'
@@ -51,7 +51,7 @@ async function acquireAlone<Grant>(
 
 async function acquireScoped<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
   const { scripts, caller } = request
-  const hold = holdOf(caller, scripts.lockId)
+  const hold = caller.holdOf(scripts.lockId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   const reentered = hold && (await reenterInTime(request, hold))
   return reentered ?? (await acquireAnew(request))

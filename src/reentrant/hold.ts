@@ -14,12 +14,6 @@ export type Caller = CallerOf<Hold>
 /** The place of an entry with a hold of this engine. */
 export type HoldRef = HoldRefOf<Hold>
 
-/** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
-export function holdOf(caller: Caller, lockId: string): Hold | undefined {
-  const place = caller.entryOfHold(lockId)
-  return place?.table.get(place.key)?.hold
-}
-
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
 export interface Level {
   /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */

@@ -28,7 +28,7 @@ import { quote } from '../util/quote'
 import { acquire } from './acquire'
 import { AcquireRequest, type AcquireResult } from './acquire-request'
 import type { AcquiredLockHold } from './acquired-lock-hold'
-import { type Caller, type Hold, holdOf } from './hold'
+import type { Caller, Hold } from './hold'
 import type { LockScripts, LockState } from './lock-scripts'
 import { notHeldError } from './not-held'
 import { bareLevel, release } from './release'
@@ -233,10 +233,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   /** The hold that an `unlock()` of this caller concerns, also an expired one. */
   private scopedHold(caller: Caller): Hold | undefined {
     const { lockId } = this.scripts
-    const hold = holdOf(caller, lockId)
-    if (hold) return hold
-    const expired = caller.entryOfExpired(lockId)
-    return expired?.table.retired(expired.key)
+    return caller.holdOf(lockId) ?? caller.expiredHoldOf(lockId)
   }
 
   private async releaseBare(hold: Hold, caller: Caller): Promise<void> {
@@ -256,7 +253,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const hold =
       caller === unscopedCaller
         ? this.unscoped.peek(this.isLive, ambientThread())
-        : holdOf(caller, this.scripts.lockId)
+        : caller.holdOf(this.scripts.lockId)
     if (!hold?.checkLive()) return 0
     const { count } = await this.inspect(hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')

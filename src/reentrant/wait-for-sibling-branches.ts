@@ -27,7 +27,7 @@ export async function waitForSiblingBranches<Result>(
     const place = entry?.place
     request.branchPlace = place
     try {
-      const isInside = !entry || entry.place.isInside || (await untilInside(request, entry))
+      const isInside = !entry || entry.place.state === 'inside' || (await untilInside(request, entry))
       const acquired = isInside ? await acquire() : undefined
       if (!acquired) place?.leave()
       return acquired
@@ -44,28 +44,27 @@ export async function waitForSiblingBranches<Result>(
  */
 function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
   // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
-  const at = caller.entryOfHold(scripts.exclusiveLockId ?? scripts.lockId)
-  const hold = at?.table.get(at.key)?.hold
-  if (!caller.thread || !at || !hold) return undefined
-  const path = caller.pathBelow(at)
+  const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.lockId)
+  if (!hold) return undefined
+  const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new HoldBranches()
-  return { hold, place: hold.branches.enter(caller.thread, path, scripts.shared === true) }
+  return { hold, place: hold.branches.enter(path, scripts.shared === true) }
 }
 
 /** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
 async function untilInside(request: AnyAcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
   const { context, scripts } = request
   if (request.isWaitOver) return false
-  if (!place.isRefused) await decided(request, place)
-  if (place.isRefused)
+  if (place.state === 'waiting') await decided(request, place)
+  if (place.state === 'refused')
     throw new IllegalMonitorStateError(
       `This logical thread and sibling branches hold the read lock ${quote(scripts.name)}, and it asks for the write ` +
         `lock (client ${context.clientId}, thread id ${hold.threadId}). If a sibling asked too, both would wait for ` +
         'ever. Release the read lock first, or take the write lock from the start.',
     )
   if (hold.state === 'lost') throw hold.lossError()
-  return place.isInside || place.hasLeft
+  return place.state !== 'waiting'
 }
 
 /** Resolves when the place no longer waits or the wait is over; rejects when the signal aborts. */

@@ -1,14 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Due, DueQueue } from '../../../src/leases/due-queue'
-import { type Moment, systemClock } from '../../../src/util/clock'
+import { Due, DueQueue } from '../../../src/leases/due-queue'
+import { systemClock } from '../../../src/util/clock'
 
-class Item implements Due<Item> {
-  queue: DueQueue<Item> | undefined
-  since!: Moment
-  before: Item | undefined
-  behind: Item | undefined
-}
+class Item extends Due<Item> {}
 
 describe('The due queue of the watchdog', () => {
   const item = () => new Item()

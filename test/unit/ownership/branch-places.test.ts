@@ -43,7 +43,7 @@ describe('The places of branches below a hold', () => {
       const nodes = family()
       const branches = new HoldBranches()
       let asked: Asked[] = []
-      const inside = () => asked.filter(({ place }) => place.isInside)
+      const inside = () => asked.filter(({ place }) => place.state === 'inside')
       const expectExclusion = () => {
         const all = inside()
         for (const one of all)
@@ -55,16 +55,16 @@ describe('The places of branches below a hold', () => {
         for (let refused = asked; refused.length > 0; ) {
           await settled()
           expectExclusion()
-          refused = asked.filter(({ place }) => place.isRefused)
+          refused = asked.filter(({ place }) => place.state === 'refused')
           for (const { place } of refused) place.leave()
-          asked = asked.filter(({ place }) => !place.hasLeft)
+          asked = asked.filter(({ place }) => place.state !== 'left')
         }
       }
       for (let step = 0; step < 1_000; step++) {
         if (random.chance(55) || asked.length === 0) {
           const node = random.pick(nodes)
           const reads = random.chance(40)
-          asked.push({ node, reads, place: branches.enter(node.thread, node.path, reads) })
+          asked.push({ node, reads, place: branches.enter(node.path, reads) })
         } else random.pick(asked).place.leave()
         expectExclusion()
         if (random.chance(60)) {
@@ -90,10 +90,10 @@ describe('The places of branches below a hold', () => {
     const branches = new HoldBranches()
     const enter = () => {
       const thread = new LogicalThread(holder)
-      return branches.enter(thread, [thread], false)
+      return branches.enter([thread], false)
     }
     const first = enter()
-    expect(first.isInside).to.equal(true)
+    expect(first.state).to.equal('inside')
     const waiting: BranchPlace[] = []
     for (let round = 0; round < 400; round++) {
       if (round % 100 === 0) waiting.push(enter())
@@ -103,24 +103,25 @@ describe('The places of branches below a hold', () => {
     for (const next of waiting) {
       before.leave()
       await settled()
-      expect(waiting.filter(({ isInside }) => isInside)).to.deep.equal([next])
+      expect(waiting.filter(({ state }) => state === 'inside')).to.deep.equal([next])
       before = next
     }
   })
 
-  it('Branches that gave up leave at most a hundred tickets more than there are branches that wait', () => {
+  it('Branches that gave up leave nothing behind in the queue', () => {
     const holder = new LogicalThread(undefined)
     const branches = new HoldBranches()
     const enter = () => {
       const thread = new LogicalThread(holder)
-      return branches.enter(thread, [thread], false)
+      return branches.enter([thread], false)
     }
     enter()
     enter()
     for (let round = 0; round < 10_000; round++) enter().leave()
     const { queue } = branches.top as unknown as {
-      queue: { mutex: { _semaphore: { _queue: unknown[] } } }
+      queue: { waiting: Set<unknown>; mutex: { _semaphore: { _queue: unknown[] } } }
     }
-    expect(queue.mutex._semaphore._queue.length).to.be.within(1, 110)
+    expect(queue.waiting.size).to.equal(1)
+    expect(queue.mutex._semaphore._queue.length).to.equal(1)
   })
 })

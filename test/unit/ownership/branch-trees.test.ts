@@ -32,7 +32,7 @@ class Tree {
     for (let step = 1 + random.between(0, 4); step > 0; step--) {
       for (let turns = random.between(0, 3); turns > 0; turns--) await turn()
       const what = random.between(1, 100)
-      if (what <= 50) await this.acquire(name, thread, path, held)
+      if (what <= 50) await this.acquire(name, path, held)
       else if (what <= 80 && path.length < MAX_DEPTH)
         children.push(this.live(`${name}.${children.length}`, thread, path))
       else if (what <= 90) held.pop()?.leave()
@@ -45,18 +45,13 @@ class Tree {
     this.running--
   }
 
-  private async acquire(
-    name: string,
-    thread: LogicalThread,
-    path: readonly LogicalThread[],
-    held: BranchPlace[],
-  ): Promise<void> {
+  private async acquire(name: string, path: readonly LogicalThread[], held: BranchPlace[]): Promise<void> {
     const reads = this.random.chance(60)
-    const place = this.branches.enter(thread, path, reads)
+    const place = this.branches.enter(path, reads)
     this.log.push(`${name} asks to ${reads ? 'read' : 'write'}`)
     await place.decided()
-    this.log.push(`${name} is ${place.isInside ? 'inside' : 'refused'}`)
-    if (place.isInside) held.push(place)
+    this.log.push(`${name} is ${place.state === 'inside' ? 'inside' : 'refused'}`)
+    if (place.state === 'inside') held.push(place)
     else place.leave()
   }
 }

@@ -41,7 +41,7 @@ export class CommandConnection {
     private readonly mayUseFastPath = true,
   ) {
     if (target.kind === 'cluster') {
-      const cluster = this.openCluster()
+      const cluster = this.openCluster(target)
       this.fences = new ClusterFences(cluster, clock)
       this.broken = this.fences.broken
       this.redis = cluster
@@ -65,18 +65,18 @@ export class CommandConnection {
     return redis
   }
 
-  private openCluster(): Cluster {
-    if (this.target.kind !== 'cluster') throw new TypeError('not a cluster')
-    const cluster = new Cluster(this.target.nodes, {
-      ...this.target.options,
+  private openCluster(target: Extract<RedisTarget, { kind: 'cluster' }>): Cluster {
+    const cluster = new Cluster(target.nodes, {
+      ...target.clusterOptions,
       lazyConnect: true,
       scaleReads: 'master',
       enableAutoPipelining: false,
       enableOfflineQueue: true,
-      redisOptions: this.ownClusterNodeOptions(),
+      // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
+      redisOptions: connectionOptions(target, { reconnectOnError: null }),
     })
     openSocketsOutsideRequests(cluster)
-    checkNodes(cluster, this.target.options.redisOptions?.enableReadyCheck !== false)
+    checkNodes(cluster, target.options.enableReadyCheck !== false)
     cluster.on('error', (error: unknown) => this.failed(error))
     cluster.on('ready', () => this.admitted())
     cluster.on('node error', (error: unknown) => {
@@ -118,18 +118,6 @@ export class CommandConnection {
   /** The server accepted a connection of the client. */
   admitted(): void {
     this.refusal = undefined
-  }
-
-  private ownClusterNodeOptions() {
-    // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
-    const {
-      retryStrategy: _,
-      lazyConnect: __,
-      role: ___,
-      reconnectOnError: ____,
-      ...options
-    } = connectionOptions(this.target)
-    return options
   }
 
   get state(): 'ready' | 'loading' | 'away' {

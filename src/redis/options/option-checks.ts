@@ -39,15 +39,9 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return Object.prototype.toString.call(value) === '[object Object]'
 }
 
-export function refuseKeyPrefix(options: { keyPrefix?: unknown }): void {
-  if (options.keyPrefix)
-    throw new TypeError(
-      'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which maps both',
-    )
-}
-
 /** Returns these options, in the types that ioredis wants. An option that is undefined or null counts as absent. */
 export function take(options: object, names: readonly string[], where: string): RedisOptions {
+  refuseKeyPrefix(options)
   const taken: Record<string, unknown> = {}
   for (const name of names) {
     const value = (options as Record<string, unknown>)[name]
@@ -57,8 +51,16 @@ export function take(options: object, names: readonly string[], where: string): 
   return taken as RedisOptions
 }
 
+function refuseKeyPrefix(options: { keyPrefix?: unknown }): void {
+  if (options.keyPrefix)
+    throw new TypeError(
+      'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which maps both',
+    )
+}
+
 /** Throws for an unknown option, and if the options do not say where the server is. */
 export function checkServer(options: object, where: string): void {
+  refuseKeyPrefix(options)
   refuseUnknown(options, where, KNOWN, TAKEN)
   checkAddress(options, where, ['path', 'sentinels', 'Connector'])
 }

@@ -136,13 +136,9 @@ export class CommandConnection {
     if (this.target.kind === 'standalone' && this.redis instanceof Redis)
       await refuseWrongMode(this.redis, this.target, this.clock)
     if (!this.mayUseFastPath) return
-    if (this.redis instanceof Redis) this.usesFastPath = await this.carriesRawCommands(this.redis)
-    else this.findOutInCluster(this.redis)
-  }
-
-  private async carriesRawCommands(redis: Redis): Promise<boolean> {
+    if (this.redis instanceof Cluster) return void this.findOutInCluster(this.redis)
     try {
-      return await inTime(rawCommandsWork(redis), this.target, this.clock)
+      this.usesFastPath = await inTime(rawCommandsWork(this.redis), this.target, this.clock)
     } catch (error) {
       throw unavailable(error, this.target)
     }

@@ -7,6 +7,13 @@ const KEYS_A_COMMAND = 100
 /** The most keys that wait until tracking begins. If there were more, the client revalidates all holds when it begins. */
 const MOST_WAITING = 10_000
 
+/** The client, as its tracking sees it. */
+export interface ChangeListener {
+  readonly clock: Clock
+  /** These keys changed, and are no longer watched; undefined: any key may have. */
+  keysChanged(keys: readonly string[] | undefined): void
+}
+
 const ignore = () => {}
 
 /**
@@ -31,11 +38,7 @@ export class ClientTracking {
   constructor(
     private readonly commands: Redis,
     private readonly listener: Redis,
-    private readonly client: {
-      readonly clock: Clock
-      /** These keys changed, and are no longer watched; undefined: any key may have. */
-      keysChanged(keys: readonly string[] | undefined): void
-    },
+    private readonly client: ChangeListener,
   ) {
     this.falseReports = new FalseChangeReports(client.clock)
     // CLIENT ID is sent before the first subscription: with RESP2 a subscribed connection cannot send it any more.

@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis'
 import { RedisRefusedError } from '../api/errors'
 import type { ResolvedOptions } from '../api/options'
 import type { Clock } from '../util/clock'
-import { ClientTracking } from './client-tracking'
+import { type ChangeListener, ClientTracking } from './client-tracking'
 import { ClusterSubscriber } from './cluster-subscriber'
 import type { CommandConnection } from './command-connection'
 import { connectOrFail, inTime, unavailable } from './connect'
@@ -44,17 +44,11 @@ export async function choosePublish(
   }
 }
 
-interface MessageListener {
-  readonly clock: Clock
-  readonly channels: ChannelEvents
-  keysChanged(keys: readonly string[] | undefined): void
-}
-
 /** Opens the source of messages and, for a single server, client tracking, which reports on the same connection. */
 export function openSource(
   commands: CommandConnection,
   publish: PublishCommand,
-  client: MessageListener,
+  client: ChangeListener & { readonly channels: ChannelEvents },
 ): { source: ChannelSource; tracking: ClientTracking | undefined; ready: Promise<void> } {
   const { redis, target } = commands
   const { clock, channels } = client

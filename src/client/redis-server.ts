@@ -31,14 +31,7 @@ async function connect(
     await commands.connect()
     const publishCommand = await choosePublish(commands.redis, target, options, clock)
     const rights = warnOfMissingRights(commands.redis, target, publishCommand, clock)
-    const { source, tracking, ready } = openSource(
-      commands,
-      target,
-      publishCommand,
-      clock,
-      client.channels,
-      (keys) => client.keysChanged(keys),
-    )
+    const { source, tracking, ready } = openSource(commands, publishCommand, client)
     await ready
     await rights
     commands.stopResending()
@@ -46,7 +39,17 @@ async function connect(
     const acknowledged =
       target.kind === 'standalone'
         ? undefined
-        : new ReplicaAckConnection(commands, ackOptions(options, client), renewAll)
+        : new ReplicaAckConnection(
+            commands,
+            {
+              clock,
+              slavesSyncTimeout: options.slavesSyncTimeout,
+              checkLockSyncedSlaves: options.checkLockSyncedSlaves,
+              onCutOff: () => client.replicasCutOff(),
+              onNoWait: (error) => client.error(error),
+            },
+            renewAll,
+          )
     return {
       isCluster: target.kind === 'cluster',
       hasReplicas: acknowledged !== undefined,
@@ -68,15 +71,5 @@ async function connect(
   } catch (error) {
     commands.close()
     throw error
-  }
-}
-
-function ackOptions(options: ResolvedOptions, client: ConnectedClient) {
-  return {
-    clock: client.clock,
-    slavesSyncTimeout: options.slavesSyncTimeout,
-    checkLockSyncedSlaves: options.checkLockSyncedSlaves,
-    onCutOff: () => client.replicasCutOff(),
-    onNoWait: (error: Error) => client.error(error),
   }
 }

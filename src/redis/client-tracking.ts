@@ -7,6 +7,13 @@ const KEYS_A_COMMAND = 100
 /** The most keys that wait until tracking begins. If there were more, the client revalidates all holds when it begins. */
 const MOST_WAITING = 10_000
 
+/** The client, as its tracking sees it. */
+export interface ChangeListener {
+  readonly clock: Clock
+  /** These keys changed, and are no longer watched; undefined: any key may have. */
+  keysChanged(keys: readonly string[] | undefined): void
+}
+
 const ignore = () => {}
 
 /**
@@ -31,11 +38,9 @@ export class ClientTracking {
   constructor(
     private readonly commands: Redis,
     private readonly listener: Redis,
-    /** These keys changed, and are no longer watched; undefined: any key may have. */
-    private readonly onChanged: (keys: readonly string[] | undefined) => void,
-    clock: Clock,
+    private readonly client: ChangeListener,
   ) {
-    this.falseReports = new FalseChangeReports(clock)
+    this.falseReports = new FalseChangeReports(client.clock)
     // CLIENT ID is sent before the first subscription: with RESP2 a subscribed connection cannot send it any more.
     listener.on('ready', () => {
       this.listenerId = listener.client('ID')
@@ -53,7 +58,7 @@ export class ClientTracking {
       redis.on('ready', () => this.arm())
     }
     listener.on('messageBuffer', (channel: Buffer | string, keys: unknown) => {
-      if (String(channel) === CHANNEL) onChanged(Array.isArray(keys) ? keys.map(String) : undefined)
+      if (String(channel) === CHANNEL) client.keysChanged(Array.isArray(keys) ? keys.map(String) : undefined)
     })
   }
 
@@ -82,9 +87,7 @@ export class ClientTracking {
     const epoch = ++this.epoch
     this.prepare().then(
       () => epoch === this.epoch && this.armed(),
-      () => {
-        if (epoch === this.epoch) this.disarm('refused')
-      },
+      () => epoch === this.epoch && this.refused(),
     )
   }
 
@@ -97,14 +100,18 @@ export class ClientTracking {
   private armed() {
     this.state = 'armed'
     this.register(this.waiting.splice(0))
-    if (this.missedNews) this.onChanged(undefined)
+    if (this.missedNews) this.client.keysChanged(undefined)
     this.missedNews = false
   }
 
-  private disarm(state: 'idle' | 'refused' = 'idle') {
-    this.state = state
+  private refused() {
+    this.state = 'refused'
+    this.waiting.length = 0
+  }
+
+  private disarm() {
+    this.state = 'idle'
     this.epoch++
-    if (state === 'refused') this.waiting.length = 0
   }
 
   private register(keys: readonly string[]) {

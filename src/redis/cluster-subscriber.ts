@@ -3,7 +3,6 @@ import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { addressOf, reachedAt } from './cluster-nodes'
-import { pingOrDisconnect } from './health-check'
 import { openNode } from './node-connection'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
@@ -111,16 +110,11 @@ export class ClusterSubscriber implements ChannelSource {
   private connectionTo(key: string): SubscriberConnection {
     const existing = this.nodes.get(key)
     if (existing) return existing
-    const redis = openNode(this.cluster, this.target, key)
+    const redis = openNode(this.target, key)
     redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
     redis.on('moved', () => this.refreshSoon(0))
-    const connection = new SubscriberConnection(
-      redis,
-      this.sharded,
-      this.clock,
-      { ...this.events, message: this.events.message, error: (error) => this.refused(error) },
-      (silent) => pingOrDisconnect(silent, this.clock),
-    )
+    const events = { ...this.events, error: (error: unknown) => this.refused(error) }
+    const connection = new SubscriberConnection(redis, this.sharded, this.clock, events)
     this.nodes.set(key, connection)
     return connection
   }

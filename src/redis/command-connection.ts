@@ -41,7 +41,7 @@ export class CommandConnection {
     private readonly mayUseFastPath = true,
   ) {
     if (target.kind === 'cluster') {
-      const cluster = this.openCluster()
+      const cluster = this.openCluster(target)
       this.fences = new ClusterFences(cluster, clock)
       this.broken = this.fences.broken
       this.redis = cluster
@@ -65,18 +65,18 @@ export class CommandConnection {
     return redis
   }
 
-  private openCluster(): Cluster {
-    if (this.target.kind !== 'cluster') throw new TypeError('not a cluster')
-    const cluster = new Cluster(this.target.nodes, {
-      ...this.target.options,
+  private openCluster(target: Extract<RedisTarget, { kind: 'cluster' }>): Cluster {
+    const cluster = new Cluster(target.nodes, {
+      ...target.clusterOptions,
       lazyConnect: true,
       scaleReads: 'master',
       enableAutoPipelining: false,
       enableOfflineQueue: true,
-      redisOptions: this.ownClusterNodeOptions(),
+      // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
+      redisOptions: connectionOptions(target, { reconnectOnError: null }),
     })
     openSocketsOutsideRequests(cluster)
-    checkNodes(cluster, this.target.options.redisOptions?.enableReadyCheck !== false)
+    checkNodes(cluster, target.options.enableReadyCheck !== false)
     cluster.on('error', (error: unknown) => this.failed(error))
     cluster.on('ready', () => this.admitted())
     cluster.on('node error', (error: unknown) => {
@@ -120,18 +120,6 @@ export class CommandConnection {
     this.refusal = undefined
   }
 
-  private ownClusterNodeOptions() {
-    // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
-    const {
-      retryStrategy: _,
-      lazyConnect: __,
-      role: ___,
-      reconnectOnError: ____,
-      ...options
-    } = connectionOptions(this.target)
-    return options
-  }
-
   get state(): 'ready' | 'loading' | 'away' {
     if (this.redis.status === 'ready') return 'ready'
     return this.redis.status === 'connect' ? 'loading' : 'away'
@@ -148,13 +136,9 @@ export class CommandConnection {
     if (this.target.kind === 'standalone' && this.redis instanceof Redis)
       await refuseWrongMode(this.redis, this.target, this.clock)
     if (!this.mayUseFastPath) return
-    if (this.redis instanceof Redis) this.usesFastPath = await this.carriesRawCommands(this.redis)
-    else this.findOutInCluster(this.redis)
-  }
-
-  private async carriesRawCommands(redis: Redis): Promise<boolean> {
+    if (this.redis instanceof Cluster) return void this.findOutInCluster(this.redis)
     try {
-      return await inTime(rawCommandsWork(redis), this.target, this.clock)
+      this.usesFastPath = await inTime(rawCommandsWork(this.redis), this.target, this.clock)
     } catch (error) {
       throw unavailable(error, this.target)
     }

@@ -1,4 +1,4 @@
-import type { EventEmitter } from 'node:events'
+import { type EventEmitter, once } from 'node:events'
 import type { Cluster, Redis } from 'ioredis'
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../util/clock'
@@ -21,31 +21,20 @@ export async function connectOrFail(
   const note = (error: unknown) => {
     if (!isVague(error)) reason = error
   }
-  let onError: (error: unknown) => void = () => {}
-  const failed = new Promise<never>((_, reject) => {
-    onError = reject
-  })
-  failed.catch(() => {})
-  emitter.once('error', onError)
   emitter.on('node error', note)
   emitter.on('sentinelError', note)
-  let onReady: () => void = () => {}
-  // If the first ready check of a Cluster goes to a node that is gone, ioredis connects again and never settles its promise.
-  const ready = new Promise<void>((resolve) => {
-    onReady = resolve
-  })
-  emitter.once('ready', onReady)
-  const connected = redis.connect()
-  connected.catch(() => {})
+  const listening = new AbortController()
+  // Rejects at an error event. If the first ready check of a Cluster goes to a node that is gone, ioredis connects again and
+  // never settles the promise of `connect`.
+  const ready = once(emitter, 'ready', { signal: listening.signal })
   try {
-    await inTime(Promise.race([connected, ready, failed]), target, clock)
+    await inTime(Promise.race([redis.connect(), ready]), target, clock)
   } catch (error) {
     redis.disconnect()
     const { lastNodeError } = error as { lastNodeError?: unknown }
     throw unavailable(reason ?? lastNodeError ?? error, target)
   } finally {
-    emitter.off('ready', onReady)
-    emitter.off('error', onError)
+    listening.abort()
     emitter.off('node error', note)
     emitter.off('sentinelError', note)
   }

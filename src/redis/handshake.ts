@@ -28,7 +28,7 @@ const NEEDS_NO_PASSWORD = /no password is set|without any password configured fo
 const TAKES_NO_USERNAME = /wrong number of arguments for 'auth' command/
 
 const ignore = () => {}
-const checked = new WeakSet<Redis>()
+/** Only of connections that passed the check. */
 const runIds = new WeakMap<Redis, string | undefined>()
 
 /**
@@ -57,7 +57,6 @@ export function checkHandshake(redis: Redis, asksForInfo: boolean): void {
   }
   Object.assign(redis, { select: selectInHandshake })
   internals._readyCheck = (done) => {
-    checked.add(redis)
     check(redis, select, asksForInfo).then((info) => {
       runIds.set(redis, info.run_id)
       done(null, info)
@@ -69,7 +68,7 @@ export function checkHandshake(redis: Redis, asksForInfo: boolean): void {
 
 /** Whether the installed ioredis lets its handshake be checked. Known once a connection is ready. */
 export function wasChecked(redis: Redis): boolean {
-  return checked.has(redis)
+  return runIds.has(redis)
 }
 
 /** The run id of the server of this connection; undefined before it is ready, and if INFO was not sent or was refused. */

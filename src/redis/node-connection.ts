@@ -1,5 +1,4 @@
-import type { Cluster, Redis, RedisOptions } from 'ioredis'
-import { addressOf } from './cluster-nodes'
+import type { Redis, RedisOptions } from 'ioredis'
 import { openChecked } from './handshake'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
@@ -10,15 +9,14 @@ export const NO_RESENDING = {
   maxRetriesPerRequest: 0,
 } as const satisfies RedisOptions
 
-/** Opens a separate connection to one node of the cluster. The node is named as in ioredis's map of slots. */
-export function openNode(cluster: Cluster, target: RedisTarget, key: string): Redis {
-  const known = cluster.nodes('all').find((node) => addressOf(node) === key)
-  const at = key.lastIndexOf(':')
+/** Opens a separate connection to one node of a cluster, by the address that `reachedAt` tells. */
+export function openNode(target: RedisTarget, address: string): Redis {
+  const colon = address.lastIndexOf(':')
   const redis = openChecked(
     connectionOptions(target, {
       ...NO_RESENDING,
-      host: known?.options.host ?? key.slice(0, at),
-      port: known?.options.port ?? Number(key.slice(at + 1)),
+      host: address.slice(0, colon),
+      port: Number(address.slice(colon + 1)),
       db: 0,
     }),
   )

@@ -2,13 +2,12 @@ import { Cluster, type Redis } from 'ioredis'
 import { RedisRefusedError } from '../api/errors'
 import type { ResolvedOptions } from '../api/options'
 import type { Clock } from '../util/clock'
-import { ClientTracking } from './client-tracking'
+import { type ChangeListener, ClientTracking } from './client-tracking'
 import { ClusterSubscriber } from './cluster-subscriber'
 import type { CommandConnection } from './command-connection'
 import { connectOrFail, inTime, unavailable } from './connect'
 import { withoutSecrets } from './errors'
 import { openChecked } from './handshake'
-import { pingOrDisconnect } from './health-check'
 import { NO_RESENDING } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
@@ -48,25 +47,20 @@ export async function choosePublish(
 /** Opens the source of messages and, for a single server, client tracking, which reports on the same connection. */
 export function openSource(
   commands: CommandConnection,
-  target: RedisTarget,
   publish: PublishCommand,
-  clock: Clock,
-  events: ChannelEvents,
-  keysChanged: (keys: readonly string[] | undefined) => void,
+  client: ChangeListener & { readonly channels: ChannelEvents },
 ): { source: ChannelSource; tracking: ClientTracking | undefined; ready: Promise<void> } {
-  const { redis } = commands
+  const { redis, target } = commands
+  const { clock, channels } = client
   if (redis instanceof Cluster) {
-    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, events)
+    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
     return { source, tracking: undefined, ready: Promise.resolve() }
   }
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
   // With Sentinel nothing is tracked: renewals use another connection there, so the server would report each as a change.
-  const tracking =
-    target.kind === 'standalone' ? new ClientTracking(redis, subscriber, keysChanged, clock) : undefined
-  const source = new SubscriberConnection(subscriber, false, clock, events, (silent) =>
-    pingOrDisconnect(silent, clock),
-  )
+  const tracking = target.kind === 'standalone' ? new ClientTracking(redis, subscriber, client) : undefined
+  const source = new SubscriberConnection(subscriber, false, clock, channels)
   return { source, tracking, ready: connectOrFail(subscriber, target, clock) }
 }

@@ -13,24 +13,18 @@ export interface OnlineReplica {
  * loads that copy, its state is "online" already. Only its offset shows this: it is 0, because it has acknowledged nothing.
  */
 export function onlineReplicas(info: string): OnlineReplica[] {
-  const lines = [...info.matchAll(/^(?:slave|replica)\d+:(.*)/gm)]
+  const lines = [...info.matchAll(/^(?:slave|replica)\d+:(.*)/gm)].map(([line]) => line)
   // Some servers tell only the number of replicas.
   if (lines.length === 0)
     return Array(connectedReplicas(info)).fill({ lag: Number.POSITIVE_INFINITY, hasAcknowledged: true })
-  const replicas: OnlineReplica[] = []
-  for (const [, text = ''] of lines) {
-    const fields = new Map(text.trim().split(',').map(fieldAndValue))
-    if (fields.get('state') !== 'online') continue
-    replicas.push({ lag: Number(fields.get('lag') ?? 0), hasAcknowledged: fields.get('offset') !== '0' })
-  }
-  return replicas
+  return lines
+    .filter((line) => /[:,]state=online\b/.test(line))
+    .map((line) => ({
+      lag: Number(/,lag=(\d+)/.exec(line)?.[1] ?? 0),
+      hasAcknowledged: !/,offset=0\b/.test(line),
+    }))
 }
 
 function connectedReplicas(info: string): number {
   return Number(/^connected_(?:slaves|replicas):(\d+)/m.exec(info)?.[1] ?? 0)
-}
-
-function fieldAndValue(text: string): [string, string] {
-  const at = text.indexOf('=')
-  return [text.slice(0, at), text.slice(at + 1)]
 }

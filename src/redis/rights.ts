@@ -48,36 +48,27 @@ export async function warnOfMissingRights(
   publish: PublishCommand,
   clock: Clock,
 ): Promise<void> {
-  const user = usernameOf(target)
+  const user = target.options.username ?? 'default'
   const acl: AskAcl = (...words) => inTime(redis.call('ACL', ...words), target, clock)
   const [scripts, messages] = await Promise.all([
     dryRun(acl, user, ['EVALSHA', 'no-such-script', '0']),
     dryRun(acl, user, [publish, lockChannel(PROBE), '0']),
   ])
   if (scripts !== undefined)
-    warn(
-      'RLOCK_EVALSHA_REFUSED',
+    process.emitWarning(
       `Redis refuses EVALSHA to the user ${user} (${scripts}): every lock will reject with RedisRefusedError. ` +
         'Grant the user +evalsha +eval, and do not rename them.',
+      { code: 'RLOCK_EVALSHA_REFUSED' },
     )
   if (messages !== undefined && !(await mayPublishOnSomeChannel(acl, user, messages)))
-    warn(
-      'RLOCK_PUBLISH_REFUSED',
+    process.emitWarning(
       `Redis refuses ${publish.toUpperCase()} to the user ${user} (${messages}). A released lock is free, but ${UNNOTIFIED}. ` +
         `${publishGrant(publish, CHANNELS)}.`,
+      { code: 'RLOCK_PUBLISH_REFUSED' },
     )
 }
 
 type AskAcl = (...words: string[]) => Promise<unknown>
-
-function warn(code: string, message: string) {
-  process.emitWarning(message, { code })
-}
-
-function usernameOf(target: RedisTarget): string {
-  const given = target.kind === 'cluster' ? target.options.redisOptions : target.options
-  return given?.username ?? 'default'
-}
 
 /** Why the server would refuse the command; undefined if it would not, or does not say. */
 async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Promise<string | undefined> {

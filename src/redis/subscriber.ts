@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { classify } from './errors'
+import { pingOrDisconnect } from './health-check'
 import { reconnectUnless } from './reconnect'
 
 /** The events of a source of messages. */
@@ -55,7 +56,6 @@ export class SubscriberConnection implements ChannelSource {
     private readonly sharded: boolean,
     private readonly clock: Clock,
     private readonly events: ChannelEvents,
-    private readonly cutSilent: (redis: Redis) => void,
   ) {
     redis.on(sharded ? 'smessage' : 'message', (channel: string, text: string) =>
       events.message(channel, text),
@@ -63,10 +63,12 @@ export class SubscriberConnection implements ChannelSource {
     redis.on('ready', () => this.reconcileAll())
     redis.on('close', () => this.forget())
     // The server ended a shard subscription, because the slot moved. It does not say which one.
-    redis.on('moved', () => this.resubscribe())
+    redis.on('moved', () => {
+      this.forget()
+      this.reconcileAll()
+    })
     // It reconnects only after its first `ready`, because a client that could not connect is closed.
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
-    if (redis.status === 'ready') this.reconcileAll()
   }
 
   want(channel: string): void {
@@ -98,7 +100,7 @@ export class SubscriberConnection implements ChannelSource {
   }
 
   probe(): void {
-    this.cutSilent(this.redis)
+    pingOrDisconnect(this.redis, this.clock)
   }
 
   close(): void {
@@ -106,12 +108,6 @@ export class SubscriberConnection implements ChannelSource {
     this.retry?.cancel()
     this.channels.clear()
     this.redis.disconnect()
-  }
-
-  /** Subscribes to every channel again. Until the server has confirmed that, messages may be lost. */
-  resubscribe(): void {
-    this.forget()
-    this.reconcileAll()
   }
 
   private forget() {
@@ -155,21 +151,17 @@ export class SubscriberConnection implements ChannelSource {
       } else if (!state.wanted && state.phase === 'idle') this.channels.delete(channel)
     }
     this.dirty.clear()
-    this.send(subscribe, (batch) =>
-      this.sharded ? this.redis.ssubscribe(...batch) : this.redis.subscribe(...batch),
-    )
-    this.send(unsubscribe, (batch) =>
-      this.sharded ? this.redis.sunsubscribe(...batch) : this.redis.unsubscribe(...batch),
-    )
+    this.send(this.sharded ? 'ssubscribe' : 'subscribe', subscribe)
+    this.send(this.sharded ? 'sunsubscribe' : 'unsubscribe', unsubscribe)
   }
 
-  private send(channels: string[], command: (batch: string[]) => Promise<unknown>) {
+  private send(command: 'subscribe' | 'ssubscribe' | 'unsubscribe' | 'sunsubscribe', channels: string[]) {
     // Sharded channels of one command must share a slot, so each gets its own command.
     const size = this.sharded ? 1 : CHANNELS_A_COMMAND
     for (let start = 0; start < channels.length; start += size) {
       const batch = channels.slice(start, start + size)
       const { epoch } = this
-      command(batch).then(
+      this.redis[command](...batch).then(
         () => epoch === this.epoch && this.answered(batch),
         (error) => epoch === this.epoch && this.refused(batch, error),
       )

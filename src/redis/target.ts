@@ -2,14 +2,7 @@ import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
 import type { RedisSource } from '../api/redis-source'
 import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
-import {
-  checkAddress,
-  checkSentinels,
-  checkServer,
-  isPlainObject,
-  refuseKeyPrefix,
-  take,
-} from './options/option-checks'
+import { checkAddress, checkSentinels, checkServer, isPlainObject, take } from './options/option-checks'
 import {
   KNOWN,
   KNOWN_OF_CLUSTER,
@@ -28,10 +21,15 @@ export type RedisTarget = {
   /** Texts that must appear in no message. */
   readonly secrets: readonly string[]
   readonly connectTimeout: number
-} & (
-  | { readonly kind: 'standalone' | 'sentinel'; readonly options: RedisOptions }
-  | { readonly kind: 'cluster'; readonly nodes: ClusterNode[]; readonly options: ClusterOptions }
-)
+  /** For each connection. */
+  readonly options: RedisOptions
+} & ({ readonly kind: 'standalone' | 'sentinel' } | ClusterTarget)
+
+interface ClusterTarget {
+  readonly kind: 'cluster'
+  readonly nodes: ClusterNode[]
+  readonly clusterOptions: ClusterOptions
+}
 
 const DEFAULT_CONNECT_TIMEOUT = 10_000
 
@@ -55,7 +53,6 @@ export function resolveTarget(source: RedisSource): RedisTarget {
       `redis must be a URL, ioredis options, { nodes, options } or an ioredis instance, got ${describe(source)}`,
     )
   if ('nodes' in source) return givenCluster(source)
-  refuseKeyPrefix(source)
   checkServer(source, 'redis')
   const { sentinels } = source as RedisOptions
   const areGiven = sentinels !== undefined && sentinels !== null
@@ -68,7 +65,6 @@ function isUrl(source: unknown): source is URL {
 }
 
 function single(given: RedisOptions, checkedSentinels?: RedisOptions['sentinels']): RedisTarget {
-  refuseKeyPrefix(given)
   const options = take(given, TAKEN, 'redis')
   if (checkedSentinels) options.sentinels = checkedSentinels
   const { sentinels } = options
@@ -88,19 +84,7 @@ function single(given: RedisOptions, checkedSentinels?: RedisOptions['sentinels'
 
 /** The target with a name for its connections (CLIENT SETNAME), unless the caller has named them. */
 export function named(target: RedisTarget, connectionName: string): RedisTarget {
-  if (target.kind !== 'cluster')
-    return {
-      ...target,
-      options: { ...target.options, connectionName: target.options.connectionName ?? connectionName },
-    }
-  const { redisOptions } = target.options
-  return {
-    ...target,
-    options: {
-      ...target.options,
-      redisOptions: { ...redisOptions, connectionName: redisOptions?.connectionName ?? connectionName },
-    },
-  }
+  return { ...target, options: { connectionName, ...target.options } }
 }
 
 function givenCluster(source: Record<string, unknown>): RedisTarget {
@@ -131,30 +115,28 @@ function checkedOptions(
 
 /** `strict`: the caller wrote the nodes itself, so unknown options are errors. The nodes of an instance are not checked. */
 function cluster(given: readonly unknown[], options: ClusterOptions, strict: boolean): RedisTarget {
-  refuseKeyPrefix(options)
-  refuseKeyPrefix(options.redisOptions ?? {})
   const shared = take(options.redisOptions ?? {}, TAKEN_FOR_NODES, 'redis.options.redisOptions')
   refuseDatabase(shared, 'redis.options.redisOptions')
   // Array.from, because `map` skips the holes of an array.
   const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, strict))
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
-  const redisOptions = { ...take(entrance, ['username', 'password', 'tls'], 'redis.nodes'), ...shared }
+  const each = { ...take(entrance, ['username', 'password', 'tls'], 'redis.nodes'), ...shared }
   return {
     kind: 'cluster',
     nodes,
-    options: { ...take(options, TAKEN_FROM_CLUSTER, 'redis.options'), redisOptions } as ClusterOptions,
+    options: each,
+    clusterOptions: take(options, TAKEN_FROM_CLUSTER, 'redis.options') as ClusterOptions,
     description: nodes
       .map(({ path, host, port }) => path ?? `${host ?? 'localhost'}:${port ?? 6379}`)
       .join(', '),
-    secrets: [redisOptions, ...nodes].flatMap(secretsOf),
-    connectTimeout: redisOptions.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
+    secrets: [each, ...nodes].flatMap(secretsOf),
+    connectTimeout: each.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
   }
 }
 
 function parseNode(node: unknown, where: string, strict: boolean): RedisOptions {
   const options = nodeOptions(node, where)
-  refuseKeyPrefix(options)
   if (strict) {
     refuseUnknown(options, where, KNOWN, TAKEN_FROM_NODE)
     checkAddress(options, where, ['path'])

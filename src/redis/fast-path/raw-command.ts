@@ -28,18 +28,7 @@ function encodeWord(word: string | number): string {
   return bytes
 }
 
-/** The encoded command name and hash of each script, by hash. */
-const heads = new Map<string, string>()
-
-function headOf(how: 'eval' | 'evalsha', script: string): string {
-  if (how === 'eval') return bulk(how) + bulk(script)
-  let head = heads.get(script)
-  if (head === undefined) {
-    head = bulk(how) + bulk(script)
-    heads.set(script, head)
-  }
-  return head
-}
+const NAMES = { eval: bulk('eval'), evalsha: bulk('evalsha') }
 
 /** The bytes of a call of a script in RESP. */
 function encode(
@@ -48,7 +37,7 @@ function encode(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): string {
-  let bytes = `*${3 + keys.length + args.length}\r\n${headOf(how, script)}${encodeWord(keys.length)}`
+  let bytes = `*${3 + keys.length + args.length}\r\n${NAMES[how]}${encodeWord(script)}${encodeWord(keys.length)}`
   for (const key of keys) bytes += encodeWord(key)
   for (const arg of args) bytes += encodeWord(arg)
   return bytes

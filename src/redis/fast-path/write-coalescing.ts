@@ -32,20 +32,16 @@ class WriteBatch {
 
 const batches = new WeakMap<Writable, WriteBatch>()
 
-function batchOf(stream: Writable): WriteBatch {
-  let batch = batches.get(stream)
-  if (!batch) {
-    batch = new WriteBatch(stream)
-    batches.set(stream, batch)
-  }
-  return batch
-}
-
 /**
  * Called before each write of a command to a stream. Puts all commands of one tick of the event loop into one write, except
  * the first: a single caller must not wait for others. A system call for each command would be most of the cost of many
  * concurrent callers.
  */
 export function coalesceWrites(stream: Writable): void {
-  batchOf(stream).add()
+  let batch = batches.get(stream)
+  if (!batch) {
+    batch = new WriteBatch(stream)
+    batches.set(stream, batch)
+  }
+  batch.add()
 }

@@ -27,10 +27,9 @@ export class BrokenConnection {
     for (const callback of this.callbacks.splice(0)) callback()
   }
 
-  /** Calls back once the state is no longer `pending`. */
+  /** Calls back once the state, which must be `pending`, has changed. */
   whenSettled(callback: () => void): void {
-    if (this.current === 'pending') this.callbacks.push(callback)
-    else callback()
+    this.callbacks.push(callback)
   }
 }
 

@@ -18,8 +18,7 @@ export class ServerIdentity {
     target: RedisTarget,
     private readonly clock: Clock,
   ) {
-    const db = target.kind === 'cluster' ? 0 : (target.options.db ?? 0)
-    this.address = `${target.description}/${db}`
+    this.address = `${target.description}/${target.options.db ?? 0}`
     if (!(redis instanceof Redis)) return
     redis.on('ready', () => {
       const runId = runIdOf(redis)

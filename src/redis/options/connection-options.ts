@@ -32,11 +32,10 @@ const SENTINEL_OPTIONS = {
 
 /** The options of a connection to the target, or to one node of it. */
 export function connectionOptions(target: RedisTarget, override: RedisOptions = {}): ConnectionOptions {
-  const given = target.kind === 'cluster' ? (target.options.redisOptions ?? {}) : target.options
   return {
     ...OWN_OPTIONS,
     ...(target.kind === 'sentinel' ? SENTINEL_OPTIONS : {}),
-    ...given,
+    ...target.options,
     ...override,
     replyMapping: 'legacy',
   }

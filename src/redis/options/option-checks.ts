@@ -9,6 +9,10 @@ const LAST_DATABASE = 2 ** 31 - 1
 
 type Check = (value: unknown, name: string) => unknown
 
+const anyText = ofType('string')
+const flag = ofType('boolean')
+const callable = ofType('function')
+
 const CHECKS: Readonly<Record<string, Check>> = {
   host,
   path: text,
@@ -39,15 +43,9 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return Object.prototype.toString.call(value) === '[object Object]'
 }
 
-export function refuseKeyPrefix(options: { keyPrefix?: unknown }): void {
-  if (options.keyPrefix)
-    throw new TypeError(
-      'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which maps both',
-    )
-}
-
 /** Returns these options, in the types that ioredis wants. An option that is undefined or null counts as absent. */
 export function take(options: object, names: readonly string[], where: string): RedisOptions {
+  refuseKeyPrefix(options)
   const taken: Record<string, unknown> = {}
   for (const name of names) {
     const value = (options as Record<string, unknown>)[name]
@@ -57,8 +55,16 @@ export function take(options: object, names: readonly string[], where: string): 
   return taken as RedisOptions
 }
 
+function refuseKeyPrefix(options: { keyPrefix?: unknown }): void {
+  if (options.keyPrefix)
+    throw new TypeError(
+      'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which maps both',
+    )
+}
+
 /** Throws for an unknown option, and if the options do not say where the server is. */
 export function checkServer(options: object, where: string): void {
+  refuseKeyPrefix(options)
   refuseUnknown(options, where, KNOWN, TAKEN)
   checkAddress(options, where, ['path', 'sentinels', 'Connector'])
 }
@@ -96,9 +102,11 @@ export function checkAddress(options: object, where: string, others: readonly st
 }
 
 // No message contains the value: in the wrong field it may be a password.
-function anyText(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${describe(value)}`)
-  return value
+function ofType(type: 'string' | 'boolean' | 'function'): Check {
+  return (value, name) => {
+    if (typeof value !== type) throw new TypeError(`${name} must be a ${type}, got ${describe(value)}`)
+    return value
+  }
 }
 
 function text(value: unknown, name: string): string {
@@ -137,16 +145,6 @@ function milliseconds(value: unknown, name: string): number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
   if (!(value >= 0 && value < Number.POSITIVE_INFINITY))
     throw new RangeError(`${name} must be 0 ms or more and finite, got ${value}`)
-  return value
-}
-
-function flag(value: unknown, name: string): boolean {
-  if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean, got ${describe(value)}`)
-  return value
-}
-
-function callable(value: unknown, name: string): unknown {
-  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${describe(value)}`)
   return value
 }
 

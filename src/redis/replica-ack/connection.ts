@@ -71,7 +71,7 @@ export class ReplicaAckConnection {
   private nodeSender(cluster: Cluster, announced: string) {
     const node = reachedAt(cluster, announced)
     return this.sender(node, () => {
-      const redis = openNode(cluster, this.commands.target, node)
+      const redis = openNode(this.commands.target, node)
       // Reports once for each break, and not for each try to reconnect.
       redis.on('ready', () => redis.once('close', this.onNodeGone))
       return redis

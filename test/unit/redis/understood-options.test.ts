@@ -157,14 +157,12 @@ describe('A redis option that is understood', () => {
       { port: 7008 },
     ])
     // For the nodes that are found by these.
-    expect(resolved({ nodes: given })).to.deep.equal({
-      redisOptions: { username: 'ada', password: 'p@', tls: {} },
-    })
-    expect(resolved({ nodes: ['rediss://h'] })).to.deep.equal({ redisOptions: { tls: {} } })
+    expect(resolved({ nodes: given })).to.deep.equal({ username: 'ada', password: 'p@', tls: {} })
+    expect(resolved({ nodes: ['rediss://h'] })).to.deep.equal({ tls: {} })
   })
 
   it('The redis option is understood: an address among the options of a cluster means nothing, the nodes have theirs', () => {
     const redisOptions = { host: 'other', port: 1, path: '/tmp/s', password: 'x' }
-    expect(resolved({ nodes, options: { redisOptions } })).to.deep.equal({ redisOptions: { password: 'x' } })
+    expect(resolved({ nodes, options: { redisOptions } })).to.deep.equal({ password: 'x' })
   })
 })

@@ -84,7 +84,7 @@ const OPENED_BY_ZERO: WaitPolicy = { ...OPEN_TO_ALL, grantedBy: '0' }
 /** See the interface. */
 export class CountDownLatch implements RCountDownLatch {
   private readonly target: WaitTarget
-  private readonly keys: readonly string[]
+  private readonly keys: readonly [string]
   private readonly requests: RequestRecord
 
   constructor(

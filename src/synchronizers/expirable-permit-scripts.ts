@@ -70,7 +70,7 @@ export function timeoutsKey(key: string): string {
 /** The names of one semaphore whose permits expire, and its scripts that acquire and release permits. */
 export class PermitScripts {
   readonly target: WaitTarget
-  readonly keys: readonly string[]
+  readonly keys: readonly [counter: string, timeouts: string]
   private readonly time: ServerTime
 
   constructor(

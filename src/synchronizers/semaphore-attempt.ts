@@ -7,7 +7,7 @@ import type { Attempt, Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { warnOfNoSemaphore } from './no-semaphore-warning'
-import type { OpenRequest, RequestRecord } from './request-record'
+import type { RequestRecord } from './request-record'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -38,7 +38,7 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   readonly needs: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
-  private request: OpenRequest | undefined
+  private request: number | undefined
   private copyPossible = false
   private isAbsent = false
   private hasWarned = false
@@ -59,15 +59,16 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   }
 
   send(): ScriptCall<Outcome<undefined>> {
-    this.request ??= this.requests.open()
+    const { requests } = this
+    this.request ??= requests.next()
     const { request } = this
-    const call = request.send(ACQUIRE, [this.needs], true)
+    const call = requests.send(ACQUIRE, [this.needs], request, true)
     call.whenAnswered(
       ({ value, lateCopyPossible }) => {
         this.isAbsent = value.left === NO_SEMAPHORE
         this.copyPossible ||= lateCopyPossible
         if (value.granted || this.request !== request) return
-        request.close(lateCopyPossible)
+        requests.close(request, lateCopyPossible)
         this.request = undefined
       },
       () => {},
@@ -76,11 +77,11 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   }
 
   undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
-    const { context, needs, target, wanted, request } = this
-    if (!request) return
+    const { context, requests, needs, target, wanted, request } = this
+    if (request === undefined) return
     const release = async () => {
       const args = [needs, target.channel, context.publishCommand]
-      const { value } = await request.send(CANCEL, args).answer
+      const { value } = await requests.send(CANCEL, args, request).answer
       const notified = value === UNPUBLISHED ? undefined : 0
       const { name } = wanted
       if (value > 0)
@@ -94,7 +95,7 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   }
 
   left(): void {
-    this.request?.close(this.copyPossible)
+    if (this.request !== undefined) this.requests.close(this.request, this.copyPossible)
     this.request = undefined
   }
 

@@ -121,7 +121,7 @@ function decodeRelease(raw: unknown): ReleaseReply {
 /** See the interface. */
 export class Semaphore implements RSemaphore {
   private readonly target: WaitTarget
-  private readonly keys: readonly string[]
+  private readonly keys: readonly [string]
   private readonly requests: RequestRecord
 
   constructor(

@@ -6,11 +6,10 @@ import type { Orphan } from '../leases/orphan-releaser'
 import { semaphoreChannel, suffixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
-import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
 import { EXPIRABLE_PERMITS, untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
-import { warnOfNoSemaphore } from './no-semaphore-warning'
+import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
@@ -39,7 +38,6 @@ function outcome(answer: number | undefined, left: number, wait: number): Outcom
 
 const TAKEN = 1
 const LATE = 2
-const NO_SEMAPHORE = -1
 
 /** In ms. The last release of a late copy comes after this (orphan-releaser.ts). */
 const LONGEST_DEADLINE = 10_000
@@ -160,30 +158,17 @@ function newId(): string {
  * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
  * twice.
  */
-export class LeasedPermitsAttempt implements Attempt<undefined> {
+export class LeasedPermitsAttempt extends PermitsAttempt {
   readonly ids: readonly string[]
-  /** How long a waiter behind this one sleeps at most, in ms. */
-  readonly lease = untilRecheck()
-  readonly needs: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  private isAbsent = false
-  private hasWarned = false
 
   constructor(
     private readonly scripts: PermitScripts,
-    { permits, waitTime, signal }: LeasedPermitsWanted,
+    wanted: LeasedPermitsWanted,
     /** In ms; undefined: without end. */
-    readonly permitLease: number | undefined,
+    private readonly permitLease: number | undefined,
   ) {
-    this.needs = permits
-    this.waitTime = waitTime
-    this.signal = signal
-    this.ids = Array.from({ length: permits }, newId)
-  }
-
-  get subject(): string {
-    return `permits of the semaphore ${quote(this.scripts.name)}`
+    super(scripts.context, scripts.name, wanted)
+    this.ids = Array.from({ length: wanted.permits }, newId)
   }
 
   send(): ScriptCall<Outcome<undefined>> {
@@ -198,16 +183,10 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
   }
 
   undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, lateCopyPossible: boolean): void {
-    const { orphans, clock } = this.scripts.context
+    const { orphans, clock } = this.context
     const orphan = this.scripts.orphan(this.ids, this.permitLease)
     if (lateCopyPossible) orphans.lateCopy(orphan)
     if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else orphans.hold(orphan, clock.now())
-  }
-
-  waitedLong(): void {
-    if (!this.isAbsent || this.hasWarned) return
-    this.hasWarned = true
-    warnOfNoSemaphore(this.subject, this.scripts.context.clientId)
   }
 }

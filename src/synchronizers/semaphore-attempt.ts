@@ -2,11 +2,10 @@ import type { PermitsWanted } from '../api/semaphore-arguments'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
-import type { Attempt, Outcome } from '../waiting/attempt'
+import type { Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
-import { warnOfNoSemaphore } from './no-semaphore-warning'
+import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
 import type { RequestRecord } from './request-record'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
@@ -17,8 +16,6 @@ const UNPUBLISHED = 2
 /** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
 const CANCELLED_FOR = 60_000
 
-/** The value of `left` if the semaphore does not exist. */
-const NO_SEMAPHORE = -1
 /** The value of `left` if the number is below zero: permits that are released must go to the server. */
 const BELOW_ZERO = -2
 
@@ -33,29 +30,18 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
  * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers without a grant. The
  * next try is a new request.
  */
-export class SemaphoreAttempt implements Attempt<undefined> {
-  readonly lease = untilRecheck()
-  readonly needs: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
+export class SemaphoreAttempt extends PermitsAttempt {
   private request: number | undefined
   private copyPossible = false
-  private isAbsent = false
-  private hasWarned = false
 
   constructor(
-    private readonly context: Context,
+    context: Context,
     private readonly requests: RequestRecord,
     private readonly target: WaitTarget,
-    private readonly wanted: PermitsWanted & { readonly name: string },
+    private readonly semaphore: string,
+    wanted: PermitsWanted,
   ) {
-    this.needs = wanted.permits
-    this.waitTime = wanted.waitTime
-    this.signal = wanted.signal
-  }
-
-  get subject(): string {
-    return `permits of the semaphore ${quote(this.wanted.name)}`
+    super(context, semaphore, wanted)
   }
 
   send(): ScriptCall<Outcome<undefined>> {
@@ -77,13 +63,12 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   }
 
   undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
-    const { context, requests, needs, target, wanted, request } = this
+    const { context, requests, needs, target, semaphore: name, request } = this
     if (request === undefined) return
     const release = async () => {
       const args = [needs, target.channel, context.publishCommand]
       const { value } = await requests.send(CANCEL, args, request).answer
       const notified = value === UNPUBLISHED ? undefined : 0
-      const { name } = wanted
       if (value > 0)
         context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
       if (value === UNPUBLISHED) context.queues.mayBeFree(target)
@@ -97,11 +82,5 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   left(): void {
     if (this.request !== undefined) this.requests.close(this.request, this.copyPossible)
     this.request = undefined
-  }
-
-  waitedLong(): void {
-    if (!this.isAbsent || this.hasWarned) return
-    this.hasWarned = true
-    warnOfNoSemaphore(this.subject, this.context.clientId)
   }
 }

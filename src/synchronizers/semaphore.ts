@@ -210,12 +210,13 @@ export class Semaphore implements RSemaphore {
     return [this.target.channel, this.context.publishCommand]
   }
 
-  private async take({ permits, waitTime, signal }: PermitsWanted): Promise<boolean> {
+  private async take(wanted: PermitsWanted): Promise<boolean> {
     const { context, name, target, requests } = this
+    const { permits, signal } = wanted
     context.assertOpen()
     signal?.throwIfAborted()
     if (permits === 0) return true
-    const attempt = new SemaphoreAttempt(context, requests, target, { name, permits, waitTime, signal })
+    const attempt = new SemaphoreAttempt(context, requests, target, name, wanted)
     if (!(await context.queues.acquire(target, attempt))) return false
     try {
       // The client may have begun to shut down in the same tick.

@@ -1,9 +1,9 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
-import type { Context } from '../client/context'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
+import type { Synchronizer } from './synchronizer'
 
 /** The value of `left` if the semaphore does not exist. */
 export const NO_SEMAPHORE = -1
@@ -19,8 +19,7 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
   private hasWarned = false
 
   constructor(
-    protected readonly context: Context,
-    private readonly name: string,
+    protected readonly semaphore: Synchronizer,
     { permits, waitTime, signal }: PermitsWanted,
   ) {
     this.needs = permits
@@ -29,7 +28,7 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
   }
 
   get subject(): string {
-    return `permits of the semaphore ${quote(this.name)}`
+    return `permits of the semaphore ${quote(this.semaphore.name)}`
   }
 
   abstract send(): ScriptCall<Outcome<undefined>>
@@ -37,8 +36,9 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
   waitedLong(): void {
     if (!this.isAbsent || this.hasWarned) return
     this.hasWarned = true
+    const { clientId } = this.semaphore.context
     process.emitWarning(
-      `A caller has waited for 5 s for ${this.subject}, and there is no such semaphore (client ${this.context.clientId}): no ` +
+      `A caller has waited for 5 s for ${this.subject}, and there is no such semaphore (client ${clientId}): no ` +
         'client has set its permits, or it was deleted or has expired. Call trySetPermits() before the first acquisition.',
       { code: 'RLOCK_NO_SUCH_SEMAPHORE' },
     )

@@ -1,18 +1,13 @@
-import type { PermitsWanted } from '../api/semaphore-arguments'
-import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
 import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
-import type { RequestRecord } from './request-record'
+import { UNPUBLISHED } from './synchronizer'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
 
-/** The answer of `cancel` if the server applied it without publishing it (ACL). */
-const UNPUBLISHED = 2
 /** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
 const CANCELLED_FOR = 60_000
 
@@ -34,18 +29,8 @@ export class SemaphoreAttempt extends PermitsAttempt {
   private request: number | undefined
   private copyPossible = false
 
-  constructor(
-    context: Context,
-    private readonly requests: RequestRecord,
-    private readonly target: WaitTarget,
-    private readonly semaphore: string,
-    wanted: PermitsWanted,
-  ) {
-    super(context, semaphore, wanted)
-  }
-
   send(): ScriptCall<Outcome<undefined>> {
-    const { requests } = this
+    const { requests } = this.semaphore
     this.request ??= requests.next()
     const { request } = this
     const call = requests.send(ACQUIRE, [this.needs], request, true)
@@ -63,15 +48,12 @@ export class SemaphoreAttempt extends PermitsAttempt {
   }
 
   undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
-    const { context, requests, needs, target, semaphore: name, request } = this
+    const { semaphore, needs, request } = this
+    const { context, requests } = semaphore
     if (request === undefined) return
     const release = async () => {
-      const args = [needs, target.channel, context.publishCommand]
-      const { value } = await requests.send(CANCEL, args, request).answer
-      const notified = value === UNPUBLISHED ? undefined : 0
-      if (value > 0)
-        context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
-      if (value === UNPUBLISHED) context.queues.mayBeFree(target)
+      const { value } = await requests.send(CANCEL, [needs, ...semaphore.messages], request).answer
+      if (value > 0) semaphore.published(value !== UNPUBLISHED)
     }
     const orphan = { lease: CANCELLED_FOR, release }
     if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
@@ -80,7 +62,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
   }
 
   left(): void {
-    if (this.request !== undefined) this.requests.close(this.request, this.copyPossible)
+    if (this.request !== undefined) this.semaphore.requests.close(this.request, this.copyPossible)
     this.request = undefined
   }
 }

@@ -64,30 +64,12 @@ export function timeoutsKey(key: string): string {
   return suffixed(key, 'timeout')
 }
 
-/** Acquires and releases permits of one semaphore whose permits expire. */
+/** What the leases and the attempts of one semaphore whose permits expire share. */
 export class PermitScripts {
-  private readonly time: ServerTime
+  readonly time: ServerTime
 
   constructor(readonly semaphore: Synchronizer) {
     this.time = ServerTime.of(semaphore.context)
-  }
-
-  /** `lease`: in ms; undefined: without end. */
-  acquire(ids: readonly string[], lease: number | undefined): ScriptCall<Outcome<undefined>> {
-    const { context, keys, messages } = this.semaphore
-    const { scripts } = context
-    // Used while the server's time is unknown. A late copy of a leased acquisition needs no deadline: its permits expire.
-    // Without a lease they never expire, so this try only asks for the time.
-    const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
-    // By this deadline the executor has usually rejected the call. A copy that arrives later must take nothing.
-    const deadline = this.time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
-    const args = [lease ?? 0, ...messages, deadline, ids.length, ...ids]
-    const call = scripts.run(ACQUIRE, keys, args, true)
-    call.whenAnswered(
-      ({ value }) => this.time.learn((value as Answer).serverTime),
-      () => {},
-    )
-    return call
   }
 
   /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
@@ -140,9 +122,20 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
   }
 
   send(): ScriptCall<Outcome<undefined>> {
-    const call = this.scripts.acquire(this.ids, this.permitLease)
+    const { permitLease: lease, ids } = this
+    const { time, semaphore } = this.scripts
+    const { context, keys, messages } = semaphore
+    const { scripts } = context
+    // Used while the server's time is unknown. A late copy of a leased acquisition needs no deadline: its permits expire.
+    // Without a lease they never expire, so this try only asks for the time.
+    const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
+    // By this deadline the executor has usually rejected the call. A copy that arrives later must take nothing.
+    const deadline = time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
+    const args = [lease ?? 0, ...messages, deadline, ids.length, ...ids]
+    const call: ScriptCall<Outcome<undefined>> = scripts.run(ACQUIRE, keys, args, true)
     call.whenAnswered(
       ({ value }) => {
+        time.learn((value as Answer).serverTime)
         this.isAbsent = value.left === NO_SEMAPHORE
       },
       () => {},

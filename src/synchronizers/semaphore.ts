@@ -1,3 +1,4 @@
+import { lockArguments } from '../api/arguments'
 import { LockTimeoutError } from '../api/errors'
 import {
   type AcquirePermitsOptions,
@@ -18,7 +19,6 @@ import { setImmediate } from '../util/timers'
 import { PLAIN_PERMITS } from '../waiting/wait-policy'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer } from './synchronizer'
-import { timeToLive } from './time-to-live'
 
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
@@ -108,6 +108,12 @@ function decodeRelease(raw: unknown): ReleaseReply {
   const answer = Number(raw)
   if (answer > 0) return { result: 'freed', notified: answer === 1 ? undefined : answer - 2 }
   return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one', notified: 0 }
+}
+
+/** A time to live in ms, as scripts take it; 0: without end. */
+function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number {
+  if (ttl !== undefined && typeof ttl !== 'number') throw new TypeError('timeToLive must be a number')
+  return lockArguments(ttl, unit).leaseTime ?? 0
 }
 
 /** See the interface. */

@@ -14,7 +14,7 @@
 -- Applied twice: the record knows the request, and the count stays.
 
 local request = ARGV[3]
---- @include "latch-request"
+--- @include "count-request"
 --- @include "pass-shortage"
 passShortage(KEYS[2])
 

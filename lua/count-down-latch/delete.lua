@@ -15,7 +15,7 @@
 -- Applied twice: the record knows the request and its answer, also after the count was set again.
 
 local request = ARGV[3]
---- @include "latch-request"
+--- @include "count-request"
 --- @include "pass-shortage"
 passShortage(KEYS[2])
 

@@ -16,7 +16,7 @@
 -- Applied twice: the record knows the request and its answer, also after the count has reached zero.
 
 local request = ARGV[4]
---- @include "latch-request"
+--- @include "count-request"
 
 local answer = 0
 if redis.call('set', KEYS[1], ARGV[1], 'NX') then

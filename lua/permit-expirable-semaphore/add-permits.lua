@@ -16,18 +16,10 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
---- @include "request-record"
---- @include "permits"
+local request = ARGV[4]
+--- @include "permits-request"
 --- @include "server-time"
 --- @include "notify"
-local wrong = permitsError(KEYS[1], KEYS[2])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[3], ARGV[4])
-if before then
-  return tonumber(before)
-end
 
 local answer = 1
 reclaim(KEYS[1], KEYS[2], serverTime())
@@ -43,5 +35,5 @@ else
     answer = 2
   end
 end
-recordAnswer(KEYS[3], ARGV[4], ARGV[5], answer)
+recordAnswer(KEYS[3], request, ARGV[5], answer)
 return answer

@@ -15,29 +15,20 @@
 --
 -- Applied twice: the record knows the request and its answer, and a number that was set since stays.
 
---- @include "request-record"
---- @include "permits"
+local request = ARGV[4]
+--- @include "permits-request"
 --- @include "server-time"
 --- @include "notify"
-local wrong = permitsError(KEYS[1], KEYS[2])
-if wrong then
-  return wrong
-end
-
-local known = recordedAnswer(KEYS[3], ARGV[4])
-if known then
-  return tonumber(known)
-end
 
 local answer = 1
 local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
-local before = tonumber(redis.call('get', KEYS[1]) or '0')
+local freeBefore = tonumber(redis.call('get', KEYS[1]) or '0')
 local free = ARGV[1] - redis.call('zcard', KEYS[2])
 -- The script does not use SET, because SET would remove the time to live.
-redis.call('incrby', KEYS[1], free - before)
+redis.call('incrby', KEYS[1], free - freeBefore)
 setTimeToLive(KEYS[1], KEYS[2])
-if free > 0 and (free > before or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then
+if free > 0 and (free > freeBefore or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then
   answer = 2
 end
-recordAnswer(KEYS[3], ARGV[4], ARGV[5], answer)
+recordAnswer(KEYS[3], request, ARGV[5], answer)
 return answer

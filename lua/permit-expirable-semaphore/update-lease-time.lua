@@ -16,19 +16,10 @@
 --
 -- Applied twice: the record knows the request and its answer, and a lease that was set since stays.
 
---- @include "request-record"
---- @include "permits"
+local request = ARGV[5]
+--- @include "permits-request"
 --- @include "server-time"
 --- @include "notify"
-local wrong = permitsError(KEYS[1], KEYS[2])
-if wrong then
-  return wrong
-end
-
-local before = recordedAnswer(KEYS[3], ARGV[5])
-if before then
-  return tonumber(before)
-end
 
 local answer = 0
 local now = serverTime()
@@ -43,5 +34,5 @@ if score > now then
     notify(ARGV[3], ARGV[2], '1')
   end
 end
-recordAnswer(KEYS[3], ARGV[5], ARGV[6], answer)
+recordAnswer(KEYS[3], request, ARGV[6], answer)
 return answer

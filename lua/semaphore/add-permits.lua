@@ -15,16 +15,8 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
---- @include "counter"
---- @include "request-record"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[4])
-if before then
-  return tonumber(before)
-end
+local request = ARGV[4]
+--- @include "count-request"
 
 local answer = 1
 local sum = tonumber(redis.call('get', KEYS[1]) or '0') + ARGV[1]
@@ -39,5 +31,5 @@ else
     answer = 2
   end
 end
-recordAnswer(KEYS[2], ARGV[4], ARGV[5], answer)
+recordAnswer(KEYS[2], request, ARGV[5], answer)
 return answer

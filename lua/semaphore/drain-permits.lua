@@ -10,21 +10,13 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is taken.
 
---- @include "counter"
---- @include "request-record"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[1])
-if before then
-  return tonumber(before)
-end
+local request = ARGV[1]
+--- @include "count-request"
 
 local free = tonumber(redis.call('get', KEYS[1]) or '0')
 if free ~= 0 then
   -- The script does not use SET, because SET would remove the time to live.
   redis.call('decrby', KEYS[1], free)
 end
-recordAnswer(KEYS[2], ARGV[1], ARGV[2], free)
+recordAnswer(KEYS[2], request, ARGV[2], free)
 return free

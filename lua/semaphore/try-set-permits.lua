@@ -16,16 +16,8 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
 
---- @include "counter"
---- @include "request-record"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-local before = recordedAnswer(KEYS[2], ARGV[5])
-if before then
-  return tonumber(before)
-end
+local request = ARGV[5]
+--- @include "count-request"
 
 local answer = 0
 if redis.call('set', KEYS[1], ARGV[1], 'NX') then
@@ -38,5 +30,5 @@ if redis.call('set', KEYS[1], ARGV[1], 'NX') then
     answer = 2
   end
 end
-recordAnswer(KEYS[2], ARGV[5], ARGV[6], answer)
+recordAnswer(KEYS[2], request, ARGV[6], answer)
 return answer

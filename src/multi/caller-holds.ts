@@ -58,11 +58,10 @@ export class CallerHolds {
   take(threadId: number | undefined): UnionHold {
     const scoped = this.scoped(threadId)
     if (scoped) {
-      const [holds, key, hold] = scoped
-      const rest = holds.get(key)!.filter((each) => each !== hold)
-      if (rest.length > 0) holds.set(key, rest)
-      else holds.delete(key)
-      return hold
+      const [holds, key] = scoped
+      const own = holds.get(key)!
+      if (own.length === 1) holds.delete(key)
+      return own.pop()!
     }
     const thread = ambientThread()
     const hold = threadId === undefined && !thread?.isAlive ? this.unscoped.take(isLive, thread) : undefined

@@ -2,10 +2,9 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
-import { type Member, toYield } from './member'
+import { type Member, toYield, type Union } from './member'
 import { describeStates, stateOf } from './member-states'
 import { isTransient, type Part, pause, releaseParts, tryMember, Wait } from './try-member'
-import type { Union } from './union-hold'
 
 /**
  * How long a round waits while it holds members, in ms. It waits only for members that come later in the global order, so

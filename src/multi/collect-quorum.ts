@@ -2,11 +2,11 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockQuorumError, RedissonError } from '../api/errors'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { type Member, toYield } from './member'
+import { type Member, toYield, type Union } from './member'
 import { describeStates } from './member-states'
 import { QuorumRound, type Verdict } from './quorum-round'
 import { isTransient, type Part, pause, tryMember, Wait } from './try-member'
-import { type Union, UnionHold } from './union-hold'
+import { UnionHold } from './union-hold'
 
 /**
  * The longest wait between two rounds, in ms, in the queue of one member that another owner holds. A random part is

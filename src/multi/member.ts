@@ -1,12 +1,25 @@
 import { describe } from '../api/arguments'
 import type { Lockable } from '../api/lockable'
 import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
+import type { Clock } from '../util/clock'
 
 /** One lock of a multi lock or a RedLock. */
 export interface Member {
   readonly lock: Lockable
   readonly name: string
   readonly identity: MemberIdentity | undefined
+}
+
+/** The data that all acquisitions of one multi lock share. */
+export interface Union {
+  readonly name: string
+  /** The client that made the lock; the members may belong to others. */
+  readonly clientId: string
+  readonly clock: Clock
+  /** How many members must be held. */
+  readonly needed: number
+  /** How many members there are. */
+  readonly of: number
 }
 
 /** The members, in the order of the arguments. Throws TypeError or RangeError for locks that cannot be held together. */

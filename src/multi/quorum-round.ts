@@ -1,10 +1,9 @@
 import { RedisUnavailableError } from '../api/errors'
 import { onAbort } from '../util/abort'
 import type { Moment, Timer } from '../util/clock'
-import type { Member } from './member'
+import type { Member, Union } from './member'
 import { failureOf, stateOf } from './member-states'
 import { type Answer, type Part, releaseParts, settledWithin, type TryOptions, tryMember } from './try-member'
-import type { Union } from './union-hold'
 
 /** After its verdict, a round waits for open answers as long as it took before, and this many ms more. */
 const SHORT_GRACE = 20

@@ -1,5 +1,6 @@
 import { IllegalMonitorStateError, type LockLostError, type LockMember } from '../api/errors'
-import type { Clock, Timer } from '../util/clock'
+import type { Timer } from '../util/clock'
+import type { Union } from './member'
 import { failureOf, stateOf } from './member-states'
 import type { Part } from './try-member'
 
@@ -12,20 +13,12 @@ interface Outcome {
   error?: unknown
 }
 
-interface Released {
-  readonly clock: Clock
-  /** How many members must be held. */
-  readonly needed: number
-  /** How many there are. */
-  readonly of: number
-}
-
 /**
  * Releases all parts at once, even if some of them fail, and then reports. A RedLock does not need the releases of a
  * minority: they may still be in flight when this resolves, and go on in the background.
  */
 export function releaseAll(
-  { clock, needed, of }: Released,
+  { clock, needed, of }: Union,
   parts: readonly Part[],
   wasHeld: boolean,
   lossError: (members: readonly LockMember[]) => LockLostError,

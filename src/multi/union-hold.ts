@@ -12,8 +12,9 @@ import { newThreadId } from '../ownership/process-state'
 import { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
 import { onAbort, unlessAborted } from '../util/abort'
 import { inThisContext } from '../util/async-context'
-import type { Clock, Moment, Timer } from '../util/clock'
+import type { Moment, Timer } from '../util/clock'
 import { quote } from '../util/quote'
+import type { Union } from './member'
 import { describeStates, stateOf } from './member-states'
 import { releaseAll } from './release-all'
 import type { Part } from './try-member'
@@ -28,18 +29,6 @@ export interface MultiLockHold extends LockHold {
   readonly threadId: number
   /** The holds of the members, in the order in which they were acquired. A RedLock may acquire further ones later. */
   readonly holds: readonly LockHold[]
-}
-
-/** The data that all acquisitions of one multi lock share. */
-export interface Union {
-  readonly name: string
-  /** The client that made the lock; the members may belong to others. */
-  readonly clientId: string
-  readonly clock: Clock
-  /** How many members must be held. */
-  readonly needed: number
-  /** How many members there are. */
-  readonly of: number
 }
 
 /** How long an acquisition with a lease is valid. The members have their own deadlines as well. */

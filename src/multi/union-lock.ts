@@ -22,9 +22,9 @@ import { processState } from '../ownership/process-state'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { CallerHolds } from './caller-holds'
-import { inGlobalOrder, type Member, toYield } from './member'
+import { inGlobalOrder, type Member, toYield, type Union } from './member'
 import { cut } from './member-states'
-import type { Union, UnionHold } from './union-hold'
+import type { UnionHold } from './union-hold'
 
 let foreign = 0
 const foreignIds = new WeakMap<object, number>()

@@ -1,16 +1,13 @@
-import { inspect } from 'node:util'
 import calculateSlot from 'cluster-key-slot'
 import { describe, type WaitOptions, waitArguments } from '../api/arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { latchChannel } from '../redis/names'
 import { script } from '../scripts/script'
-import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
 import { OPEN_TO_ALL, untilRecheck, type WaitPolicy } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
-import { RequestRecord } from './request-record'
+import { Synchronizer } from './synchronizer'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -55,24 +52,11 @@ export interface RCountDownLatch {
   delete(): Promise<boolean>
 }
 
-/** The answer to a change of a latch. */
-interface Change {
-  readonly done: boolean
-  readonly isRefused: boolean
-}
-
-const COUNT_DOWN = script(
-  'count-down-latch/count-down',
-  (raw): Change => ({ done: true, isRefused: raw === 1 }),
-)
-const TRY_SET_COUNT = script('count-down-latch/try-set-count', decodeChange)
-const DELETE = script('count-down-latch/delete', decodeChange)
+const COUNT_DOWN = script('count-down-latch/count-down', (raw) => ({ isPublished: raw !== 1 }))
+const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
+const DELETE = script('count-down-latch/delete', Number)
 const GET_COUNT = script('count-down-latch/get-count', Number)
 const CHECK = script('count-down-latch/get-count', decodeCheck)
-
-function decodeChange(raw: unknown): Change {
-  return { done: raw !== 0, isRefused: raw === 2 }
-}
 
 function decodeCheck(raw: unknown): Outcome<undefined> {
   return Number(raw) > 0 ? blocked(untilRecheck()) : GRANTED
@@ -82,53 +66,36 @@ function decodeCheck(raw: unknown): Outcome<undefined> {
 const OPENED_BY_ZERO: WaitPolicy = { ...OPEN_TO_ALL, grantedBy: '0' }
 
 /** See the interface. */
-export class CountDownLatch implements RCountDownLatch {
-  private readonly target: WaitTarget
-  private readonly keys: readonly string[]
-  private readonly requests: RequestRecord
-
-  constructor(
-    private readonly context: Context,
-    private readonly name: string,
-    key: string,
-  ) {
+export class CountDownLatch extends Synchronizer implements RCountDownLatch {
+  constructor(context: Context, name: string, key: string) {
     const channel = latchChannel(key)
     if (context.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
           'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
       )
-    const lockId = `latch ${key}`
     // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
     // not grant their wait.
     const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
     const policy = isOrdered ? OPENED_BY_ZERO : OPEN_TO_ALL
-    this.target = { lockId, key, lockIds: [lockId], channel, policy }
-    this.keys = [key]
-    this.requests = new RequestRecord(context, this.keys)
-  }
-
-  getName(): string {
-    return this.name
+    super(context, name, 'latch', [key], channel, policy)
   }
 
   async trySetCount(count: number): Promise<boolean> {
     if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
     if (!Number.isSafeInteger(count) || count < 1)
       throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
-    this.context.assertOpen()
-    const { channel } = this.target
-    return this.changed(await this.requests.run(TRY_SET_COUNT, [count, channel, this.context.publishCommand]))
+    return await this.change(TRY_SET_COUNT, [count], false)
   }
 
   async getCount(): Promise<number> {
-    this.context.assertNotClosed()
-    return (await this.context.scripts.run(GET_COUNT, this.keys, []).answer).value
+    return await this.read(GET_COUNT)
   }
 
   async countDown(): Promise<void> {
     this.context.assertOpen()
-    this.changed(await this.requests.insist(COUNT_DOWN, [this.target.channel, this.context.publishCommand]))
+    const { value } = await this.requests.insist(COUNT_DOWN, this.messages)
+    this.published(value.isPublished)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
@@ -148,28 +115,6 @@ export class CountDownLatch implements RCountDownLatch {
   }
 
   async delete(): Promise<boolean> {
-    this.context.assertOpen()
-    return this.changed(await this.requests.run(DELETE, [this.target.channel, this.context.publishCommand]))
-  }
-
-  private changed({ value: { done, isRefused } }: Reply<Change>): boolean {
-    const { context, name, target } = this
-    context.unpublishedReleases.released(
-      { name, channel: target.channel },
-      { result: 'freed', notified: isRefused ? undefined : 0 },
-      'latch',
-    )
-    // The message also wakes the waiters of this client. Without a message this call does.
-    if (isRefused) context.queues.mayBeFree(target)
-    return done
-  }
-
-  // A log must not show the client inside, which has credentials.
-  [inspect.custom](): string {
-    return `RCountDownLatch(${quote(this.name)})`
-  }
-
-  toJSON(): object {
-    return { name: this.name }
+    return await this.change(DELETE, [], false)
   }
 }

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
-import type { Context } from '../client/context'
 import { ServerTime } from '../client/server-time'
 import type { Orphan } from '../leases/orphan-releaser'
-import { semaphoreChannel, suffixed } from '../redis/names'
+import { suffixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
-import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
-import { EXPIRABLE_PERMITS, untilRecheck } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
-import { warnOfNoSemaphore } from './no-semaphore-warning'
+import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import { untilRecheck } from '../waiting/wait-policy'
+import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
+import type { Synchronizer } from './synchronizer'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
@@ -39,7 +37,6 @@ function outcome(answer: number | undefined, left: number, wait: number): Outcom
 
 const TAKEN = 1
 const LATE = 2
-const NO_SEMAPHORE = -1
 
 /** In ms. The last release of a late copy comes after this (orphan-releaser.ts). */
 const LONGEST_DEADLINE = 10_000
@@ -67,70 +64,21 @@ export function timeoutsKey(key: string): string {
   return suffixed(key, 'timeout')
 }
 
-/** The names of one semaphore whose permits expire, and its scripts that acquire and release permits. */
+/** What the leases and the attempts of one semaphore whose permits expire share. */
 export class PermitScripts {
-  readonly target: WaitTarget
-  readonly keys: readonly string[]
-  private readonly time: ServerTime
+  readonly time: ServerTime
 
-  constructor(
-    readonly context: Context,
-    readonly name: string,
-    readonly key: string,
-  ) {
-    this.time = ServerTime.of(context)
-    const lockId = `permits ${key}`
-    this.target = {
-      lockId,
-      key,
-      lockIds: [lockId],
-      channel: semaphoreChannel(key),
-      policy: EXPIRABLE_PERMITS,
-    }
-    this.keys = [key, timeoutsKey(key)]
-  }
-
-  get messages(): readonly [channel: string, publish: string] {
-    return [this.target.channel, this.context.publishCommand]
-  }
-
-  /** `lease`: in ms; undefined: without end. */
-  acquire(ids: readonly string[], lease: number | undefined): ScriptCall<Outcome<undefined>> {
-    const { scripts } = this.context
-    // Used while the server's time is unknown. A late copy of a leased acquisition needs no deadline: its permits expire.
-    // Without a lease they never expire, so this try only asks for the time.
-    const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
-    // By this deadline the executor has usually rejected the call. A copy that arrives later must take nothing.
-    const deadline = this.time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
-    const args = [lease ?? 0, ...this.messages, deadline, ids.length, ...ids]
-    const call = scripts.run(ACQUIRE, this.keys, args, true)
-    call.whenAnswered(
-      ({ value }) => this.time.learn((value as Answer).serverTime),
-      () => {},
-    )
-    return call
+  constructor(readonly semaphore: Synchronizer) {
+    this.time = ServerTime.of(semaphore.context)
   }
 
   /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
   async release(ids: readonly string[], all: boolean): Promise<Reply<ReleaseReply>> {
-    const reply = await this.context.scripts.run(
-      RELEASE,
-      this.keys,
-      [all ? 1 : 0, ...this.messages, ...ids],
-      true,
-    ).answer
-    this.published(reply.value.isPublished)
+    const { semaphore } = this
+    const args = [all ? 1 : 0, ...semaphore.messages, ...ids]
+    const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
+    semaphore.published(reply.value.isPublished)
     return reply
-  }
-
-  /** The server published a change, or refused to. If it refused, wakes the local waiters. */
-  published(isPublished: boolean): void {
-    const { context, name, target } = this
-    context.unpublishedReleases.released(
-      { name, channel: target.channel },
-      { result: 'freed', notified: isPublished ? 0 : undefined },
-    )
-    if (!isPublished) context.queues.mayBeFree(target)
   }
 
   /** Permits that may be in use although no caller has them. `lease`: in ms; undefined: without end. */
@@ -160,36 +108,34 @@ function newId(): string {
  * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
  * twice.
  */
-export class LeasedPermitsAttempt implements Attempt<undefined> {
+export class LeasedPermitsAttempt extends PermitsAttempt {
   readonly ids: readonly string[]
-  /** How long a waiter behind this one sleeps at most, in ms. */
-  readonly lease = untilRecheck()
-  readonly needs: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  private isAbsent = false
-  private hasWarned = false
 
   constructor(
     private readonly scripts: PermitScripts,
-    { permits, waitTime, signal }: LeasedPermitsWanted,
+    wanted: LeasedPermitsWanted,
     /** In ms; undefined: without end. */
-    readonly permitLease: number | undefined,
+    private readonly permitLease: number | undefined,
   ) {
-    this.needs = permits
-    this.waitTime = waitTime
-    this.signal = signal
-    this.ids = Array.from({ length: permits }, newId)
-  }
-
-  get subject(): string {
-    return `permits of the semaphore ${quote(this.scripts.name)}`
+    super(scripts.semaphore, wanted)
+    this.ids = Array.from({ length: wanted.permits }, newId)
   }
 
   send(): ScriptCall<Outcome<undefined>> {
-    const call = this.scripts.acquire(this.ids, this.permitLease)
+    const { permitLease: lease, ids } = this
+    const { time, semaphore } = this.scripts
+    const { context, keys, messages } = semaphore
+    const { scripts } = context
+    // Used while the server's time is unknown. A late copy of a leased acquisition needs no deadline: its permits expire.
+    // Without a lease they never expire, so this try only asks for the time.
+    const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
+    // By this deadline the executor has usually rejected the call. A copy that arrives later must take nothing.
+    const deadline = time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
+    const args = [lease ?? 0, ...messages, deadline, ids.length, ...ids]
+    const call: ScriptCall<Outcome<undefined>> = scripts.run(ACQUIRE, keys, args, true)
     call.whenAnswered(
       ({ value }) => {
+        time.learn((value as Answer).serverTime)
         this.isAbsent = value.left === NO_SEMAPHORE
       },
       () => {},
@@ -198,16 +144,10 @@ export class LeasedPermitsAttempt implements Attempt<undefined> {
   }
 
   undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, lateCopyPossible: boolean): void {
-    const { orphans, clock } = this.scripts.context
+    const { orphans, clock } = this.semaphore.context
     const orphan = this.scripts.orphan(this.ids, this.permitLease)
     if (lateCopyPossible) orphans.lateCopy(orphan)
     if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else orphans.hold(orphan, clock.now())
-  }
-
-  waitedLong(): void {
-    if (!this.isAbsent || this.hasWarned) return
-    this.hasWarned = true
-    warnOfNoSemaphore(this.subject, this.scripts.context.clientId)
   }
 }

@@ -1,5 +1,5 @@
-import { inspect } from 'node:util'
 import { type AcquireArguments, lockArguments } from '../api/arguments'
+
 import { LockTimeoutError, PermitNotHeldError } from '../api/errors'
 import {
   type AcquirePermitOptions,
@@ -20,14 +20,16 @@ import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semapho
 import { count } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
+import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { LeasedPermitsAttempt, PermitScripts } from './expirable-permit-scripts'
+import { EXPIRABLE_PERMITS } from '../waiting/wait-policy'
+import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 import { LatePermits } from './late-permits'
 import { AcquiredPermit, PermitLease } from './permit-lease'
-import { RequestRecord } from './request-record'
+import { Synchronizer } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
   const [exists, free, inUse] = raw as [number, number, number]
@@ -39,10 +41,6 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', Number)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
-/** The answer to a change that the server applied without publishing it (ACL). */
-const UNPUBLISHED = 2
-/** The answer to a change that was refused because Java could not read the number. */
-const TOO_LARGE = -1
 /** The answer of `get-lease-time` for a permit that is not in use. */
 const NOT_IN_USE = -2
 
@@ -55,23 +53,15 @@ interface Taken {
 }
 
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
-export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
+export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   private readonly scripts: PermitScripts
-  private readonly requests: RequestRecord
   private readonly late: LatePermits
 
-  constructor(
-    private readonly context: Context,
-    private readonly name: string,
-    key: string,
-  ) {
-    this.scripts = new PermitScripts(context, name, key)
-    this.requests = new RequestRecord(context, this.scripts.keys)
+  constructor(context: Context, name: string, key: string) {
+    const keys = [key, timeoutsKey(key)] as const
+    super(context, name, 'permits', keys, semaphoreChannel(key), EXPIRABLE_PERMITS)
+    this.scripts = new PermitScripts(this)
     this.late = LatePermits.of(context)
-  }
-
-  getName(): string {
-    return this.name
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
@@ -134,34 +124,28 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
   }
 
   async availablePermits(): Promise<number> {
-    return (await this.count()).free
+    return (await this.read(COUNT, this.messages)).free
   }
 
   async acquiredPermits(): Promise<number> {
-    return (await this.count()).inUse
+    return (await this.read(COUNT, this.messages)).inUse
   }
 
   async getPermits(): Promise<number> {
-    const { exists, free, inUse } = await this.count()
+    const { exists, free, inUse } = await this.read(COUNT, this.messages)
     return exists ? free + inUse : 0
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    const args = [count(permits, 'permits', 0), ...this.scripts.messages]
-    this.context.assertOpen()
-    return this.changed((await this.requests.run(TRY_SET_PERMITS, args, true)).value)
+    return await this.change(TRY_SET_PERMITS, [count(permits, 'permits', 0)])
   }
 
   async setPermits(permits: number): Promise<void> {
-    const args = [count(permits, 'permits', 0), ...this.scripts.messages]
-    this.context.assertOpen()
-    this.changed((await this.requests.run(SET_PERMITS, args, true)).value)
+    await this.change(SET_PERMITS, [count(permits, 'permits', 0)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    const args = [count(permits, 'permits', -(2 ** 31)), ...this.scripts.messages]
-    this.context.assertOpen()
-    this.changed((await this.requests.run(ADD_PERMITS, args, true)).value)
+    await this.change(ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
@@ -169,7 +153,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
     this.context.assertOpen()
-    const args = [lease ?? 0, ...this.scripts.messages, id]
+    const args = [lease ?? 0, ...this.messages, id]
     const update = async () => (await this.requests.run(UPDATE_LEASE_TIME, args, true)).value === 1
     const own = this.ownLease(id)
     return await (own ? own.set(lease, update) : update())
@@ -177,15 +161,14 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
 
   /** The lease of a permit that this client holds as an object. */
   private ownLease(id: string): PermitLease | undefined {
-    for (const lease of this.context.leases.live.on(this.scripts.key))
+    for (const lease of this.context.leases.live.on(this.target.key))
       if (lease instanceof PermitLease && lease.id === id) return lease
     return undefined
   }
 
   async getLeaseTime(permit: string): Promise<number> {
     const id = permitId(permit)
-    this.context.assertNotClosed()
-    const { value } = await this.context.scripts.run(GET_LEASE_TIME, this.scripts.keys, [id]).answer
+    const value = await this.read(GET_LEASE_TIME, [id])
     if (value === NOT_IN_USE)
       throw new PermitNotHeldError(
         `The permit ${id} of the semaphore ${quote(this.name)} is not in use (client ${this.context.clientId}): it was released ` +
@@ -234,7 +217,7 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     wanted.signal?.throwIfAborted()
     const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
     const { ids } = attempt
-    const reply = await context.queues.acquire(scripts.target, attempt)
+    const reply = await context.queues.acquire(this.target, attempt)
     if (!reply) return undefined
     const { sent, lateCopyPossible } = reply
     try {
@@ -260,29 +243,5 @@ export class PermitExpirableSemaphore implements RPermitExpirableSemaphore {
     } finally {
       if (!areKept) this.late.released(this.scripts, ids)
     }
-  }
-
-  private async count() {
-    this.context.assertNotClosed()
-    return (await this.context.scripts.run(COUNT, this.scripts.keys, [...this.scripts.messages]).answer).value
-  }
-
-  private changed(answer: number): boolean {
-    if (answer === TOO_LARGE)
-      throw new RangeError(
-        `The semaphore ${quote(this.name)} would have more permits than Java can count, 2147483647 (client ` +
-          `${this.context.clientId}). Nothing was changed.`,
-      )
-    if (answer > 0) this.scripts.published(answer !== UNPUBLISHED)
-    return answer > 0
-  }
-
-  // A log must not show the client inside, which has credentials.
-  [inspect.custom](): string {
-    return `RPermitExpirableSemaphore(${quote(this.name)})`
-  }
-
-  toJSON(): object {
-    return { name: this.name }
   }
 }

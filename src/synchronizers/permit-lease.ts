@@ -33,7 +33,8 @@ export class PermitLease extends Lease {
     private leaseTime: number | undefined,
     private readonly lateCopyPossible: boolean,
   ) {
-    const { context, name, key, target } = scripts
+    const { context, name, target } = scripts.semaphore
+    const { key, channel } = target
     // No lock ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = {
       kind: 'permit',
@@ -41,7 +42,7 @@ export class PermitLease extends Lease {
       lockIds: [],
       name,
       key,
-      channel: target.channel,
+      channel,
     }
     super(context.clock, leased, id, RENEWAL, granted, leaseTime ?? context.lockWatchdogTimeout)
   }
@@ -68,7 +69,7 @@ export class PermitLease extends Lease {
   }
 
   private async setAlone(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
-    const { context } = this.scripts
+    const { context } = this.scripts.semaphore
     const lease = leaseTime ?? context.lockWatchdogTimeout
     // The answer may be that of an earlier copy, so the lease counts from the first one.
     const began = context.clock.now()
@@ -91,7 +92,7 @@ export class PermitLease extends Lease {
 
   renewalFailed(error: unknown): void {
     const { lockName, kind, owner, id } = this
-    this.scripts.context.events.emit('renewalFailed', {
+    this.scripts.semaphore.context.events.emit('renewalFailed', {
       lockName,
       kind,
       owner,
@@ -103,7 +104,7 @@ export class PermitLease extends Lease {
 
   lose(reason: LossReason): void {
     if (this.state !== 'held') return
-    const { context, target } = this.scripts
+    const { context, target } = this.scripts.semaphore
     context.leases.end(this)
     this.releaseLateCopy()
     const error = this.notHeld(
@@ -123,7 +124,7 @@ export class PermitLease extends Lease {
 
   /** Ends it and releases it. */
   async release(): Promise<void> {
-    const { context } = this.scripts
+    const { context } = this.scripts.semaphore
     context.assertNotClosed()
     if (!this.checkLive()) throw this.signal.reason
     this.state = 'released'
@@ -149,7 +150,7 @@ export class PermitLease extends Lease {
   notHeld(why: string): PermitNotHeldError {
     return new PermitNotHeldError(
       `The permit ${this.id} of the semaphore ${quote(this.lockName)} is not held: ${why} ` +
-        `(client ${this.scripts.context.clientId}).`,
+        `(client ${this.scripts.semaphore.context.clientId}).`,
       this.lockName,
       [this.id],
     )
@@ -158,7 +159,7 @@ export class PermitLease extends Lease {
   /** Releases the permit again if a late copy of its acquisition takes it after its end. */
   private releaseLateCopy() {
     const { scripts, lateCopyPossible } = this
-    if (lateCopyPossible) scripts.context.orphans.lateCopy(scripts.orphan([this.id], this.lease))
+    if (lateCopyPossible) scripts.semaphore.context.orphans.lateCopy(scripts.orphan([this.id], this.lease))
   }
 }
 

@@ -21,10 +21,10 @@ const FORGOTTEN_AFTER = 8
 
 let lastRequest = 0
 
-/** The open requests of one client to one object, in order. The client may still send one of them again. */
-type OpenRequests = Set<number>
+/** The open requests of one client by object, in order. The client may still send one of them again. */
+type OpenRequests = Map<string, Set<number>>
 
-const recordsOf = new WeakMap<Context, Map<string, OpenRequests>>()
+const openOf = new WeakMap<Context, OpenRequests>()
 
 /**
  * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
@@ -32,79 +32,78 @@ const recordsOf = new WeakMap<Context, Map<string, OpenRequests>>()
  */
 export class RequestRecord {
   private readonly keys: readonly string[]
-  private readonly openByKey: Map<string, OpenRequests>
+  private readonly open: OpenRequests
   private sentSinceForgotten = FORGOTTEN_AFTER
 
   constructor(
     private readonly context: Context,
-    keys: readonly string[],
+    keys: readonly [string, ...string[]],
   ) {
-    const [key = ''] = keys
-    this.keys = [...keys, `${prefixed('rlock_requests', key)}:${context.clientId}`]
-    let openByKey = recordsOf.get(context)
-    if (!openByKey) {
-      openByKey = new Map()
-      recordsOf.set(context, openByKey)
+    this.keys = [...keys, `${prefixed('rlock_requests', keys[0])}:${context.clientId}`]
+    let open = openOf.get(context)
+    if (!open) {
+      open = new Map()
+      openOf.set(context, open)
     }
-    this.openByKey = openByKey
+    this.open = open
   }
 
   /**
-   * Opens a request, which several calls may send. The caller closes it when it needs no answer any more.
+   * Returns the number of a new request, by which the server recognises its copies. Several calls may send it. The caller
+   * closes it when it needs no answer any more.
    */
-  open(): OpenRequest {
-    const { openByKey } = this
+  next(): number {
+    const { open } = this
+    const [key = ''] = this.keys
     const request = ++lastRequest
-    const key = this.keys[0]!
-    let open = openByKey.get(key)
-    if (!open) {
-      open = new Set()
-      openByKey.set(key, open)
-    }
-    open.add(request)
-    return new OpenRequest(this, request, open)
+    const requests = open.get(key)
+    if (requests) requests.add(request)
+    else open.set(key, new Set([request]))
+    return request
   }
 
-  /** The lowest open number, if this request should send it; else 0. */
-  private forgottenBelow(open: OpenRequests): number {
-    if (++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, open.size)) return 0
-    this.sentSinceForgotten = 0
-    const [lowest = 0] = open
-    return lowest
-  }
-
-  /** @internal Sends a script for one open request. */
+  /** Sends a script whose last key is the record, and whose last arguments are the request and the lowest open one. */
   send<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
     request: number,
-    open: OpenRequests,
-    acknowledged: boolean,
+    acknowledged = false,
   ): ScriptCall<Value> {
-    const all = [...args, request, this.forgottenBelow(open)]
+    const all = [...args, request, this.forgottenBelow()]
     return this.context.scripts.run(script, this.keys, all, acknowledged)
   }
 
-  /** @internal Closes a request: at once or, with `copyPossible`, when no copy of it can arrive any more. */
-  close(request: number, open: OpenRequests, copyPossible: boolean): void {
-    const { context, keys, openByKey } = this
+  /** Closes a request: at once or, with `copyPossible`, when no copy of it can arrive any more. */
+  close(request: number, copyPossible: boolean): void {
+    const { context, keys, open } = this
+    const [key = ''] = keys
     const forget = () => {
-      if (open.delete(request) && open.size === 0 && openByKey.get(keys[0]!) === open)
-        openByKey.delete(keys[0]!)
+      const requests = open.get(key)
+      requests?.delete(request)
+      if (requests?.size === 0) open.delete(key)
     }
     if (copyPossible) context.clock.after(KEPT_FOR, forget)
     else forget()
   }
 
-  /** Sends a script whose last key is the record, and whose last arguments are the request and the lowest open one. */
+  /** The lowest open number, if the next request should send it; else 0. */
+  private forgottenBelow(): number {
+    const requests = this.open.get(this.keys[0]!)
+    if (!requests || ++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, requests.size)) return 0
+    this.sentSinceForgotten = 0
+    const [lowest = 0] = requests
+    return lowest
+  }
+
+  /** Sends a new request once. */
   async run<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
     acknowledged = false,
   ): Promise<Reply<Value>> {
-    const request = this.open()
-    const call = request.send(script, args, acknowledged)
-    call.onFinished((reply) => request.close(reply === undefined || call.lateCopyPossible))
+    const request = this.next()
+    const call = this.send(script, args, request, acknowledged)
+    call.onFinished((reply) => this.close(request, reply === undefined || call.lateCopyPossible))
     try {
       return await call.answer
     } catch (error) {
@@ -124,17 +123,17 @@ export class RequestRecord {
     alsoRefused = false,
   ): Promise<Reply<Value>> {
     const { orphans, clock } = this.context
-    const request = this.open()
-    const call = request.send(script, args, acknowledged)
+    const request = this.next()
+    const call = this.send(script, args, request, acknowledged)
     try {
       const reply = await call.answer
-      request.close(call.lateCopyPossible)
+      this.close(request, call.lateCopyPossible)
       return reply
     } catch (reason) {
-      request.close(true)
+      this.close(request, true)
       const error = asUnknown(reason, call)
       if (error instanceof RedisUnavailableError || (alsoRefused && error instanceof RedisRefusedError)) {
-        const release = async () => void (await request.send(script, args, acknowledged).answer)
+        const release = async () => void (await this.send(script, args, request, acknowledged).answer)
         orphans.hold({ lease: RETRIED_FOR, release }, clock.now())
       }
       throw error
@@ -152,28 +151,4 @@ function asUnknown(error: unknown, call: AnyScriptCall): unknown {
     `The connection broke before the answer came, so the call may have been applied. The next copy was refused: ${error.message}`,
     { cause: error },
   )
-}
-
-/** One request. The server recognises its copies by its number. */
-export class OpenRequest {
-  constructor(
-    private readonly record: RequestRecord,
-    private readonly number: number,
-    private readonly open: OpenRequests,
-  ) {}
-
-  send<Value>(
-    script: Script<Value>,
-    args: readonly (string | number)[],
-    acknowledged = false,
-  ): ScriptCall<Value> {
-    return this.record.send(script, args, this.number, this.open, acknowledged)
-  }
-
-  /**
-   * The caller needs no answer any more. `copyPossible`: a copy may still arrive, so the record must keep the request.
-   */
-  close(copyPossible: boolean): void {
-    this.record.close(this.number, this.open, copyPossible)
-  }
 }

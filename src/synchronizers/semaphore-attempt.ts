@@ -1,24 +1,16 @@
-import type { PermitsWanted } from '../api/semaphore-arguments'
-import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
-import type { Attempt, Outcome } from '../waiting/attempt'
+import type { Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
-import { warnOfNoSemaphore } from './no-semaphore-warning'
-import type { OpenRequest, RequestRecord } from './request-record'
+import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
+import { UNPUBLISHED } from './synchronizer'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
 
-/** The answer of `cancel` if the server applied it without publishing it (ACL). */
-const UNPUBLISHED = 2
 /** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
 const CANCELLED_FOR = 60_000
 
-/** The value of `left` if the semaphore does not exist. */
-const NO_SEMAPHORE = -1
 /** The value of `left` if the number is below zero: permits that are released must go to the server. */
 const BELOW_ZERO = -2
 
@@ -33,41 +25,21 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
  * One caller's attempt to acquire permits. Each try repeats the same request, until the server answers without a grant. The
  * next try is a new request.
  */
-export class SemaphoreAttempt implements Attempt<undefined> {
-  readonly lease = untilRecheck()
-  readonly needs: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  private request: OpenRequest | undefined
+export class SemaphoreAttempt extends PermitsAttempt {
+  private request: number | undefined
   private copyPossible = false
-  private isAbsent = false
-  private hasWarned = false
-
-  constructor(
-    private readonly context: Context,
-    private readonly requests: RequestRecord,
-    private readonly target: WaitTarget,
-    private readonly wanted: PermitsWanted & { readonly name: string },
-  ) {
-    this.needs = wanted.permits
-    this.waitTime = wanted.waitTime
-    this.signal = wanted.signal
-  }
-
-  get subject(): string {
-    return `permits of the semaphore ${quote(this.wanted.name)}`
-  }
 
   send(): ScriptCall<Outcome<undefined>> {
-    this.request ??= this.requests.open()
+    const { requests } = this.semaphore
+    this.request ??= requests.next()
     const { request } = this
-    const call = request.send(ACQUIRE, [this.needs], true)
+    const call = requests.send(ACQUIRE, [this.needs], request, true)
     call.whenAnswered(
       ({ value, lateCopyPossible }) => {
         this.isAbsent = value.left === NO_SEMAPHORE
         this.copyPossible ||= lateCopyPossible
         if (value.granted || this.request !== request) return
-        request.close(lateCopyPossible)
+        requests.close(request, lateCopyPossible)
         this.request = undefined
       },
       () => {},
@@ -76,16 +48,12 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   }
 
   undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
-    const { context, needs, target, wanted, request } = this
-    if (!request) return
+    const { semaphore, needs, request } = this
+    const { context, requests } = semaphore
+    if (request === undefined) return
     const release = async () => {
-      const args = [needs, target.channel, context.publishCommand]
-      const { value } = await request.send(CANCEL, args).answer
-      const notified = value === UNPUBLISHED ? undefined : 0
-      const { name } = wanted
-      if (value > 0)
-        context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
-      if (value === UNPUBLISHED) context.queues.mayBeFree(target)
+      const { value } = await requests.send(CANCEL, [needs, ...semaphore.messages], request).answer
+      if (value > 0) semaphore.published(value !== UNPUBLISHED)
     }
     const orphan = { lease: CANCELLED_FOR, release }
     if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
@@ -94,13 +62,7 @@ export class SemaphoreAttempt implements Attempt<undefined> {
   }
 
   left(): void {
-    this.request?.close(this.copyPossible)
+    if (this.request !== undefined) this.semaphore.requests.close(this.request, this.copyPossible)
     this.request = undefined
-  }
-
-  waitedLong(): void {
-    if (!this.isAbsent || this.hasWarned) return
-    this.hasWarned = true
-    warnOfNoSemaphore(this.subject, this.context.clientId)
   }
 }

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { lockArguments } from '../api/arguments'
 import { LockTimeoutError } from '../api/errors'
 import {
   type AcquirePermitsOptions,
@@ -14,14 +14,11 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
-import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { setImmediate } from '../util/timers'
 import { PLAIN_PERMITS } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
-import { RequestRecord } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
-import { timeToLive } from './time-to-live'
+import { Synchronizer } from './synchronizer'
 
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
@@ -101,11 +98,6 @@ const TRY_SET_PERMITS = script('semaphore/try-set-permits', Number)
 const DRAIN_PERMITS = script('semaphore/drain-permits', Number)
 const AVAILABLE_PERMITS = script('semaphore/available-permits', Number)
 
-/** The answer to a change that the server applied without publishing it (ACL). */
-const UNPUBLISHED = 2
-/** The answer to a change that was refused because Java could not read the number. */
-const TOO_LARGE = -1
-
 interface ReleaseReply {
   readonly result: 'freed' | 'below-one' | 'absent' | 'too-large'
   /** How many clients were notified that may wait for these permits; undefined where the server refused to publish. */
@@ -118,25 +110,16 @@ function decodeRelease(raw: unknown): ReleaseReply {
   return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one', notified: 0 }
 }
 
+/** A time to live in ms, as scripts take it; 0: without end. */
+function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number {
+  if (ttl !== undefined && typeof ttl !== 'number') throw new TypeError('timeToLive must be a number')
+  return lockArguments(ttl, unit).leaseTime ?? 0
+}
+
 /** See the interface. */
-export class Semaphore implements RSemaphore {
-  private readonly target: WaitTarget
-  private readonly keys: readonly string[]
-  private readonly requests: RequestRecord
-
-  constructor(
-    private readonly context: Context,
-    private readonly name: string,
-    key: string,
-  ) {
-    const lockId = `semaphore ${key}`
-    this.target = { lockId, key, lockIds: [lockId], channel: semaphoreChannel(key), policy: PLAIN_PERMITS }
-    this.keys = [key]
-    this.requests = new RequestRecord(context, this.keys)
-  }
-
-  getName(): string {
-    return this.name
+export class Semaphore extends Synchronizer implements RSemaphore {
+  constructor(context: Context, name: string, key: string) {
+    super(context, name, 'semaphore', [key], semaphoreChannel(key), PLAIN_PERMITS)
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
@@ -184,8 +167,7 @@ export class Semaphore implements RSemaphore {
   }
 
   async availablePermits(): Promise<number> {
-    this.context.assertNotClosed()
-    return (await this.context.scripts.run(AVAILABLE_PERMITS, this.keys, []).answer).value
+    return await this.read(AVAILABLE_PERMITS)
   }
 
   async drainPermits(): Promise<number> {
@@ -194,28 +176,20 @@ export class Semaphore implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    const args = [count(permits, 'permits', 0), timeToLive(ttl, unit), ...this.messages]
-    this.context.assertOpen()
-    return this.changed(await this.requests.run(TRY_SET_PERMITS, args, true))
+    return await this.change(TRY_SET_PERMITS, [count(permits, 'permits', 0), timeToLive(ttl, unit)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    const args = [count(permits, 'permits', -(2 ** 31)), ...this.messages]
-    this.context.assertOpen()
-    this.changed(await this.requests.run(ADD_PERMITS, args, true))
+    await this.change(ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
   }
 
-  /** The channel and the command by which scripts publish. */
-  private get messages(): readonly string[] {
-    return [this.target.channel, this.context.publishCommand]
-  }
-
-  private async take({ permits, waitTime, signal }: PermitsWanted): Promise<boolean> {
-    const { context, name, target, requests } = this
+  private async take(wanted: PermitsWanted): Promise<boolean> {
+    const { context, target } = this
+    const { permits, signal } = wanted
     context.assertOpen()
     signal?.throwIfAborted()
     if (permits === 0) return true
-    const attempt = new SemaphoreAttempt(context, requests, target, { name, permits, waitTime, signal })
+    const attempt = new SemaphoreAttempt(this, wanted)
     if (!(await context.queues.acquire(target, attempt))) return false
     try {
       // The client may have begun to shut down in the same tick.
@@ -255,38 +229,12 @@ export class Semaphore implements RSemaphore {
       const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
       if (value.result === 'too-large') throw this.tooLarge()
       notified = value.notified
-      context.unpublishedReleases.released({ name, channel: target.channel }, value)
+      context.unpublishedReleases.released({ name, channel: target.channel }, value, this.what)
       // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
       if (value.result !== 'freed') context.queues.mayBeFree(target)
       return value.result !== 'absent'
     } finally {
       context.queues.freed(target, notified)
     }
-  }
-
-  private changed({ value }: Reply<number>): boolean {
-    const { context, name, target } = this
-    if (value === TOO_LARGE) throw this.tooLarge()
-    const notified = value === UNPUBLISHED ? undefined : 0
-    context.unpublishedReleases.released({ name, channel: target.channel }, { result: 'freed', notified })
-    // The message also wakes the waiters of this client. Without a message this call does.
-    if (value === UNPUBLISHED) context.queues.mayBeFree(target)
-    return value > 0
-  }
-
-  private tooLarge(): RangeError {
-    return new RangeError(
-      `The semaphore ${quote(this.name)} would have more permits than Java can count, 2147483647 ` +
-        `(client ${this.context.clientId}). Nothing was changed.`,
-    )
-  }
-
-  // A log must not show the client inside, which has credentials.
-  [inspect.custom](): string {
-    return `RSemaphore(${quote(this.name)})`
-  }
-
-  toJSON(): object {
-    return { name: this.name }
   }
 }

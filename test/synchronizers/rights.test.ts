@@ -53,6 +53,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     await latch.countDown()
     await waitingForLatch
     expect(grantsIn(errors)).to.deep.equal(['redisson_sc:*', 'redisson_countdownlatch__channel__*'])
+    expect(errors.map(({ message }) => message).join('\n')).to.include(`the semaphore "${name}" was released`)
   })
 
   it('Where messages are refused, a fair lock and a token lock are free all the same, and an error says once what to grant', async () => {

@@ -1,7 +1,7 @@
--- How a request that changes a latch begins. Reads the local variable `request`, the number of the request. The latch is
+-- How a request that changes a count begins. Reads the local variable `request`, the number of the request. The count is
 -- KEYS[1], and the record of the requests is KEYS[2].
 --
--- Ends the script with an error where the latch holds no count, and with the recorded answer where an earlier copy of the
+-- Ends the script with an error where the key holds no count, and with the recorded answer where an earlier copy of the
 -- request was applied.
 
 --- @include "counter"

@@ -85,7 +85,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     const { subscriptions } = this.options
     const cohort = policy.yields ? subscriptions.cohort(channel) : undefined
     if (!cohort) return
-    const next = this.queues.get(lockId)?.first
+    const next = this.queues.get(lockId)?.waiters.first
     cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
   }
 

@@ -1,5 +1,6 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { suffixed } from '../redis/names'
+import { quote } from '../util/quote'
 import type { Script } from './script'
 
 /** The end of the names of keys that belong to one client. */
@@ -20,7 +21,7 @@ interface EndedCall {
 export function wrongType({ script, keys, clientId }: EndedCall, cause: Error): WrongTypeError {
   const what = /^[^/]*lock\//.test(script.name) ? 'a lock' : 'an object'
   return new WrongTypeError(
-    `The key ${quoted(keys[0])} holds something else than ${what} of this kind (client ${clientId}). ` +
+    `The key ${quote(keys[0]!)} holds something else than ${what} of this kind (client ${clientId}). ` +
       'Use another name, or the getter of the kind that the key holds.',
     { cause },
   )
@@ -40,7 +41,7 @@ export function unavailable(
   const why = cause ? `: ${withoutFullStop(cause.message)}` : ''
   const effect = mayHaveBeenApplied || isInFlight ? ' The call may have been applied.' : ''
   return new RedisUnavailableError(
-    `Redis did not answer ${script.name} for the key ${quoted(keys[0])} within ${Math.round(ms)} ms ` +
+    `Redis did not answer ${script.name} for the key ${quote(keys[0]!)} within ${Math.round(ms)} ms ` +
       `(client ${clientId})${why}.${effect} ${advice(script)}`,
     cause && { cause },
   )
@@ -57,7 +58,7 @@ function advice({ name }: Script): string {
 export function refused({ script, keys, clientId }: EndedCall, cause: Error): RedisRefusedError {
   const remedy = missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.'
   return new RedisRefusedError(
-    `Redis refused ${script.name} for the key ${quoted(keys[0])} (client ${clientId}): ` +
+    `Redis refused ${script.name} for the key ${quote(keys[0]!)} (client ${clientId}): ` +
       `${withoutFullStop(cause.message)}. ${remedy}`,
     cause.message,
     { cause },
@@ -79,8 +80,4 @@ function missingKeyRights(
 
 function withoutFullStop(message: string): string {
   return message.replace(/\.$/, '')
-}
-
-function quoted(key = ''): string {
-  return JSON.stringify(key.length > 200 ? `${key.slice(0, 200)}…` : key)
 }

@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import {
   cameFromScript,
   classify,
@@ -229,12 +228,10 @@ export class ScriptExecutor {
 
   private armSupervisor(): Timer {
     const { silentAfter, unavailableAfter, clock } = this.options
-    return outsideThreads(() =>
-      clock.after(Math.min(silentAfter, unavailableAfter) / 4, () => {
-        this.supervise()
-        this.supervisor = this.pending.first ? this.armSupervisor() : undefined
-      }),
-    )
+    return clock.after(Math.min(silentAfter, unavailableAfter) / 4, () => {
+      this.supervise()
+      this.supervisor = this.pending.first ? this.armSupervisor() : undefined
+    })
   }
 
   private supervise() {

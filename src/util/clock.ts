@@ -20,7 +20,10 @@ export interface Clock {
   now(): Moment
   /** Milliseconds since `moment`, by the clock that advanced further. */
   elapsedSince(moment: Moment): number
-  /** Calls back once after `delay` ms, which may be longer than `setTimeout` allows. A timer never keeps the process alive. */
+  /**
+   * Calls back once after `delay` ms, which may be longer than `setTimeout` allows, outside any request and logical thread. A
+   * timer never keeps the process alive.
+   */
   after(delay: number, callback: () => void): Timer
 }
 
@@ -36,10 +39,7 @@ class LongTimer implements Timer {
 
   private readonly fire = () => {
     if (this.remaining > 0) this.arm()
-    else {
-      this.handle = undefined
-      this.callback()
-    }
+    else this.callback()
   }
 
   private arm() {
@@ -51,8 +51,7 @@ class LongTimer implements Timer {
   }
 
   cancel() {
-    if (this.handle !== undefined) clearTimeout(this.handle)
-    this.handle = undefined
+    clearTimeout(this.handle)
   }
 }
 

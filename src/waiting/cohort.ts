@@ -33,9 +33,9 @@ export const MAX_YIELD = Math.max(...YIELD_STEPS, YIELD_PER_PEER * MAX_PEERS_YIE
 export interface CohortPolicy {
   /** A caller came, and no other was waiting here. */
   come(): void
-  /** The queue is about to send a try. `listening`: this process hears releases. */
+  /** The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process hears releases. */
   willTry(listening: boolean): void
-  /** A try that competed with all clients acquired the lock. */
+  /** A try that competed with all clients acquired the lock: the turn of this process begins, or goes on. */
   begin(): void
   /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean
@@ -92,8 +92,11 @@ export class Cohort implements CohortPolicy {
   private peersPassedOver = 0
   /** The same number, if that try acquired the lock. */
   private peersThatMissed = 0
-  /** The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. */
-  private cameLate = false
+  /**
+   * The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. The next one probably comes too late,
+   * too.
+   */
+  comesLate = false
   /** The index of the minimum yield that applies now, and for how many more rounds. */
   private yieldStep = 0
   private roundsAtStep = 0
@@ -124,15 +127,9 @@ export class Cohort implements CohortPolicy {
     return Math.max(0, this.heard - this.heardAtOwnRelease)
   }
 
-  /** A caller came, and no other was waiting here. */
   come(): void {
     const isOver = this.endedAt > 0 && this.beganAt <= this.endedAt
-    this.cameLate = isOver && this.now() - this.endedAt > YIELD_PER_PEER
-  }
-
-  /** Whether the last caller came too late for a turn. The next caller probably comes too late, too. */
-  get comesLate(): boolean {
-    return this.cameLate
+    this.comesLate = isOver && this.now() - this.endedAt > YIELD_PER_PEER
   }
 
   /** From now on this process does not hear releases, so it cannot know which peers missed a turn. */
@@ -140,32 +137,25 @@ export class Cohort implements CohortPolicy {
     this.heardAll = false
   }
 
-  /**
-   * The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process
-   * hears releases.
-   */
   willTry(listening: boolean): void {
     this.heardAll &&= listening
     // A timer may end a fraction of a millisecond early.
     this.peersPassedOver = this.heardAll && !this.continues && this.yieldTime() < 1 ? this.missing() : 0
   }
 
-  /** The process acquired the lock: its turn begins, or goes on. */
   begin(): void {
+    this.hasBegun = true
     if (this.continues) {
       this.continues = false
-      this.hasBegun = true
       return
     }
     this.hasYieldedEnough = false
-    this.hasBegun = true
     this.handoffs = 0
     this.beganAt = this.now()
     this.peersThatMissed = this.peersPassedOver
     this.peersPassedOver = 0
   }
 
-  /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
     if (this.peersListening > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
     // Only the answer to the release in flight says whether other clients wait. Until then, local callers may pass permits
@@ -176,7 +166,6 @@ export class Cohort implements CohortPolicy {
     return true
   }
 
-  /** A try that competed with all clients was not granted. */
   blocked(): void {
     if (this.peersPassedOver > 0) this.hasYieldedEnough = true
   }
@@ -218,7 +207,6 @@ export class Cohort implements CohortPolicy {
     this.beganAt = now
   }
 
-  /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
     if (this.continues || this.hasYieldedEnough) return 0
     if (this.releasing > 0) return this.peersListening > 0 ? MAX_YIELD : 0

@@ -1,11 +1,8 @@
-import type { Clock } from '../util/clock'
 import type { CohortPolicy } from './cohort'
-import type { AnyWaiter, GrantedReply } from './waiter'
+import { type AnyWaiter, unasked, type WaitersOfLock } from './waiter'
 
 /** The part of a queue that passing permits on needs. */
-interface PassingQueue {
-  readonly waiters: Iterable<AnyWaiter>
-  readonly environment: { readonly clock: Clock }
+interface PassingQueue extends WaitersOfLock {
   /** How many permits are left on the server, by the last answer. Below zero: the semaphore does not exist. */
   readonly remainder: number | undefined
   readonly cohort: CohortPolicy
@@ -20,13 +17,7 @@ interface PassingQueue {
 export function passPermits(queue: PassingQueue, permits: number): boolean {
   const takers = takersOf(queue, permits)
   if (!takers || !queue.cohort.handOff()) return false
-  const reply: GrantedReply<undefined> = {
-    value: { granted: true, grant: undefined },
-    sent: queue.environment.clock.now(),
-    connectionBroke: false,
-    lateCopyPossible: false,
-    acknowledged: true,
-  }
+  const reply = unasked(queue.environment.clock)
   for (const waiter of takers) waiter.succeed(reply)
   return true
 }

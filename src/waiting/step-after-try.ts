@@ -1,8 +1,7 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { classify, isShortage } from '../redis/errors'
 import type { AnyScriptCall } from '../scripts/script-call'
-import type { Clock } from '../util/clock'
-import type { AnyWaiter } from './waiter'
+import type { AnyWaiter, WaitersOfLock } from './waiter'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
 
@@ -25,12 +24,6 @@ export type Step =
 
 export const LEFT: Step = { kind: 'left' }
 
-/** The part of a queue that failures concern. */
-interface Queue {
-  readonly waiters: Iterable<AnyWaiter>
-  readonly environment: { readonly clock: Clock; readonly unavailableAfter: number }
-}
-
 /**
  * The server granted the try, but no replica acknowledged it. The next try is idempotent. It writes again, so that the next
  * WAIT has a write to wait for.
@@ -45,7 +38,7 @@ export function stepWithoutReplica(waiter: AnyWaiter): Step {
 
 /** The try ended with an error: the queue tries again after a transient error, and fails the waiter after any other. */
 export function stepAfterFailure(
-  queue: Queue,
+  queue: WaitersOfLock,
   waiter: AnyWaiter,
   error: unknown,
   { mayHaveBeenApplied }: AnyScriptCall,
@@ -70,7 +63,7 @@ export function stepAfterFailure(
 }
 
 /** Fails the waiters that have waited as long. They met the same silence, and must not wait through it again. */
-function failWaitersOfSameWait({ waiters, environment }: Queue, error: unknown) {
+function failWaitersOfSameWait({ waiters, environment }: WaitersOfLock, error: unknown) {
   const { clock, unavailableAfter } = environment
   for (const waiter of [...waiters]) {
     if (clock.elapsedSince(waiter.joined) < unavailableAfter) return

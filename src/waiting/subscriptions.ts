@@ -1,4 +1,3 @@
-import { outsideThreads } from '../ownership/logical-thread'
 import { isReadWriteLockChannel } from '../redis/names'
 import type { ChannelSource } from '../redis/subscriber'
 import type { Clock, Moment, Timer } from '../util/clock'
@@ -193,12 +192,10 @@ export class Subscriptions {
   }
 
   private armSweeper(): Timer {
-    return outsideThreads(() =>
-      this.clock.after(LINGER_ROUND, () => {
-        this.sweep()
-        this.sweeper = this.idle > 0 ? this.armSweeper() : undefined
-      }),
-    )
+    return this.clock.after(LINGER_ROUND, () => {
+      this.sweep()
+      this.sweeper = this.idle > 0 ? this.armSweeper() : undefined
+    })
   }
 
   private sweep() {
@@ -215,13 +212,11 @@ export class Subscriptions {
 
   private armPinger(): Timer {
     // A waiter sends nothing, so only a PING can distinguish a quiet subscription from a dead one.
-    return outsideThreads(() =>
-      this.clock.after(PING_EVERY, () => {
-        this.pinger = undefined
-        if (this.channels.size === this.idle) return
-        this.source.probe()
-        this.pinger = this.armPinger()
-      }),
-    )
+    return this.clock.after(PING_EVERY, () => {
+      this.pinger = undefined
+      if (this.channels.size === this.idle) return
+      this.source.probe()
+      this.pinger = this.armPinger()
+    })
   }
 }

@@ -1,13 +1,8 @@
 import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
+import type { Attempt } from './attempt'
 
 /** The object and the hold that a caller waits for, for messages. */
-export function nameOf({
-  subject,
-  threadId,
-}: {
-  readonly subject: string
-  readonly threadId?: number
-}): string {
+export function nameOf({ subject, threadId }: Pick<Attempt<unknown>, 'subject' | 'threadId'>): string {
   return threadId === undefined ? subject : `${subject} (thread id ${threadId})`
 }
 

@@ -28,15 +28,13 @@ const LONGEST_WITHOUT_TRY = 100
  * waiter: if the first waiter has left, the next one takes it.
  */
 export class WaitQueue extends LastAnswer {
-  private readonly queue = new LinkedList<AnyWaiter>()
+  readonly waiters = new LinkedList<AnyWaiter>()
   private sleeping: QueueSleep | undefined
   private state: 'idle' | 'trying' | 'sleeping' = 'idle'
   private wakeUps = 0
   /** The number of wake-ups when the try in flight was sent. */
   private seen = 0
-  /**
-   * Whether the try in flight competes with all clients. If not, it takes over from a hold of this client.
-   */
+  /** Whether the try in flight competes with all clients. If not, it takes over from a hold of this client. */
   private isCompeting = true
   /** How many permits are left by the last answer, for a semaphore. */
   remainder: number | undefined
@@ -51,7 +49,7 @@ export class WaitQueue extends LastAnswer {
   }
 
   get isEmpty(): boolean {
-    return this.queue.first === undefined
+    return this.waiters.first === undefined
   }
 
   get mayMissReleases(): boolean {
@@ -63,15 +61,10 @@ export class WaitQueue extends LastAnswer {
     if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(tryNow, this)
   }
 
-  /** The waiter that tries next. */
-  get first(): AnyWaiter | undefined {
-    return this.queue.first
-  }
-
   /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
   join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
     const waiter = new Waiter(attempt, this)
-    this.queue.add(waiter)
+    this.waiters.add(waiter)
     if (waiter.lastTry && this.state !== 'idle') this.awaitAnswer(waiter)
     if (this.stopListening) catchUp(this, waiter)
     if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
@@ -98,7 +91,7 @@ export class WaitQueue extends LastAnswer {
    * here, or if other processes should have a chance. `leaseLeft`: how long the server may still keep the hold, in ms.
    */
   handOff(giver: string, leaseLeft: number): AnyScriptCall | undefined {
-    const waiter = this.queue.first
+    const waiter = this.waiters.first
     if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
     // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
     if (waiter.attempt.lease < leaseLeft || !this.cohort.handOff()) return undefined
@@ -113,30 +106,25 @@ export class WaitQueue extends LastAnswer {
   /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
   inspect(): { waiting: number; isAsleep: boolean } {
     return {
-      waiting: [...this.queue].length,
+      waiting: [...this.waiters].length,
       isAsleep: this.state === 'sleeping' && this.environment.isConfirmed(this.lock),
     }
   }
 
-  /** The waiters, in order. */
-  get waiters(): Iterable<AnyWaiter> {
-    return this.queue
-  }
-
   /** Rejects the waiters that are descendants of this thread. It holds the lock now, and they re-enter its hold. */
   letBranchesIn(thread: LogicalThread): void {
-    for (const waiter of [...this.queue])
+    for (const waiter of [...this.waiters])
       if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
   }
 
   /** Rejects every waiter. */
   close(error: unknown): void {
-    for (const waiter of [...this.queue]) waiter.fail(error)
+    for (const waiter of [...this.waiters]) waiter.fail(error)
   }
 
   override leave(waiter: AnyWaiter): void {
     super.leave(waiter)
-    this.queue.remove(waiter)
+    this.waiters.remove(waiter)
     if (this.state !== 'sleeping') return
     if (this.isEmpty) this.finish()
     else if (heldUpASmallerRequest(this, waiter, this.remainder)) queueMicrotask(() => this.wake())
@@ -167,12 +155,12 @@ export class WaitQueue extends LastAnswer {
 
   private startListening() {
     this.stopListening = this.environment.listen(this.lock, (message) => this.wake(message))
-    for (const waiter of this.queue) catchUp(this, waiter)
+    for (const waiter of this.waiters) catchUp(this, waiter)
   }
 
   /** Yields to other processes if it is their turn, and then tries. */
   tryInTurn(): void {
-    const waiter = this.queue.first
+    const waiter = this.waiters.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
     if (back <= 0) return this.sendCompetingTry(waiter)
@@ -189,7 +177,7 @@ export class WaitQueue extends LastAnswer {
 
   /** The first waiter tries, without a yield. */
   tryNow(): void {
-    const waiter = this.queue.first
+    const waiter = this.waiters.first
     if (waiter) this.sendCompetingTry(waiter)
     else this.finish()
   }

@@ -9,20 +9,13 @@ import { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import type { WaitPolicy } from './wait-policy'
 import { WaitQueue } from './wait-queue'
-import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
+import type { WaitQueueEnvironment, WaitSettings, WaitTarget } from './wait-target'
 import type { GrantedReply } from './waiter'
 
-export interface WaitQueuesOptions {
-  readonly clock: Clock
-  readonly clientId: string
-  /** How long a waiter still accepts the answer to a try in flight after its wait is over, in ms. */
-  readonly grace: number
-  readonly scripts: ServerState
+export interface WaitQueuesOptions extends WaitSettings {
+  readonly scripts: { readonly isServerAway: boolean }
   readonly subscriptions: Subscriptions
   readonly leases: LeaseRegistry
-  readonly unavailableAfter: number
-  /** The longest sleep behind a key without expiry, in ms. */
-  readonly longestSleep: number
   /**
    * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only those that listen at
    * the same node.
@@ -30,13 +23,6 @@ export interface WaitQueuesOptions {
   readonly audienceIsKnown: boolean
 }
 
-interface ServerState {
-  /** Whether the server is known to be out of reach. */
-  readonly isServerAway: boolean
-}
-
-/** The names by which the queues know a lock. */
-type Waited = Pick<WaitTarget, 'lockIds' | 'channel'>
 type Freed = Pick<WaitTarget, 'lockIds' | 'channel' | 'policy'>
 
 /** All queues of a client: one for each lock that a caller is acquiring. */
@@ -99,7 +85,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     const { subscriptions } = this.options
     const cohort = policy.yields ? subscriptions.cohort(channel) : undefined
     if (!cohort) return
-    const next = this.queues.get(lockId)?.first
+    const next = this.queues.get(lockId)?.waiters.first
     cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
   }
 
@@ -135,7 +121,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   }
 
   /** The server notified no client, and the lock may be free: local waiters try on their own. */
-  mayBeFree({ channel, lockIds }: Waited): void {
+  mayBeFree({ channel, lockIds }: Omit<Freed, 'policy'>): void {
     this.options.subscriptions.wake(channel)
     for (const id of lockIds) this.queues.get(id)?.wake()
   }

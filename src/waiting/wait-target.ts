@@ -13,12 +13,18 @@ export interface WaitTarget {
   readonly policy: WaitPolicy
 }
 
-/** The part of the client that a queue uses. */
-export interface WaitQueueEnvironment<Queue = unknown> {
+export interface WaitSettings {
   readonly clock: Clock
   readonly clientId: string
   /** How long a waiter still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
+  readonly unavailableAfter: number
+  /** The longest sleep behind a key without expiry, in ms. */
+  readonly longestSleep: number
+}
+
+/** The part of the client that a queue uses. */
+export interface WaitQueueEnvironment<Queue = unknown> extends WaitSettings {
   /** Whether the server is known to be out of reach. */
   readonly isServerAway: boolean
   /** Calls `wake` for each message from now on. Returns a function that stops the listening. */
@@ -29,9 +35,6 @@ export interface WaitQueueEnvironment<Queue = unknown> {
   isConfirmed(target: WaitTarget): boolean
   /** The policy by which this process takes turns with others. */
   cohort(target: WaitTarget): CohortPolicy
-  /** The longest sleep behind a key without expiry, in ms. */
-  readonly longestSleep: number
-  readonly unavailableAfter: number
   /** Checks from now on whether callers wait for themselves. Returns a function that stops the watch. */
   watch(queue: Queue): () => void
   /** How long, in ms, a hold of this client surely keeps the lock, unless a message comes. */

@@ -1,10 +1,10 @@
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
-import type { Moment, Timer } from '../util/clock'
+import type { Clock, Moment, Timer } from '../util/clock'
 import type { Linked } from '../util/linked-list'
 import type { Attempt, Outcome } from './attempt'
 import { nameOf, notReplicated, unanswered, unavailable } from './wait-errors'
-import type { WaitQueueEnvironment } from './wait-target'
+import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
 
 /** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
@@ -14,6 +14,20 @@ export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>
+
+/** The part of a queue that its rules use. */
+export interface WaitersOfLock {
+  readonly lock: WaitTarget
+  readonly environment: WaitQueueEnvironment
+  /** The waiters, in order. */
+  readonly waiters: Iterable<AnyWaiter>
+}
+
+/** A grant that the server did not answer to this waiter. */
+export function unasked(clock: Clock): GrantedReply<undefined> {
+  const value = { granted: true, grant: undefined } as const
+  return { value, sent: clock.now(), connectionBroke: false, lateCopyPossible: false, acknowledged: true }
+}
 
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {

@@ -8,10 +8,10 @@ export function describeWaiting(redisson: Redisson): string {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   const queues = [...client.queues.queues].map(([id, queue]: [string, any]) => ({
     lock: id,
-    waiting: [...queue.queue].length,
+    waiting: [...queue.waiters].length,
     wakeUps: queue.wakeUps,
     state: queue.state,
-    yields: queue.onTimer === queue.tryNow,
+    yields: queue.sleeping?.next === 'tryNow',
     confirmed: queue.environment.isConfirmed(queue.lock),
     cohort: queue.environment.cohort(queue.lock),
     first: firstOf(queue),
@@ -35,7 +35,7 @@ export function describeWaiting(redisson: Redisson): string {
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function firstOf(queue: any) {
-  const waiter = queue.first
+  const waiter = queue.waiters.first
   if (!waiter) return undefined
   const { attempt, inFlight, joined, lastTry, unacknowledged } = waiter
   const { waitTime } = attempt

@@ -1,7 +1,6 @@
 import type { Moment } from '../util/clock'
+import { perObject } from '../util/per-object'
 import type { Context } from './context'
-
-const known = new WeakMap<Context, ServerTime>()
 
 /**
  * The time by the server's clock, as far as the client knows it, for scripts that have a deadline. With several servers it comes
@@ -14,14 +13,8 @@ export class ServerTime {
 
   private constructor(private readonly context: Context) {}
 
-  static of(context: Context): ServerTime {
-    let time = known.get(context)
-    if (!time) {
-      time = new ServerTime(context)
-      known.set(context, time)
-    }
-    return time
-  }
+  /** The one of this client. */
+  static readonly of = perObject((context: Context) => new ServerTime(context))
 
   /** A script was answered. Its answer contains the time by the server's clock, in ms. */
   learn(serverTime: number): void {

@@ -2,6 +2,7 @@ import type { Context } from '../client/context'
 import { ServerTime } from '../client/server-time'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
+import { perObject } from '../util/per-object'
 import { RearmableTimer } from '../util/rearmable-timer'
 import type { FairBlocked, FairScripts } from './fair-scripts'
 
@@ -15,7 +16,7 @@ interface Placed {
 const REFRESHES_AN_ALLOWANCE = 3
 
 /** The places of each client, by the keys of their locks. */
-const clients = new WeakMap<Context, Map<string, FairPlaces>>()
+const placesOf = perObject((_: Context) => new Map<string, FairPlaces>())
 
 /**
  * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their allowance. It
@@ -44,15 +45,13 @@ export class FairPlaces {
     const existing = FairPlaces.existing(context, scripts.key)
     if (existing) return existing
     const places = new FairPlaces(context, scripts)
-    const ofClient = clients.get(context)
-    if (ofClient) ofClient.set(scripts.key, places)
-    else clients.set(context, new Map([[scripts.key, places]]))
+    placesOf(context).set(scripts.key, places)
     return places
   }
 
   /** The same, if the client has any. */
   static existing(context: Context, key: string): FairPlaces | undefined {
-    return clients.get(context)?.get(key)
+    return placesOf(context).get(key)
   }
 
   add(waiter: Placed): void {
@@ -63,7 +62,7 @@ export class FairPlaces {
     if (!this.waiters.delete(waiter.owner) || this.waiters.size > 0) return
     this.timer.cancel()
     this.due = Number.POSITIVE_INFINITY
-    clients.get(this.context)?.delete(this.scripts.key)
+    placesOf(this.context).delete(this.scripts.key)
   }
 
   /** The time by the server's clock in this many ms; 0 while it is unknown. */

@@ -19,6 +19,7 @@ import type { ReenterReply } from '../reentrant/lock-scripts'
 import { ReentrantLock } from '../reentrant/reentrant-lock'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 import { blocked, type Outcome } from '../waiting/attempt'
 import { HashLockScripts } from './hash-lock-scripts'
@@ -142,7 +143,7 @@ class LastTokens {
   }
 }
 
-const lastTokens = new WeakMap<Context, LastTokens>()
+const lastTokensOf = perObject((_: Context) => new LastTokens())
 
 class FencedLockScripts extends HashLockScripts<number> {
   override readonly kind = 'fenced'
@@ -160,7 +161,7 @@ class FencedLockScripts extends HashLockScripts<number> {
     count: number,
     releasedEnd: number,
   ): ScriptCall<ReenterReply<number>> {
-    const known = lastTokens.get(this.context)?.of(this.key, owner) ?? -1
+    const known = lastTokensOf(this.context).of(this.key, owner) ?? -1
     const args = [owner, lease, count, releasedEnd, known]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
     call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value.grant, owner), ignore)
@@ -169,12 +170,7 @@ class FencedLockScripts extends HashLockScripts<number> {
 
   private see(token: number, owner: string) {
     const { context, name, key } = this
-    let last = lastTokens.get(context)
-    if (!last) {
-      last = new LastTokens()
-      lastTokens.set(context, last)
-    }
-    const before = last.see(key, token, owner)
+    const before = lastTokensOf(context).see(key, token, owner)
     if (before === undefined) return
     context.events.error(
       new FencingTokenError(

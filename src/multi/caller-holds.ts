@@ -2,6 +2,7 @@ import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { ambientThread, type LogicalThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
+import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 import type { UnionHold } from './union-hold'
 
@@ -22,8 +23,8 @@ class ExplicitHolds {
   }
 }
 
-const ofThreads = new WeakMap<LogicalThread, Holds>()
-const ofClients = new WeakMap<object, ExplicitHolds>()
+const ofThread = perObject((_: LogicalThread): Holds => new Map())
+const ofClient = perObject((_: object) => new ExplicitHolds())
 const isLive = (hold: UnionHold) => hold.isHeld
 
 /**
@@ -46,12 +47,7 @@ export class CallerHolds {
     if (threadId !== undefined) return this.addTo(this.explicit, `${threadId} ${this.id}`, hold)
     hold.thread = thread
     if (!thread?.isAlive) return this.unscoped.add(hold)
-    let holds = ofThreads.get(thread)
-    if (!holds) {
-      holds = new Map()
-      ofThreads.set(thread, holds)
-    }
-    this.addTo(holds, this.id, hold)
+    this.addTo(ofThread(thread), this.id, hold)
   }
 
   /** Removes the hold that an `unlock()` settles, and returns it; throws if this caller has none. */
@@ -88,11 +84,7 @@ export class CallerHolds {
   }
 
   private get explicit(): Holds {
-    let known = ofClients.get(this.client)
-    if (!known) {
-      known = new ExplicitHolds()
-      ofClients.set(this.client, known)
-    }
+    const known = ofClient(this.client)
     known.sweep()
     return known.holds
   }
@@ -107,14 +99,14 @@ export class CallerHolds {
     const own = ambientThread()
     // Code of an ended thread finds only the holds of that thread.
     for (let thread = own; thread && thread.isAlive === own?.isAlive; thread = thread.parent) {
-      const found = newest(ofThreads.get(thread), this.id)
+      const found = newest(ofThread(thread), this.id)
       if (found || !own?.isAlive) return found
     }
     return undefined
   }
 }
 
-function newest(holds: Holds | undefined, key: string): [Holds, string, UnionHold] | undefined {
-  const hold = holds?.get(key)?.at(-1)
-  return hold && [holds!, key, hold]
+function newest(holds: Holds, key: string): [Holds, string, UnionHold] | undefined {
+  const hold = holds.get(key)?.at(-1)
+  return hold && [holds, key, hold]
 }

@@ -1,10 +1,9 @@
 import type { Context } from '../client/context'
+import { perObject } from '../util/per-object'
 import type { PermitScripts } from './expirable-permit-scripts'
 
 /** How long a late copy of an acquisition may still arrive, in ms. */
 const KEPT_FOR = 60_000
-
-const known = new WeakMap<Context, LatePermits>()
 
 /**
  * Permits that a late copy of their acquisition may take again after their release, because its connection broke and could
@@ -15,14 +14,8 @@ export class LatePermits {
 
   private constructor(private readonly context: Context) {}
 
-  static of(context: Context): LatePermits {
-    let late = known.get(context)
-    if (!late) {
-      late = new LatePermits(context)
-      known.set(context, late)
-    }
-    return late
-  }
+  /** The one of this client. */
+  static readonly of = perObject((context: Context) => new LatePermits(context))
 
   add(ids: readonly string[]): void {
     for (const id of ids) {

@@ -3,6 +3,7 @@ import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import type { Script } from '../scripts/script'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import { perObject } from '../util/per-object'
 
 /** How long the server keeps a record after its last use (lua/includes/request-record.lua), in ms. */
 const KEPT_FOR = 60_000
@@ -24,7 +25,7 @@ let lastRequest = 0
 /** The open requests of one client by object, in order. The client may still send one of them again. */
 type OpenRequests = Map<string, Set<number>>
 
-const openOf = new WeakMap<Context, OpenRequests>()
+const openOf = perObject((_: Context): OpenRequests => new Map())
 
 /**
  * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
@@ -40,12 +41,7 @@ export class RequestRecord {
     keys: readonly [string, ...string[]],
   ) {
     this.keys = [...keys, `${prefixed('rlock_requests', keys[0])}:${context.clientId}`]
-    let open = openOf.get(context)
-    if (!open) {
-      open = new Map()
-      openOf.set(context, open)
-    }
-    this.open = open
+    this.open = openOf(context)
   }
 
   /**

@@ -172,10 +172,14 @@ export class Redisson implements RedissonClient {
     return this.client.publicStats()
   }
 
-  async shutdown(options: ShutdownOptions = {}): Promise<void> {
-    const timeout = timeoutOf(options)
-    this.ending ??= this.client.shutdown(timeout)
-    await this.ending
+  shutdown(options: ShutdownOptions = {}): Promise<void> {
+    try {
+      const timeout = timeoutOf(options)
+      this.ending ??= this.client.shutdown(timeout)
+      return this.ending
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** @internal For tests: the client beneath. */

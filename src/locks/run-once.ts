@@ -68,9 +68,12 @@ class Run implements RunOnceTask {
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
     const renew = AsyncResource.bind(() => {
-      // If this fails, the lease ends, and the signal aborts.
-      if (hold.isHeld)
-        this.renewed = lock.acquire().catch(() => undefined) as Promise<AcquiredLockHold | undefined>
+      // If this fails, the lease ends, and the signal aborts. Then it must not acquire anew: it would wait for the next owner.
+      const { isHeld, signal } = hold
+      if (isHeld)
+        this.renewed = lock.acquire({ signal }).catch(() => undefined) as Promise<
+          AcquiredLockHold | undefined
+        >
     })
     this.timer = clock.after(atLeast - early, renew)
   }

@@ -76,8 +76,9 @@ async function askForLevel<Grant>(
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(request, hold)
     if (reply.value.leaseEnd === 0) {
-      // An explicit lease may have ended meanwhile.
-      if (hold.checkLive()) hold.lose('gone')
+      if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
+      // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able to enter now.
+      else context.queues.mayBeFree(hold)
       return undefined
     }
     if (reply.acknowledged) return reply

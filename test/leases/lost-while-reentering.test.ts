@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { LockHold } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
 import { leftIn } from '../kit/left-in'
+import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -93,6 +95,38 @@ describe('A hold that ends while it is re-entered', () => {
           5_000,
         )
       })
+
+  for (const leaseTime of [undefined, LEASE])
+    it(`A re-entry that finds the lock gone after the deadline wakes the local waiters: leaseTime ${leaseTime}`, async () => {
+      const clock = new JumpingClock()
+      const redis = await openRedis()
+      const name = uniqueName()
+      let reentered = false
+      const transport = tapped(async (sent) => {
+        if (sent.name === 'lock/reenter' && !reentered) {
+          reentered = true
+          await redis.del(name)
+          clock.jumped += LEASE
+        }
+        return sent.pass()
+      })
+      const redisson = await createRedisson({}, { clock, transport })
+      const reasons: string[] = []
+      redisson.on('lockLost', ({ reason }) => reasons.push(reason))
+      const lock = redisson.getLock(name)
+      const who = { threadId: 1, ...(leaseTime && { leaseTime }) }
+      await lock.lock(who)
+      const waiting = lock.acquire({ threadId: 2 })
+      await queueSleeps(redisson, name, 1)
+
+      const again = lock.acquire(who).catch((error: unknown) => error)
+      const woken = await Promise.race([waiting, sleep(5_000, undefined, { ref: false })])
+      expect(woken).to.have.property('isHeld', true)
+      await woken!.unlock()
+      if (leaseTime) await ((await again) as LockHold).unlock()
+      else expect(await again).to.have.property('code', 'LOCK_LOST')
+      expect(reasons).to.deep.equal(leaseTime ? [] : ['gone'])
+    })
 
   it('A tryLock() whose re-entry found no hold any more waits for the rest of its waitTime only', async () => {
     const clock = new JumpingClock()

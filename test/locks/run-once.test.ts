@@ -3,7 +3,9 @@ import { expect } from 'chai'
 import { LockLostError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { killPrograms, Program } from '../kit/program'
+import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
+import { tapped } from '../kit/tapped-transport'
 
 describe('runOnce', () => {
   let one: Redisson
@@ -102,6 +104,30 @@ describe('runOnce', () => {
       { atLeast: 3_000 },
     )
     expect(await rejection(waits)).to.be.instanceOf(LockLostError)
+  })
+
+  it('A job whose lease ends while the watchdog takes over does not wait for the next owner', async () => {
+    const redis = await openRedis()
+    let taken = false
+    const transport = tapped(async (sent) => {
+      if (!sent.name.endsWith('/reenter') || taken) return sent.pass()
+      // The re-entry arrives when another owner holds the lock.
+      await waitUntil('the lease is over', async () => (await redis.exists(name)) === 0, 5_000)
+      await redis.hset(name, 'another:1', 1)
+      taken = true
+      return sent.pass()
+    })
+    const slow = await createRedisson({}, { transport })
+    const job = async ({ signal }: { signal: AbortSignal }) => {
+      await waitUntil('the next owner has the lock', () => taken && signal.aborted, 5_000)
+      // The end of a job within atLeast sends nothing, and reports nothing.
+      await sleep(100)
+    }
+    const ran = slow.runOnce(name, job, { atLeast: 600 })
+    const error = await Promise.race([rejection(ran), sleep(5_000, 'it still waits', { ref: false })])
+    await redis.del(name)
+    expect(error).to.be.instanceOf(LockLostError)
+    expect(await redis.exists(name)).to.equal(0)
   })
 
   it('A caller that holds the lock already does not run the job', async () => {

@@ -7,8 +7,9 @@
 -- ARGV[3]  the number of this request
 -- ARGV[4]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  0   counted down, or the latch was open already
---          1   the same, but the server refused the message (ACL)
+-- Answers  0   counted down, or the latch was open already: no message was due
+--          1   opened, and the waiters were notified
+--          2   opened, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request, and the count stays.
@@ -26,9 +27,7 @@ if redis.call('exists', KEYS[1]) == 1 then
   end
   if count == 0 then
     --- @include "notify"
-    if not notify(ARGV[2], ARGV[1], '0') then
-      answer = 1
-    end
+    answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
   end
 end
 recordAnswer(KEYS[2], request, ARGV[4], answer)

@@ -9,8 +9,9 @@
 -- ARGV[4]  the number of this request
 -- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  1   changed
+-- Answers  1   changed, and the waiters were notified
 --          2   changed, but the server refused the message (ACL)
+--          3   changed, and no message was due
 --          -1  Java could not read the new number: nothing was changed
 -- Error    WRONGTYPE where a key holds something else
 --
@@ -21,7 +22,7 @@ local request = ARGV[4]
 --- @include "server-time"
 --- @include "notify"
 
-local answer = 1
+local answer = 3
 reclaim(KEYS[1], KEYS[2], serverTime())
 local free = redis.call('get', KEYS[1])
 -- If the count was lost, permits may still be in use. They are part of the number.
@@ -31,8 +32,8 @@ if sum > 2147483647 or sum < -2147483648 then
   answer = -1
 else
   redis.call('incrby', KEYS[1], added)
-  if sum > 0 and tonumber(ARGV[1]) > 0 and not notify(ARGV[3], ARGV[2], sum) then
-    answer = 2
+  if sum > 0 and tonumber(ARGV[1]) > 0 then
+    answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
   end
 end
 recordAnswer(KEYS[3], request, ARGV[5], answer)

@@ -7,7 +7,8 @@
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4…] the ids, 32 hexadecimal digits each
 --
--- Answers  a list: first 1, or 2 where the server refused the message (ACL), then for each id
+-- Answers  a list: first 1 where the waiters were notified, 2 where the server refused the message (ACL), or 3 where no message
+--          was due; then for each id
 --          1   it was in use, and is free again, unless ARGV[1] is 1 and another permit was not in use
 --          -1  its lease had ended; it is free again, with the same exception
 --          0   it was not in use
@@ -25,7 +26,7 @@ end
 
 local now = serverTime()
 local ids = {}
-local answer = {1}
+local answer = {3}
 local areAllOut = true
 for i = 4, #ARGV do
   local id = bytes(ARGV[i])
@@ -46,8 +47,8 @@ end
 -- If the count was lost, no client knows how many permits there are in all. setPermits() repairs that.
 if removed > 0 and value then
   local free = redis.call('incrby', KEYS[1], removed)
-  if free > 0 and not notify(ARGV[3], ARGV[2], free) then
-    answer[1] = 2
+  if free > 0 then
+    answer[1] = notify(ARGV[3], ARGV[2], free) and 1 or 2
   end
 end
 return answer

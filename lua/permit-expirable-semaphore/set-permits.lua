@@ -9,8 +9,9 @@
 -- ARGV[4]  the number of this request
 -- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  1   set
+-- Answers  1   set, and the waiters were notified
 --          2   set, but the server refused the message (ACL)
+--          3   set, and no message was due
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the record knows the request and its answer, and a number that was set since stays.
@@ -20,15 +21,15 @@ local request = ARGV[4]
 --- @include "server-time"
 --- @include "notify"
 
-local answer = 1
+local answer = 3
 local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
 local freeBefore = tonumber(redis.call('get', KEYS[1]) or '0')
 local free = ARGV[1] - redis.call('zcard', KEYS[2])
 -- The script does not use SET, because SET would remove the time to live.
 redis.call('incrby', KEYS[1], free - freeBefore)
 setTimeToLive(KEYS[1], KEYS[2])
-if free > 0 and (free > freeBefore or reclaimed > 0) and not notify(ARGV[3], ARGV[2], free) then
-  answer = 2
+if free > 0 and (free > freeBefore or reclaimed > 0) then
+  answer = notify(ARGV[3], ARGV[2], free) and 1 or 2
 end
 recordAnswer(KEYS[3], request, ARGV[5], answer)
 return answer

@@ -9,9 +9,10 @@
 -- ARGV[4]  the number of this request
 -- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  1   set
+-- Answers  1   set, and the waiters were notified
 --          0   it exists already: nothing was changed
 --          2   set, but the server refused the message (ACL)
+--          3   set, and no message was due
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
@@ -23,14 +24,14 @@ local request = ARGV[4]
 
 local answer = 0
 if redis.call('exists', KEYS[1]) == 0 then
-  answer = 1
+  answer = 3
   reclaim(KEYS[1], KEYS[2], serverTime())
   -- If the count was lost, permits may still be in use. They are part of the number.
   local free = ARGV[1] - redis.call('zcard', KEYS[2])
   redis.call('set', KEYS[1], string.format('%.0f', free))
   redis.call('persist', KEYS[2])
-  if free > 0 and not notify(ARGV[3], ARGV[2], free) then
-    answer = 2
+  if free > 0 then
+    answer = notify(ARGV[3], ARGV[2], free) and 1 or 2
   end
 end
 recordAnswer(KEYS[3], request, ARGV[5], answer)

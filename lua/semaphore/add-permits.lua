@@ -8,8 +8,9 @@
 -- ARGV[4]  the number of this request
 -- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  1   changed
+-- Answers  1   changed, and the waiters were notified
 --          2   changed, but the server refused the message (ACL)
+--          3   changed, and no message was due
 --          -1  Java could not read the new number: nothing was changed
 -- Error    WRONGTYPE where the key holds no count
 --
@@ -18,7 +19,7 @@
 local request = ARGV[4]
 --- @include "count-request"
 
-local answer = 1
+local answer = 3
 local sum = tonumber(redis.call('get', KEYS[1]) or '0') + ARGV[1]
 if sum > 2147483647 or sum < -2147483648 then
   answer = -1
@@ -27,8 +28,8 @@ else
   redis.call('incrby', KEYS[1], ARGV[1])
   --- @include "notify"
   -- Java's listeners accept no message below 1. Waiters need no message when permits were taken away.
-  if sum > 0 and tonumber(ARGV[1]) > 0 and not notify(ARGV[3], ARGV[2], sum) then
-    answer = 2
+  if sum > 0 and tonumber(ARGV[1]) > 0 then
+    answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
   end
 end
 recordAnswer(KEYS[2], request, ARGV[5], answer)

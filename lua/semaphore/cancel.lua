@@ -9,8 +9,9 @@
 -- ARGV[5]  the lowest number of an open request of this client; 0: not sent
 --
 -- Answers  0   it was granted nothing, or its permits were released already
---          1   its permits are free again
---          2   the same, but the server refused the message (ACL)
+--          1   its permits are free again, and the waiters were notified
+--          2   its permits are free again, but the server refused the message (ACL)
+--          3   its permits are free again, and no message was due
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record then says that the acquisition was granted nothing.
@@ -30,7 +31,7 @@ if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then
 end
 local free = redis.call('incrby', KEYS[1], ARGV[1])
 if free <= 0 then
-  return 1
+  return 3
 end
 --- @include "notify"
 return notify(ARGV[3], ARGV[2], free) and 1 or 2

@@ -9,9 +9,10 @@
 -- ARGV[5]  the number of this request
 -- ARGV[6]  the lowest number of an open request of this client; 0: not sent
 --
--- Answers  1   set
+-- Answers  1   set, and the waiters were notified
 --          0   it exists already: nothing was changed
 --          2   set, but the server refused the message (ACL)
+--          3   set, and no message was due
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
@@ -21,13 +22,13 @@ local request = ARGV[5]
 
 local answer = 0
 if redis.call('set', KEYS[1], ARGV[1], 'NX') then
-  answer = 1
+  answer = 3
   if ARGV[2] ~= '0' then
     redis.call('pexpire', KEYS[1], ARGV[2])
   end
   --- @include "notify"
-  if tonumber(ARGV[1]) > 0 and not notify(ARGV[4], ARGV[3], ARGV[1]) then
-    answer = 2
+  if tonumber(ARGV[1]) > 0 then
+    answer = notify(ARGV[4], ARGV[3], ARGV[1]) and 1 or 2
   end
 end
 recordAnswer(KEYS[2], request, ARGV[6], answer)

@@ -145,8 +145,13 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
   // An array, a Map or an AbortSignal has no options of its own, and would be ignored silently.
   if (Object.prototype.toString.call(options) !== '[object Object]' || options instanceof TimeUnit)
     throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
-  for (const key of Object.keys(options as object))
-    if (!known.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
+  for (const key of Object.keys(options as object)) if (!known.includes(key)) throw unknownOption(key, known)
+  // A class may give a waitTime, which is no key of its objects. It would end an acquire() that then looks successful.
+  if ('waitTime' in (options as object) && !known.includes('waitTime')) throw unknownOption('waitTime', known)
+}
+
+function unknownOption(key: string, known: readonly string[]): TypeError {
+  return new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
 }
 
 function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): number | undefined {

@@ -52,7 +52,7 @@ export interface RCountDownLatch {
   delete(): Promise<boolean>
 }
 
-const COUNT_DOWN = script('count-down-latch/count-down', (raw) => ({ isPublished: raw !== 1 }))
+const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
 const GET_COUNT = script('count-down-latch/get-count', Number)
@@ -95,7 +95,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   async countDown(): Promise<void> {
     this.context.assertOpen()
     const { value } = await this.requests.insist(COUNT_DOWN, this.messages)
-    this.published(value.isPublished)
+    this.changed(value)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.

@@ -46,15 +46,16 @@ const NO_DEADLINE = 0
 
 /** The answer to a release of permits. */
 export interface ReleaseReply {
-  readonly isPublished: boolean
+  /** For `Synchronizer.changed`. */
+  readonly change: number
   /** For each permit: it was in use, its lease had ended, or it was not in use. */
   readonly states: readonly ('released' | 'expired' | 'absent')[]
 }
 
 function decodeRelease(raw: unknown): ReleaseReply {
-  const [published, ...states] = raw as number[]
+  const [change = 0, ...states] = raw as number[]
   return {
-    isPublished: published === 1,
+    change,
     states: states.map((state) => (state === 1 ? 'released' : state === -1 ? 'expired' : 'absent')),
   }
 }
@@ -77,7 +78,7 @@ export class PermitScripts {
     const { semaphore } = this
     const args = [all ? 1 : 0, ...semaphore.messages, ...ids]
     const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
-    semaphore.published(reply.value.isPublished)
+    semaphore.changed(reply.value.change)
     return reply
   }
 

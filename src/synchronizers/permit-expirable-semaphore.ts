@@ -1,5 +1,4 @@
 import { type AcquireArguments, lockArguments } from '../api/arguments'
-
 import { LockTimeoutError, PermitNotHeldError } from '../api/errors'
 import {
   type AcquirePermitOptions,

@@ -3,7 +3,6 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
-import { UNPUBLISHED } from './synchronizer'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -53,7 +52,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
     if (request === undefined) return
     const release = async () => {
       const { value } = await requests.send(CANCEL, [needs, ...semaphore.messages], request).answer
-      if (value > 0) semaphore.published(value !== UNPUBLISHED)
+      semaphore.changed(value)
     }
     const orphan = { lease: CANCELLED_FOR, release }
     if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)

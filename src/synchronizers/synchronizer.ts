@@ -6,8 +6,10 @@ import type { WaitPolicy } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
 import { RequestRecord } from './request-record'
 
-/** The answer to a change that the server applied without publishing it (ACL). */
-export const UNPUBLISHED = 2
+/** The answer to a change whose message was published. */
+const PUBLISHED = 1
+/** The answer to a change whose message the server refused (ACL). */
+const UNPUBLISHED = 2
 /** The answer to a change that was refused because Java could not read the number. */
 const TOO_LARGE = -1
 
@@ -45,13 +47,14 @@ export abstract class Synchronizer {
     return [this.target.channel, this.context.publishCommand]
   }
 
-  /** The server published a change, or refused to. */
-  published(isPublished: boolean): void {
+  /** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
+  changed(answer: number): void {
+    if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
     const { context, name, target, what } = this
-    const answer = { result: 'freed', notified: isPublished ? 0 : undefined }
-    context.unpublishedReleases.released({ name, channel: target.channel }, answer, what)
+    const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
+    context.unpublishedReleases.released({ name, channel: target.channel }, released, what)
     // The message also wakes the waiters of this client. Without a message this call does.
-    if (!isPublished) context.queues.mayBeFree(target)
+    if (answer === UNPUBLISHED) context.queues.mayBeFree(target)
   }
 
   /** The word for it in messages. */
@@ -73,7 +76,7 @@ export abstract class Synchronizer {
     this.context.assertOpen()
     const { value } = await this.requests.run(script, [...args, ...this.messages], acknowledged)
     if (value === TOO_LARGE) throw this.tooLarge()
-    if (value > 0) this.published(value !== UNPUBLISHED)
+    this.changed(value)
     return value > 0
   }
 

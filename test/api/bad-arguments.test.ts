@@ -53,6 +53,33 @@ describe('Arguments of the wrong kind', () => {
     ])
   })
 
+  it('A waitTime of a class is refused as well by every call without one: its end would look like an acquisition', async () => {
+    class Settings {
+      readonly leaseTime = 5_000
+      get waitTime() {
+        return 1
+      }
+    }
+    class OnlyWait {
+      get waitTime() {
+        return 1
+      }
+    }
+    const lock = redisson.getLock(name)
+    const permits = redisson.getPermitExpirableSemaphore(name)
+    await expectTypeErrors(
+      [
+        () => lock.lock(new Settings()),
+        () => lock.acquire(new Settings()),
+        () => redisson.getMultiLock(lock).lock(new Settings()),
+        () => permits.acquirePermit(new Settings()),
+        () => redisson.getSemaphore(name).acquire(new OnlyWait() as object),
+      ],
+      /unknown option waitTime/,
+    )
+    expect(await lock.tryLock(new Settings())).to.equal(true)
+  })
+
   const { signal } = new AbortController()
   for (const [title, value] of [
     ['null', null],

@@ -178,4 +178,13 @@ describe('A cluster may be given as', () => {
       return true
     })
   })
+
+  it('ioredis alone decides when to connect to a node of the cluster again, as a node may have a successor', async () => {
+    const { connections } = (await plain()).internals
+    const { redis } = (connections as unknown as { opened: { commands: { redis: Cluster } } }).opened.commands
+    const nodes = redis.nodes('all')
+    expect(nodes).to.not.be.empty
+    for (const { options } of nodes)
+      expect(options).to.include({ retryStrategy: null, reconnectOnError: null, lazyConnect: true })
+  })
 })

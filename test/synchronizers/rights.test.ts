@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { JumpingClock } from '../kit/jumping-clock'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { tapped } from '../kit/tapped-transport'
@@ -54,6 +55,44 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     await waitingForLatch
     expect(grantsIn(errors)).to.deep.equal(['redisson_sc:*', 'redisson_countdownlatch__channel__*'])
     expect(errors.map(({ message }) => message).join('\n')).to.include(`the semaphore "${name}" was released`)
+  })
+
+  it('Where messages are refused, a change that needs no message does not end that outage: the error comes once', async () => {
+    await redis.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>pw', '+@all', '~*', '&*', '-publish')
+    const url = server.url.replace('redis://', 'redis://app:pw@')
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({ redis: url }, { clock })
+    const errors: Error[] = []
+    redisson.on('error', (error) => errors.push(error))
+    const semaphore = redisson.getSemaphore(uniqueName('semaphore'))
+    const permits = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    const latch = redisson.getCountDownLatch(uniqueName('latch'))
+    const needsNone: [string, () => Promise<unknown>][] = [
+      ['trySetPermits(0)', () => redisson.getSemaphore(uniqueName('semaphore')).trySetPermits(0)],
+      ['addPermits(-1)', () => semaphore.addPermits(-1)],
+      [
+        'trySetPermits(0), with leases',
+        () => redisson.getPermitExpirableSemaphore(uniqueName('permits')).trySetPermits(0),
+      ],
+      ['addPermits(-1), with leases', () => permits.addPermits(-1)],
+      ['setPermits(0)', () => permits.setPermits(0)],
+      ['a release of no permit in use', () => rejection(permits.release('0'.repeat(32)))],
+      ['a countDown() that does not open', () => latch.countDown()],
+    ]
+    const publishing = async () => {
+      await semaphore.addPermits(1)
+      await latch.delete()
+      await latch.trySetCount(9)
+    }
+    await publishing()
+    expect(grantsIn(errors)).to.deep.equal(['redisson_sc:*', 'redisson_countdownlatch__channel__*'])
+    for (const [what, change] of needsNone) {
+      await change()
+      // Later than the errors of one outage follow each other.
+      clock.jumped += 6_000
+      await publishing()
+      expect(grantsIn(errors), what).to.have.length(2)
+    }
   })
 
   it('Where messages are refused, a fair lock and a token lock are free all the same, and an error says once what to grant', async () => {

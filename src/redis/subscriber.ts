@@ -32,7 +32,8 @@ export interface ChannelSource {
 
 interface ChannelState {
   wanted: boolean
-  phase: 'idle' | 'subscribing' | 'subscribed' | 'unsubscribing'
+  /** `unknown`: perhaps subscribed. */
+  phase: 'idle' | 'unknown' | 'subscribing' | 'subscribed' | 'unsubscribing'
 }
 
 const CHANNELS_A_COMMAND = 500
@@ -61,10 +62,11 @@ export class SubscriberConnection implements ChannelSource {
       events.message(channel, text),
     )
     redis.on('ready', () => this.reconcileAll())
-    redis.on('close', () => this.forget())
-    // The server ended a shard subscription, because the slot moved. It does not say which one.
+    redis.on('close', () => this.forget('idle'))
+    // The server ended or refused a shard subscription, because the slot moved. It does not say which one, and may still have
+    // the others: those that no waiter needs any more must be unsubscribed.
     redis.on('moved', () => {
-      this.forget()
+      this.forget('unknown')
       this.reconcileAll()
     })
     // It reconnects only after its first `ready`, because a client that could not connect is closed.
@@ -110,13 +112,14 @@ export class SubscriberConnection implements ChannelSource {
     this.redis.disconnect()
   }
 
-  private forget() {
+  /** From now on all channels are in this phase. */
+  private forget(phase: 'idle' | 'unknown') {
     this.epoch++
     for (const [channel, state] of this.channels) {
       const confirmed = state.phase === 'subscribed'
-      state.phase = 'idle'
-      if (!state.wanted) this.channels.delete(channel)
-      else if (confirmed) this.events.broken(channel)
+      state.phase = phase
+      if (state.wanted && confirmed) this.events.broken(channel)
+      if (!state.wanted && phase === 'idle') this.channels.delete(channel)
     }
   }
 
@@ -142,13 +145,14 @@ export class SubscriberConnection implements ChannelSource {
     for (const channel of this.dirty) {
       const state = this.channels.get(channel)
       if (!state) continue
-      if (state.wanted && state.phase === 'idle') {
+      const { wanted, phase } = state
+      if (wanted && (phase === 'idle' || phase === 'unknown')) {
         state.phase = 'subscribing'
         subscribe.push(channel)
-      } else if (!state.wanted && state.phase === 'subscribed') {
+      } else if (!wanted && (phase === 'subscribed' || phase === 'unknown')) {
         state.phase = 'unsubscribing'
         unsubscribe.push(channel)
-      } else if (!state.wanted && state.phase === 'idle') this.channels.delete(channel)
+      } else if (!wanted && phase === 'idle') this.channels.delete(channel)
     }
     this.dirty.clear()
     this.send(this.sharded ? 'ssubscribe' : 'subscribe', subscribe)
@@ -180,14 +184,15 @@ export class SubscriberConnection implements ChannelSource {
   }
 
   private refused(batch: string[], error: unknown) {
+    const hasMoved = /^MOVED /.test((error as Error).message)
     for (const channel of batch) {
       const state = this.channels.get(channel)
-      if (state) state.phase = state.phase === 'unsubscribing' ? 'subscribed' : 'idle'
+      // A node that gave a slot away has ended its subscriptions.
+      if (state) state.phase = state.phase === 'unsubscribing' && !hasMoved ? 'subscribed' : 'idle'
     }
     // MOVED is reported as well: the cluster subscriber finds the new node of the channel.
     const kind = classify(error)
-    if (kind === 'refused' || kind === 'final' || /^MOVED /.test((error as Error).message))
-      this.events.error(error)
+    if (kind === 'refused' || kind === 'final' || hasMoved) this.events.error(error)
     this.retry ??= this.clock.after(RETRY_REFUSED_AFTER, () => {
       this.retry = undefined
       this.reconcileAll()

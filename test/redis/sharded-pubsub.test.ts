@@ -1,6 +1,11 @@
+import { once } from 'node:events'
 import { expect } from 'chai'
+import calculateSlot from 'cluster-key-slot'
+import { Redis } from 'ioredis'
 import { RedisRefusedError, type ShardedSubscriptionMode } from '../../src/index'
 import { lockChannel } from '../../src/redis/names'
+import { SubscriberConnection } from '../../src/redis/subscriber'
+import { systemClock } from '../../src/util/clock'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { type ClusterSetup, needs, startCluster, waitUntil, withClient } from '../kit/servers/index'
@@ -83,6 +88,35 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
           .and.match(/'ON'.*'OFF'/)
       } else await (await creating).getLock(uniqueName()).withLock(() => {})
     })
+
+  it('A channel that no waiter needs any more is unsubscribed, also when another one of the connection has moved meanwhile', async () => {
+    const [here, there] = await Promise.all([channelOf(0), channelOf(1)])
+    const node = new Redis({ ...setup.nodes[0]!, lazyConnect: true })
+    const events = { message() {}, confirmed() {}, broken() {}, error() {} }
+    const connection = new SubscriberConnection(node, true, systemClock, events)
+    try {
+      await node.connect()
+      connection.want(there)
+      connection.want(here)
+      // Both commands are sent. The node answers the first one with MOVED.
+      await Promise.resolve()
+      connection.drop(here)
+      await once(node, 'moved')
+      connection.drop(there)
+      await waitUntil('the connection keeps neither', () => connection.size === 0)
+      expect(await subscribersOn(setup.nodes, here, 'SHARDNUMSUB')).to.equal(0)
+    } finally {
+      connection.close()
+    }
+  })
+
+  /** A channel whose slot is on this node. */
+  async function channelOf(node: number): Promise<string> {
+    for (;;) {
+      const channel = lockChannel(uniqueName())
+      if ((await setup.ownerOf(calculateSlot(channel))) === setup.nodes[node]) return channel
+    }
+  }
 
   it('No sharded channel stays subscribed when the waiters are gone', async () => {
     const redisson = await createRedisson({ redis: source() })

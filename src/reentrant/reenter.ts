@@ -4,7 +4,7 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step-after-try'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
-import type { AcquireRequest, AcquireResult } from './acquire-request'
+import type { AcquireRequest, AcquireResult, AnyAcquireRequest } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
 import { releaseOrphan } from './lock-orphan'
@@ -36,10 +36,10 @@ export async function reenterInTime<Grant>(
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
 async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promise<AcquireResult<Grant>> {
   request.assertWanted()
-  if (!hold.checkLive()) return unlessLost(hold)
+  if (!hold.checkLive()) return throwIfLost(hold)
   const { context, scripts, lease } = request
   const reply = await askForLevel(request, hold)
-  if (!reply) return unlessLost(hold)
+  if (!reply) return throwIfLost(hold)
   const { value, sent } = reply
   hold.leaseEnd = value.leaseEnd
   // A kind of lock without a payload keeps the payload of the owner's newest grant.
@@ -51,7 +51,9 @@ async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promi
   if (!hold.checkLive()) {
     // The hold ended in this client while the call was in flight: releases what the server has just granted.
     releaseOrphan(scripts, hold, lease, sent)
-    return unlessLost(hold)
+    // The lease that was just granted keeps its write hold on the server too, and a new read would wait for it.
+    if (hasEndedWriteHold(request)) throw hold.lossError()
+    return throwIfLost(hold)
   }
   const level = request.level(sent)
   hold.levels.push(level)
@@ -60,8 +62,16 @@ async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promi
 }
 
 /** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
-function unlessLost(hold: Hold): undefined {
+function throwIfLost(hold: Hold): undefined {
   if (hold.state === 'lost') throw hold.lossError()
+}
+
+/** A reader also held the write lock, that lease has ended as well, and the reader has not released it yet. */
+function hasEndedWriteHold({ scripts, caller }: AnyAcquireRequest): boolean {
+  const { exclusiveLockId } = scripts
+  if (exclusiveLockId === undefined) return false
+  const writing = caller.holdOf(exclusiveLockId)
+  return writing ? !writing.checkLive() : caller.expiredHoldOf(exclusiveLockId) !== undefined
 }
 
 /**

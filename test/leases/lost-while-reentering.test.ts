@@ -96,6 +96,29 @@ describe('A hold that ends while it is re-entered', () => {
         )
       })
 
+  it('A reader that re-enters while its lease and that of its write hold end learns so, and does not wait for its own write hold', async () => {
+    const clock = new JumpingClock()
+    const redis = await openRedis()
+    const name = uniqueName()
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'read-lock/reenter') {
+        clock.jumped += LEASE
+        expect([reading.isHeld, writing.isHeld]).to.deep.equal([false, false])
+      }
+      return sent.pass()
+    })
+    const redisson = await createRedisson({}, { clock, transport })
+    const lock = redisson.getReadWriteLock(name)
+    const who = { threadId: 1, leaseTime: LEASE }
+    const writing = await lock.writeLock().acquire(who)
+    const reading = await lock.readLock().acquire(who)
+
+    expect(await rejection(lock.readLock().lock(who))).to.have.property('code', 'LOCK_LOST')
+    for (const hold of [reading, writing])
+      expect(await rejection(hold.unlock())).to.have.property('code', 'LOCK_LOST')
+    await waitUntil('nothing is left', async () => (await redis.exists(name)) === 0, 5_000)
+  })
+
   for (const leaseTime of [undefined, LEASE])
     it(`A re-entry that finds the lock gone after the deadline wakes the local waiters: leaseTime ${leaseTime}`, async () => {
       const clock = new JumpingClock()

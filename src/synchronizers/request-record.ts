@@ -33,6 +33,7 @@ const openOf = perObject((_: Context): OpenRequests => new Map())
  */
 export class RequestRecord {
   private readonly keys: readonly string[]
+  private readonly key: string
   private readonly open: OpenRequests
   private sentSinceForgotten = FORGOTTEN_AFTER
 
@@ -40,7 +41,8 @@ export class RequestRecord {
     private readonly context: Context,
     keys: readonly [string, ...string[]],
   ) {
-    this.keys = [...keys, `${prefixed('rlock_requests', keys[0])}:${context.clientId}`]
+    this.key = keys[0]
+    this.keys = [...keys, `${prefixed('rlock_requests', this.key)}:${context.clientId}`]
     this.open = openOf(context)
   }
 
@@ -49,8 +51,7 @@ export class RequestRecord {
    * closes it when it needs no answer any more.
    */
   next(): number {
-    const { open } = this
-    const [key = ''] = this.keys
+    const { open, key } = this
     const request = ++lastRequest
     const requests = open.get(key)
     if (requests) requests.add(request)
@@ -71,8 +72,7 @@ export class RequestRecord {
 
   /** Closes a request: at once or, with `copyPossible`, when no copy of it can arrive any more. */
   close(request: number, copyPossible: boolean): void {
-    const { context, keys, open } = this
-    const [key = ''] = keys
+    const { context, key, open } = this
     const forget = () => {
       const requests = open.get(key)
       requests?.delete(request)
@@ -84,7 +84,7 @@ export class RequestRecord {
 
   /** The lowest open number, if the next request should send it; else 0. */
   private forgottenBelow(): number {
-    const requests = this.open.get(this.keys[0]!)
+    const requests = this.open.get(this.key)
     if (!requests || ++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, requests.size)) return 0
     this.sentSinceForgotten = 0
     const [lowest = 0] = requests

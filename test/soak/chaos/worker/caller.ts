@@ -124,6 +124,12 @@ export class Caller {
     }
     await release(evidence, writing.turn, writing.hold)
     if (!reader) return
+    if (!reader.isHeld) {
+      // Lost while the release of the write hold was in flight: it never comes to a section.
+      this.quit(reading)
+      await reader.unlock().catch(() => {})
+      return
+    }
     await section(evidence, reading, reader, this.holdMs())
     await release(evidence, reading, reader)
   }

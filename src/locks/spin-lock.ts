@@ -3,6 +3,7 @@ import type { Context } from '../client/context'
 import { AcquireAttempt } from '../reentrant/acquire-attempt'
 import type { AttemptOptions } from '../reentrant/lock-scripts'
 import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { random } from '../util/random'
 import type { BackOff } from '../waiting/wait-policy'
 import { EXCLUSIVE } from '../waiting/wait-policy'
 import type { WaitTarget } from '../waiting/wait-target'
@@ -58,7 +59,7 @@ export function exponentialBackOff(options: ExponentialBackOffOptions = {}): Bac
   if (multiplier < 1) throw new RangeError(`multiplier must be 1 or more, got ${multiplier}`)
   return {
     nextSleepPeriod: (tries) =>
-      Math.min(maxDelay, initialDelay * multiplier ** (tries - 1) + Math.random() * tries),
+      Math.min(maxDelay, initialDelay * multiplier ** (tries - 1) + random() * tries),
   }
 }
 

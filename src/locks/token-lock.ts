@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/arguments'
 import type { LockHold } from '../api/lock-hold'
@@ -25,6 +24,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { random, randomHex } from '../util/random'
 import type { Outcome } from '../waiting/attempt'
 import { type BackOff, EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
 import { reentryRefused } from './non-reentrant-lock'
@@ -108,7 +108,7 @@ class Doubling implements BackOff {
   next(): number {
     const { pause } = this
     this.pause = Math.min(2 * pause, LONGEST_PAUSE)
-    return pause * (1 - Math.random() / 5)
+    return pause * (1 - random() / 5)
   }
 }
 
@@ -148,7 +148,7 @@ class TokenLockScripts implements LockScripts {
 
   /** The token. It is not derived from the thread id: every client that knows it can release the lock. */
   ownerField(): string {
-    return randomBytes(TOKEN_BYTES).toString('hex')
+    return randomHex(TOKEN_BYTES)
   }
 
   acquire(token: string, lease: number): ScriptCall<Outcome<undefined>> {

@@ -2,6 +2,7 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import { onAbort } from '../util/abort'
 import { quote } from '../util/quote'
+import { random } from '../util/random'
 import { type Member, toYield, type Union } from './member'
 import { describeStates, stateOf } from './member-states'
 import { isTransient, type Part, pause, releaseParts, tryMember, Wait } from './try-member'
@@ -112,11 +113,11 @@ class Collector {
 
 /** How long a round may wait while it holds members: at most a tenth of the lease. */
 function longestWaitWhileHolding(leaseTime = Number.MAX_SAFE_INTEGER): number {
-  return Math.min(LONGEST_WAIT_WHILE_HOLDING * (0.5 + Math.random() / 2), leaseTime / 10)
+  return Math.min(LONGEST_WAIT_WHILE_HOLDING * (0.5 + random() / 2), leaseTime / 10)
 }
 
 function jitter(rounds: number): number {
-  return Math.random() * Math.min(2 ** rounds, LONGEST_JITTER)
+  return random() * Math.min(2 ** rounds, LONGEST_JITTER)
 }
 
 function tooShort({ name, clientId }: Union, parts: readonly Part[]): LockLostError {

@@ -2,6 +2,7 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockQuorumError, RedissonError } from '../api/errors'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { random } from '../util/random'
 import { type Member, toYield, type Union } from './member'
 import { describeStates } from './member-states'
 import { QuorumRound, type Verdict } from './quorum-round'
@@ -82,7 +83,7 @@ export async function collectQuorum(
   async function waitForOne(taken: readonly Member[], rounds: number): Promise<Part | undefined> {
     // All processes wait for the same member, so that its next holder finds the other members free.
     const member = taken[rounds % taken.length]
-    const part = 0.5 + Math.random() / 2
+    const part = 0.5 + random() / 2
     if (member) {
       const answer = await tryMember(member, Math.min(wait.left, LONGEST_WAIT_FOR_ONE * part), options)
       if (answer.kind === 'granted') return answer.part

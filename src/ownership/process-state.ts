@@ -1,6 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
+/** What the package takes of a simulation (src/testing/simulation) while it runs, and not of this process. */
+export interface Simulated {
+  /** From 0 up to 1. */
+  random(): number
+  /** Calls back after the events that are due now. */
+  immediate(callback: () => void): void
+  /** Throws: the package asked for this, which the seed of the simulation does not determine. */
+  refuse(what: string): void
+}
+
 interface ProcessState {
+  /** Set while an event of a simulation runs. */
+  simulated?: Simulated | undefined
   nextThreadId: number
   /** The logical thread whose code runs; `logical-thread.ts` alone reads it. */
   readonly threads: AsyncLocalStorage<unknown>

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
 import { ServerTime } from '../client/server-time'
 import type { Orphan } from '../leases/orphan-releaser'
 import { suffixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
+import { randomHex } from '../util/random'
 import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
@@ -92,19 +92,6 @@ export class PermitScripts {
 }
 
 const ID_BYTES = 16
-/** Random bytes for the next ids. To read 16 bytes at a time from the system costs more than the rest of a try. */
-let pool = Buffer.alloc(0)
-let used = 0
-
-function newId(): string {
-  if (used === pool.length) {
-    pool = randomBytes(256 * ID_BYTES)
-    used = 0
-  }
-  used += ID_BYTES
-  return pool.toString('hex', used - ID_BYTES, used)
-}
-
 /**
  * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
  * twice.
@@ -119,7 +106,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     private readonly permitLease: number | undefined,
   ) {
     super(scripts.semaphore, wanted)
-    this.ids = Array.from({ length: wanted.permits }, newId)
+    this.ids = Array.from({ length: wanted.permits }, () => randomHex(ID_BYTES))
   }
 
   send(): ScriptCall<Outcome<undefined>> {

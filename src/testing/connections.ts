@@ -61,11 +61,11 @@ class InMemoryTransport implements ScriptTransport {
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void {
-    const { server } = this.link
+    const { engine } = this.link.server
     // The list is copied, so that a later change by the caller has no effect, as with a real connection.
     const [names, words] = [[...keys], args.map(String)]
     const execute = () =>
-      bySource ? server.evaluate(source, names, words) : server.evaluateBySha(sha, names, words)
+      bySource ? engine.evaluate(source, names, words) : engine.evaluateBySha(sha, names, words)
     this.link.send(() => toReply(execute()), answered, failed, true)
   }
 

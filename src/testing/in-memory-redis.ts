@@ -80,7 +80,7 @@ class InMemory implements InMemoryRedis {
     await withTimeout(this.server.resumed(), CONNECT_TIMEOUT, this.clock, () => {
       throw new RedisUnavailableError('The in-memory Redis could not be reached: it is paused')
     })
-    await this.server.load()
+    await this.server.engine.load()
     return openConnections(this.server, client)
   }
 
@@ -101,7 +101,7 @@ class InMemory implements InMemoryRedis {
   }
 
   call(command: string, ...args: (string | number)[]): unknown {
-    return this.server.call(command, args.map(String))
+    return this.server.engine.call(command, args.map(String))
   }
 
   flush(): void {

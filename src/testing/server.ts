@@ -1,12 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { outsideRequests } from '../util/async-context'
+import { randomUuid } from '../util/random'
 import { setImmediate } from '../util/timers'
-import { toBytes, toReply } from './bytes'
-import { malformed, runCommand } from './data/commands'
-import { glob } from './data/glob'
-import { Keyspace } from './data/keyspace'
-import { OK, type Reply, ReplyError } from './data/reply'
-import { type ScriptMachine, scriptMachine } from './lua/script-machine'
+import { Engine } from './engine'
 import type { ServerClock } from './server-clock'
 
 /** The connection of a client, as the server knows it. */
@@ -36,27 +31,27 @@ const MOST_TICKS = 10_000
 /** The in-memory server. It executes commands in one tick, in order, and answers them in the next. */
 export class InMemoryServer {
   /** The run id, as of a real server. By it multi locks recognise that two clients have one server. */
-  readonly runId = randomUUID()
+  readonly runId = randomUuid()
   readonly links = new Set<Peer>()
-  private readonly keyspace = new Keyspace()
-  /** By their hashes; a character for each byte. */
-  private readonly scripts = new Map<string, string>()
+  readonly engine: Engine
   private incoming: Request[] = []
   private outgoing: (() => void)[] = []
   private isScheduled = false
   isPaused = false
-  /** How many scripts the server has run. */
-  scriptCalls = 0
-  /** The Lua machine; loaded with the first client. */
-  private machine: ScriptMachine | undefined
   private whenResumed: (() => void)[] = []
   private losesNextReply = false
 
-  constructor(private readonly clock: ServerClock) {}
-
-  /** Loads the Lua machine; rejects if it is not installed. */
-  async load(): Promise<void> {
-    this.machine ??= await scriptMachine()
+  constructor(clock: ServerClock) {
+    const { links } = this
+    this.engine = new Engine({
+      get time() {
+        return clock.time
+      },
+      *subscriptions() {
+        for (const { subscribed } of links) yield subscribed
+      },
+      publish: (channel, message) => this.publish(channel, message),
+    })
   }
 
   submit(request: Request): void {
@@ -67,57 +62,6 @@ export class InMemoryServer {
   reconnect(link: Peer): void {
     this.outgoing.push(() => link.reconnected())
     this.schedule()
-  }
-
-  /** Runs a script by its hash; throws ReplyError. */
-  evaluateBySha(sha: string, keys: readonly string[], args: readonly string[]): Reply {
-    return this.runScript(this.sourceOf(sha), keys.map(toBytes), args.map(toBytes))
-  }
-
-  /** Runs a script and remembers it; throws ReplyError. */
-  evaluate(source: string, keys: readonly string[], args: readonly string[]): Reply {
-    const bytes = toBytes(source)
-    this.remember(bytes)
-    return this.runScript(bytes, keys.map(toBytes), args.map(toBytes))
-  }
-
-  /** Runs a command of a test; throws ReplyError. */
-  call(name: string, words: readonly string[]): unknown {
-    return toReply(this.callBytes(name, words.map(toBytes)))
-  }
-
-  /** The same, with a character for each byte in the words and in the reply. */
-  callBytes(name: string, words: readonly string[]): Reply {
-    const command = name.toLowerCase()
-    if (command === 'eval' || command === 'evalsha') {
-      const [script = '', count, ...others] = words
-      if (command === 'eval') this.remember(script)
-      const source = command === 'eval' ? script : this.sourceOf(script)
-      const keys = others.slice(0, Number(count))
-      return this.runScript(source, keys, others.slice(keys.length))
-    }
-    this.keyspace.time = this.clock.time
-    return this.run(command, words)
-  }
-
-  /** Returns the hash. */
-  private remember(source: string): string {
-    const sha = createHash('sha1').update(source, 'latin1').digest('hex')
-    this.scripts.set(sha, source)
-    return sha
-  }
-
-  private sourceOf(sha: string): string {
-    const source = this.scripts.get(sha)
-    if (source === undefined) throw new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
-    return source
-  }
-
-  private runScript(source: string, keys: readonly string[], args: readonly string[]): Reply {
-    this.keyspace.time = this.clock.time
-    if (!this.machine) throw new Error('scripts run once a client has connected')
-    this.scriptCalls++
-    return this.machine.run(source, keys, args, (name, words) => this.inScript(name, words))
   }
 
   loseNextReply(): void {
@@ -147,40 +91,8 @@ export class InMemoryServer {
     }
   }
 
-  private inScript(name: string, words: readonly string[]): Reply {
-    if (name === 'publish' || name === 'spublish') return this.run(name, words)
-    const wrong = malformed(name, words)
-    if (wrong === 'unknown command') throw new ReplyError('ERR Unknown Redis command called from script')
-    if (wrong) throw new ReplyError('ERR Wrong number of args calling Redis command from script')
-    return this.run(name, words)
-  }
-
-  private run(name: string, words: readonly string[]): Reply {
-    const [first = '', second = '', ...others] = words
-    if ((name === 'publish' || name === 'spublish') && words.length === 2) return this.publish(first, second)
-    if (name === 'pubsub' && /^(shard)?numsub$/i.test(first))
-      return words.slice(1).flatMap((channel) => [channel, this.listenersTo(channel).length])
-    if (name === 'pubsub' && /^(shard)?channels$/i.test(first)) return this.channels(second || '*')
-    if (name === 'script' && /^load$/i.test(first) && words.length === 2) return this.remember(second)
-    if (name === 'script' && /^flush$/i.test(first) && others.length === 0) {
-      this.scripts.clear()
-      return OK
-    }
-    return runCommand(this.keyspace, name, words)
-  }
-
-  private channels(pattern: string): string[] {
-    const matches = glob(pattern)
-    const names = new Set([...this.links].flatMap(({ subscribed }) => [...subscribed.keys()]))
-    return [...names].filter((channel) => matches.test(channel))
-  }
-
-  private listenersTo(channel: string): Peer[] {
-    return [...this.links].filter(({ subscribed }) => subscribed.has(channel))
-  }
-
   private publish(channel: string, message: string): number {
-    const listeners = this.listenersTo(channel)
+    const listeners = [...this.links].filter(({ subscribed }) => subscribed.has(channel))
     for (const link of listeners) this.outgoing.push(() => link.subscribed.get(channel)?.(message))
     if (listeners.length > 0) this.schedule()
     return listeners.length

@@ -2,15 +2,38 @@
 // them, too, and there Jest and jsdom replace nothing.
 import { performance } from 'node:perf_hooks'
 import timers from 'node:timers'
+import { processState } from '../ownership/process-state'
 
-export const { setTimeout, clearTimeout, setImmediate, setInterval, clearInterval } = timers
-export const { now: dateNow } = Date
+const { now: realNow } = Date
+
+/** A simulation refuses real time and real timers: a seed could not repeat such a run. */
+function real<F extends (...args: never[]) => unknown>(name: string, fn: F): F {
+  const guarded = (...args: never[]) => {
+    processState.simulated?.refuse(name)
+    return fn(...args)
+  }
+  return guarded as F
+}
+
+export const { clearTimeout, clearInterval } = timers
+export const setTimeout = real('setTimeout', timers.setTimeout as typeof timers.setTimeout)
+export const setInterval = real('setInterval', timers.setInterval as typeof timers.setInterval)
+export const dateNow = real('Date.now', realNow)
 export const nextTick = process.nextTick.bind(process)
 export const queueMicrotask = globalThis.queueMicrotask.bind(globalThis)
 
+const { setImmediate: realImmediate } = timers
+
+/** Calls back once the events that are due now have been handled. */
+export function setImmediate(callback: () => void): void {
+  const { simulated } = processState
+  if (simulated) simulated.immediate(callback)
+  else realImmediate(callback)
+}
+
 let now: (() => number) | undefined
 /** Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only then. */
-export const performanceNow = (): number => {
+export const performanceNow = real('performance.now', () => {
   now ??= performance.now.bind(performance)
   return now()
-}
+})

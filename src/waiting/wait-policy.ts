@@ -1,3 +1,4 @@
+import { random } from '../util/random'
 /** How long a waiter sleeps before it tries again without a message. */
 export interface BackOff {
   /** The next pause in ms. */
@@ -52,7 +53,7 @@ const RECHECK_WITHIN = 30_000
  * together.
  */
 export function untilRecheck(): number {
-  return RECHECK_WITHIN * (0.8 + Math.random() / 5)
+  return RECHECK_WITHIN * (0.8 + random() / 5)
 }
 /** One owner at a time, in the order of a queue on the server. */
 export const QUEUED_ON_SERVER: WaitPolicy = { next: 'waits', yields: false, queuedOnServer: true }

@@ -16,7 +16,7 @@ export interface InMemoryPort {
 
 export async function openPort(redis: InMemoryRedis): Promise<InMemoryPort> {
   const server = serverOf(redis)
-  await server.load()
+  await server.engine.load()
   const sockets = new Set<Socket>()
   const listener = createServer((socket) => {
     sockets.add(socket)
@@ -95,7 +95,7 @@ class Session implements Peer {
 
   private reply(name: string, args: string[]): Reply {
     if (name === 'info' && args[0]?.toLowerCase() === 'commandstats')
-      return `cmdstat_evalsha:calls=${this.server.scriptCalls}\r\n`
+      return `cmdstat_evalsha:calls=${this.server.engine.scriptCalls}\r\n`
     if (name === 'info') return 'redis_version:7.0.0\r\nredis_mode:standalone\r\nloading:0\r\n'
     if (name === 'multi' || (name === 'client' && /^set/i.test(args[0]!))) return new Status('OK')
     if (name === 'client' && args.join(' ').toLowerCase() === 'kill type pubsub') {
@@ -103,7 +103,7 @@ class Session implements Peer {
       for (const link of [...links]) link.cut()
       return links.size
     }
-    return this.server.callBytes(name, args)
+    return this.server.engine.callBytes(name, args)
   }
 
   private subscribe(channels: string[]) {

@@ -1,4 +1,5 @@
 import type { RedisOptions } from 'ioredis'
+import { random } from '../../util/random'
 import type { RedisTarget } from '../target'
 
 /** Options of every connection of the client. They do not depend on the ioredis options of the caller. */
@@ -14,8 +15,7 @@ const OWN_OPTIONS = {
   disconnectTimeout: 500,
   // The server only estimates how long it will load, so the client asks again this often.
   maxLoadingRetryTime: 250,
-  retryStrategy: (times: number) =>
-    Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + Math.random() / 2),
+  retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + random() / 2),
   // The primary became a replica: connects again, to the current address of the name or of the sentinels. Servers before 7.0
   // wrap the error of a script: "ERR Error running script (…): -READONLY …".
   reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),

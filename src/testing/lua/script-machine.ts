@@ -24,6 +24,7 @@ export function scriptMachine(): Promise<ScriptMachine> {
 
 /** Runs scripts as Redis 7 does: with Lua 5.1, the same conversions of replies, and the same error messages. */
 export class ScriptMachine {
+  /** By their sources. */
   private readonly compiled = new Map<string, number>()
   private readonly errorHandler: number
   private runCommand: RunCommand = () => null
@@ -39,22 +40,21 @@ export class ScriptMachine {
   /** Runs a script to its end; throws ReplyError. All strings are of bytes. */
   run(source: string, keys: readonly string[], args: readonly string[], runCommand: RunCommand): Reply {
     const { lua } = this
-    const sha = sha1(source)
-    const script = this.compiled.get(sha) ?? this.compile(sha, source)
+    const script = this.compiled.get(source) ?? this.compile(source)
     this.runCommand = runCommand
     try {
       lua.setGlobalList('KEYS', keys)
       lua.setGlobalList('ARGV', args)
       lua.pushKept(this.errorHandler)
       lua.pushKept(script)
-      if (!lua.call(0, 1)) throw this.errorOnTop(sha)
+      if (!lua.call(0, 1)) throw this.errorOnTop(sha1(source))
       return this.replyOnTop()
     } finally {
       lua.top = 0
     }
   }
 
-  private compile(sha: string, source: string): number {
+  private compile(source: string): number {
     const { lua } = this
     if (!lua.compile(source, '@user_script')) {
       const message = String(lua.scalar(-1))
@@ -62,7 +62,7 @@ export class ScriptMachine {
       throw new ReplyError(`ERR Error compiling script (new function): ${message}`)
     }
     const script = lua.keep()
-    this.compiled.set(sha, script)
+    this.compiled.set(source, script)
     return script
   }
 

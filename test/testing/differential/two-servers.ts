@@ -59,7 +59,7 @@ export class TwoServers {
 
   static async open(redis: Redis): Promise<TwoServers> {
     const both = new TwoServers(redis)
-    await both.server.load()
+    await both.server.engine.load()
     return both
   }
 
@@ -78,7 +78,7 @@ export class TwoServers {
 
   async flush(): Promise<void> {
     await this.redis.flushall()
-    this.server.call('FLUSHALL', [])
+    this.server.engine.call('FLUSHALL', [])
     this.dumps = { real: [0, []], memory: [0, []] }
   }
 
@@ -91,8 +91,8 @@ export class TwoServers {
 
   private inMemory(source: string, { keys, args }: Call): Outcome {
     const words = args.map((arg) => wordOf(arg, this.dumps.memory))
-    const reply = outcomeOf(() => plain(this.server.evaluate(source, keys, words)))
-    const dump = plain(this.server.evaluate(DUMP, [], [])) as Dump
+    const reply = outcomeOf(() => plain(this.server.engine.evaluate(source, keys, words)))
+    const dump = plain(this.server.engine.evaluate(DUMP, [], [])) as Dump
     this.dumps.memory = dump
     return { reply, state: stateOf(dump) }
   }

@@ -24,6 +24,7 @@ import type { RedissonClient, ShutdownOptions } from './redisson-client'
 import { CountDownLatch, type RCountDownLatch } from './synchronizers/count-down-latch'
 import { PermitExpirableSemaphore } from './synchronizers/permit-expirable-semaphore'
 import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
+import { quote } from './util/quote'
 
 const SHUTDOWN_TIMEOUT = 2_000
 
@@ -124,13 +125,13 @@ export class Redisson implements RedissonClient {
     if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')
     if (!name.isWellFormed())
       throw new TypeError(
-        `the name ${JSON.stringify(name)} is not well-formed Unicode: it contains half of a character. ` +
+        `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. ` +
           'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
       )
     const key = this.client.keyOf(name)
     if (this.client.isCluster && !sharesSlotWithCompanions(key))
       throw new TypeError(
-        `the name ${JSON.stringify(name)} cannot be used in a cluster: because of its braces its key and its ` +
+        `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +
           'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
       )
     return key

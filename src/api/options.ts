@@ -1,3 +1,4 @@
+import { quote } from '../util/quote'
 import { positive } from './arguments'
 import type { RedisSource } from './redis-source'
 
@@ -121,10 +122,10 @@ function whole(name: string, given: unknown, fallback: number): number {
 function mapped(nameMapper: NameMapper, name: string): string {
   const result: unknown = nameMapper.map(name)
   if (typeof result !== 'string' || result === '')
-    throw new TypeError(`nameMapper.map must give a string that is not empty, for ${JSON.stringify(name)}`)
+    throw new TypeError(`nameMapper.map must give a string that is not empty, for ${quote(name)}`)
   if (!result.isWellFormed())
     throw new TypeError(
-      `nameMapper.map must give well-formed Unicode, got ${JSON.stringify(result)} for ${JSON.stringify(name)}`,
+      `nameMapper.map must give well-formed Unicode, got ${quote(result)} for ${quote(name)}`,
     )
   return result
 }

@@ -3,6 +3,7 @@ import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
 import { channelPattern, publishGrant, UNNOTIFIED } from '../redis/rights'
 import type { Clock } from '../util/clock'
+import { quote } from '../util/quote'
 
 /** The part of a release's answer that matters here. */
 interface ReleaseAnswer {
@@ -28,7 +29,7 @@ export class UnpublishedReleases {
     what = 'lock',
   ): void {
     if (answer.result !== 'freed') return
-    if (answer.notified === undefined) this.refused(`the ${what} ${JSON.stringify(name)}`, channel)
+    if (answer.notified === undefined) this.refused(`the ${what} ${quote(name)}`, channel)
     else if (this.outages.size > 0) this.outages.get(channelPattern(channel))?.answered()
   }
 
@@ -41,7 +42,7 @@ export class UnpublishedReleases {
     }
     outages.failed(
       new RedisRefusedError(
-        `Redis refused ${this.publish.toUpperCase()} on the channel ${JSON.stringify(channel)} when ` +
+        `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ` +
           `${subject} was released: ${UNNOTIFIED}. ${publishGrant(this.publish, [pattern])}.`,
         undefined,
       ),

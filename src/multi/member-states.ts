@@ -1,4 +1,5 @@
 import { type LockMember, type LockMemberState, RedisUnavailableError } from '../api/errors'
+import { quote } from '../util/quote'
 import type { Member } from './member'
 
 const LONGEST_MESSAGE = 200
@@ -16,7 +17,7 @@ export function failureOf(error: unknown): LockMemberState {
 
 /** `"a" lost, "b" released`: for messages. */
 export function describeStates(members: readonly LockMember[]): string {
-  return members.map(({ lockName, state }) => `${JSON.stringify(cut(lockName))} ${state}`).join(', ')
+  return members.map(({ lockName, state }) => `${quote(lockName)} ${state}`).join(', ')
 }
 
 function plain(error: unknown): { code?: string; message: string } {

@@ -2,6 +2,7 @@ import { describe } from '../api/arguments'
 import type { Lockable } from '../api/lockable'
 import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
 import type { Clock } from '../util/clock'
+import { quote } from '../util/quote'
 
 /** One lock of a multi lock or a RedLock. */
 export interface Member {
@@ -32,7 +33,7 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
     const same = identity ? `${identity.context.server.id} ${identity.key}` : lock
     if (seen.has(same))
       throw new RangeError(
-        `A ${what} got the lock ${JSON.stringify(name)} twice. Give each member another key or another server.`,
+        `A ${what} got the lock ${quote(name)} twice. Give each member another key or another server.`,
       )
     seen.add(same)
   }

@@ -45,7 +45,9 @@ const CONNECTION_CODES = new Set([
 export function classify(error: unknown): FailureKind {
   const { message: given = '', code } = error as { message?: string; code?: string }
   const message = (REDIRECTED_TOO_OFTEN.exec(given)?.[1] ?? given).replace(QUOTED, '')
-  if (message.includes('NOSCRIPT')) return 'noscript'
+  // Before everything else: a refusal of rights quotes the name of the user, which may be any word.
+  if (message.startsWith('NOPERM')) return 'refused'
+  if (message.startsWith('NOSCRIPT')) return 'noscript'
   if (message.includes('WRONGTYPE')) return 'wrongtype'
   if (code !== undefined && CONNECTION_CODES.has(code)) return 'connection'
   if (CONNECTION.test(message)) return 'connection'

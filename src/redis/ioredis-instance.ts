@@ -28,10 +28,13 @@ export function isSomeClient(source: object): boolean {
 }
 
 /**
- * The options of an instance. The database is the current one, which the caller may have changed by SELECT.
+ * The options of an instance. The database is the current one, which the caller may have changed by SELECT. While an instance
+ * reconnects, ioredis keeps it in `prevCondition`, and `condition` has the database of the options.
  */
 export function optionsOf(redis: Redis): RedisOptions {
-  const selected = (redis as unknown as { condition?: { select?: number } }).condition?.select
+  type Condition = { select?: number } | null
+  const { condition, prevCondition } = redis as unknown as Record<string, Condition | undefined>
+  const selected = (prevCondition ?? condition)?.select
   return selected === undefined ? redis.options : { ...redis.options, db: selected }
 }
 

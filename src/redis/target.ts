@@ -68,6 +68,8 @@ function single(given: RedisOptions, checkedSentinels?: RedisOptions['sentinels'
   const options = take(given, TAKEN, 'redis')
   if (checkedSentinels) options.sentinels = checkedSentinels
   const { sentinels } = options
+  // Without this switch ioredis drops `tls` behind Sentinel, and sends the password in clear.
+  if (sentinels && usesTls(options, checkedSentinels !== undefined)) options.enableTLSForSentinelMode = true
   const description = sentinels
     ? `${options.name ?? 'the primary'} by Sentinel at ${sentinels.map((s) => `${s.host ?? 'localhost'}:${s.port ?? 26379}`).join(', ')}`
     : (options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`)
@@ -80,6 +82,15 @@ function single(given: RedisOptions, checkedSentinels?: RedisOptions['sentinels'
     secrets: secretsOf(options),
     connectTimeout: options.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
   }
+}
+
+/** An instance has `enableTLSForSentinelMode: false` by default. In options of the caller it contradicts `tls`. */
+function usesTls({ tls, enableTLSForSentinelMode: given }: RedisOptions, isWritten: boolean): boolean {
+  if ((given && !tls) || (given === false && tls && isWritten))
+    throw new TypeError(
+      `redis.enableTLSForSentinelMode is ${given}, and redis.tls is ${tls ? '' : 'not '}given`,
+    )
+  return !!tls
 }
 
 /** The target with a name for its connections (CLIENT SETNAME), unless the caller has named them. */

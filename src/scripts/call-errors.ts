@@ -1,6 +1,6 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { suffixed } from '../redis/names'
-import { quote } from '../util/quote'
+import { quote, shown } from '../util/quote'
 import type { Script } from './script'
 
 /** The end of the names of keys that belong to one client. */
@@ -75,7 +75,7 @@ function missingKeyRights(
   const patterns = companions.map((companion) =>
     companion.startsWith(beside) ? `${beside}*` : companion.replace(CLIENT_ID, ':*'),
   )
-  return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${pattern}`).join(' and ')}.`
+  return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${shown(pattern)}`).join(' and ')}.`
 }
 
 function withoutFullStop(message: string): string {

@@ -1,6 +1,18 @@
 const MAX_LENGTH = 200
 
-/** A name for a message: in quotes, and shortened if it is very long. */
+/** Control characters, and what breaks or turns around the line in which a message is shown. */
+const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/** A name for a message: in quotes, in visible characters, and shortened if it is very long. */
 export function quote(name: string): string {
-  return JSON.stringify(name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name)
+  const short = name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name
+  return JSON.stringify(short).replace(
+    INVISIBLE,
+    (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** The same without the quotes. */
+export function shown(name: string): string {
+  return quote(name).slice(1, -1)
 }

@@ -4,6 +4,7 @@ import { Redis as Redis5 } from 'ioredis5'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { connected, provesLocking, through } from '../kit/proves-locking'
+import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
 /** Counts the commands that somebody sends on the instance. */
@@ -31,6 +32,7 @@ describe("A caller's own ioredis instance", () => {
   afterEach(async () => {
     await closeAll()
     for (const instance of opened.splice(0)) instance.disconnect()
+    await closeProxies()
   })
   after(() => server.stop())
 
@@ -77,6 +79,26 @@ describe("A caller's own ioredis instance", () => {
       await createRedisson({ redis: url }),
       through(await openRedis(url)),
     )
+  })
+
+  it('An ioredis instance of the caller that selected a database and is reconnecting means that database (V5)', async () => {
+    const proxy = await openProxy(server)
+    for (const instance of [
+      own({ port: proxy.port }),
+      new Redis5(`redis://:secret@127.0.0.1:${proxy.port}`),
+    ]) {
+      opened.push(instance)
+      await instance.select(7)
+      proxy.stallReplies()
+      proxy.cut()
+      // Its new connection has not finished the handshake, so ioredis has not selected the database again.
+      await waitUntil('it is reconnecting', () => instance.status === 'connect')
+      const creating = createRedisson({ redis: instance })
+      proxy.resume()
+      const lock = (await creating).getLock(uniqueName())
+      const there = await openRedis(`${server.url}/7`)
+      await lock.withLock(async () => expect(await there.exists(lock.getName())).to.equal(1))
+    }
   })
 
   it('An ioredis instance of the caller is left as it was: open, without listeners of ours, with no command of ours sent on it', async () => {

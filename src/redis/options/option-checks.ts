@@ -15,7 +15,7 @@ const callable = ofType('function')
 
 const CHECKS: Readonly<Record<string, Check>> = {
   host,
-  path: text,
+  path,
   port: (value, name) => whole(value, name, 1, LAST_PORT),
   family,
   db: (value, name) => whole(value, name, 0, LAST_DATABASE),
@@ -23,7 +23,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   password: anyText,
   sentinelUsername: anyText,
   sentinelPassword: anyText,
-  name: anyText,
+  name: primaryName,
   connectionName: anyText,
   clientInfoTag: anyText,
   connectTimeout: milliseconds,
@@ -119,6 +119,19 @@ function host(value: unknown, name: string): string {
   // One colon separates a port; an IPv6 address has more colons.
   if (/[\s/@?#]|^[^:]*:[^:]*$/.test(text(value, name)))
     throw new TypeError(`${name} must be the name or the address of a host; a URL is given as redis itself`)
+  return value as string
+}
+
+function path(value: unknown, name: string): string {
+  if (/^\w[\w+.-]*:/.test(text(value, name)))
+    throw new TypeError(`${name} must be the path of a socket; a URL is given as redis itself`)
+  return value as string
+}
+
+/** The name becomes a part of messages, and a URL may have a password. */
+function primaryName(value: unknown, name: string): string {
+  if (/[\s/@]/.test(anyText(value, name) as string))
+    throw new TypeError(`${name} must be the name under which the sentinels know the primary, and no URL`)
   return value as string
 }
 

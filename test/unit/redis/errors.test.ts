@@ -51,6 +51,11 @@ describe('what an error means for the command that met it', () => {
       false,
       "ERR The user executing the script can't run this command or subcommand script: ab, on @user_script:8.",
     ],
+    // Redis 7.2 and later quote the name of the user, which may be any word (V25).
+    ['refused', false, "NOPERM User NOSCRIPT has no permissions to run the 'evalsha' command"],
+    ['refused', false, "NOPERM User WRONGTYPE has no permissions to run the 'evalsha' command"],
+    ['refused', false, 'NOPERM User -LOADING has no permissions to access one of the keys'],
+    ['noscript', false, 'NOSCRIPT No matching script. Please use EVAL.'],
     ['refused', false, 'NOAUTH Authentication required.'],
     ['refused', false, 'WRONGPASS invalid username-password pair or user is disabled.'],
     ['final', false, 'something that no server said'],

@@ -89,7 +89,8 @@ export interface RLock {
   unlock(options?: UnlockOptions): Promise<void>
 
   /**
-   * Frees the lock for any holder; resolves with whether it was held. The holder gets a LockLostError.
+   * Frees the lock for any holder; resolves with whether it was held. The holder gets a LockLostError. A holder in another
+   * client notices at its next renewal: at most a third of its `lockWatchdogTimeout` later.
    */
   forceUnlock(): Promise<boolean>
 

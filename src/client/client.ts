@@ -88,7 +88,6 @@ export class Client implements Context {
           error: (error) => refusals.failed(withoutSecrets(error, server.secrets)),
         },
         newServer: () => client?.leases.renewAll(),
-        keysChanged: (keys) => client?.keysChanged(keys),
         replicasCutOff: () => client?.replicasCutOff(),
       })
       client = new Client(clientId, options, connections, outages, { ...internals, clock })
@@ -136,7 +135,7 @@ export class Client implements Context {
       acknowledged: this.renewalsAcknowledged,
       groupOf: this.isCluster ? calculateSlot : () => 0,
     }
-    this.leases = new TracedLeases(clientId, leaseOptions, (leases) => connections.falselyNotified(leases))
+    this.leases = new TracedLeases(clientId, leaseOptions)
     publishLosses(clientId, this.events)
     this.queues = new TracedQueues({
       clock,
@@ -164,14 +163,6 @@ export class Client implements Context {
 
   assertNotClosed(): void {
     if (this.state === 'closed') throw this.shutdownError()
-  }
-
-  /** Holds of these keys may be gone; undefined: any hold. Every other reader changes the key of a reader, too. */
-  private keysChanged(keys: readonly string[] | undefined) {
-    if (!keys) return this.leases.renewAll()
-    for (const key of keys)
-      for (const lease of this.leases.live.on(key))
-        if (lease.renewal.tracksKeys) this.leases.revalidate(lease)
   }
 
   holds(): HeldLock[] {

@@ -24,8 +24,6 @@ export interface ConnectedClient {
   error(error: Error): void
   /** Another server may answer from now on, and it may not have the data of the last one. */
   newServer(): void
-  /** These keys changed; undefined: any key may have. */
-  keysChanged(keys: readonly string[] | undefined): void
   /** The primary lost its replicas. */
   replicasCutOff(): void
 }
@@ -45,7 +43,5 @@ export interface Connections {
   readonly opened?: { readonly commands: object; readonly acknowledged: object | undefined }
   /** @internal Whether scripts take the fast path. */
   readonly usesFastPath: boolean
-  /** `keysChanged` named the keys of this many holds, and the holds were still there. */
-  falselyNotified(holds: number): void
   close(): void
 }

@@ -73,9 +73,8 @@ export class TracedLeases extends LeaseMonitor {
   constructor(
     private readonly clientId: string,
     private readonly options: WatchdogOptions,
-    onThere: (leases: number) => void,
   ) {
-    super(options, onThere)
+    super(options)
   }
 
   override end(lease: Lease): void {

@@ -31,7 +31,7 @@ async function connect(
     await commands.connect()
     const publishCommand = await choosePublish(commands.redis, target, options, clock)
     const rights = warnOfMissingRights(commands.redis, target, publishCommand, clock)
-    const { source, tracking, ready } = openSource(commands, publishCommand, client)
+    const { source, ready } = openSource(commands, publishCommand, client)
     await ready
     await rights
     commands.stopResending()
@@ -55,14 +55,13 @@ async function connect(
       hasReplicas: acknowledged !== undefined,
       publishCommand,
       identity: commands.server,
-      transport: new RedisScriptTransport(commands, acknowledged, tracking),
+      transport: new RedisScriptTransport(commands, acknowledged),
       source,
       secrets: target.secrets,
       opened: { commands, acknowledged },
       get usesFastPath() {
         return commands.usesFastPath
       },
-      falselyNotified: (holds) => tracking?.falselyNotified(holds),
       close() {
         acknowledged?.close()
         commands.close()

@@ -2,7 +2,6 @@ import type { Clock } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease } from './lease'
 import { LeaseRegistry } from './lease-registry'
-import { Revalidation } from './revalidation'
 import { Watchdog, type WatchdogOptions } from './watchdog'
 
 /** Monitors every live lease of a client: the watchdog renews it, or a timer reports that its explicit lease has ended. */
@@ -10,15 +9,12 @@ export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly clock: Clock
   private readonly watchdog: Watchdog
-  private readonly revalidation: Revalidation
   private readonly expiring = new Set<Lease>()
   private fresh: Lease[] = []
 
-  /** `onThere` receives how many revalidated leases were still there. */
-  constructor(options: WatchdogOptions, onThere: (leases: number) => void) {
+  constructor(options: WatchdogOptions) {
     this.clock = options.clock
     this.watchdog = new Watchdog(options)
-    this.revalidation = new Revalidation(options.clock, this.watchdog, onThere)
   }
 
   /** Starts to monitor a lease. */
@@ -63,11 +59,6 @@ export class LeaseMonitor {
     this.watchdog.renewAll()
   }
 
-  /** The key of this lease changed: renews it soon. The answer says whether it is gone. */
-  revalidate(lease: Lease): void {
-    this.revalidation.add(lease)
-  }
-
   /**
    * A server is gone or cut off, and its successor has only the data of a replica. A lease whose last renewal may not have
    * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.
@@ -83,7 +74,6 @@ export class LeaseMonitor {
 
   stop(): void {
     this.fresh = []
-    this.revalidation.stop()
     this.watchdog.stop()
     for (const lease of this.expiring) this.cancelExpiry(lease)
   }

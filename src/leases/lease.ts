@@ -31,10 +31,6 @@ export interface Leased {
 /** How the leases of one kind are renewed: many in one call, with an answer for each. */
 export interface Renewal {
   /**
-   * Whether a change of the key by another client may mean that the lease is gone. False where other holders share the key.
-   */
-  readonly tracksKeys: boolean
-  /**
    * Answers for each lease when it ends now, by the server's clock in ms; 0: it is gone. With `acknowledged`, a replica must
    * have the renewal before the answer counts.
    */

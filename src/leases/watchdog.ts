@@ -93,27 +93,6 @@ export class Watchdog {
     this.arm()
   }
 
-  /**
-   * Renews the given leases now, and calls back with how many of them are still there. Returns those it could not
-   * include (in flight already, or batch full); the caller retries them.
-   */
-  renewNow(leases: Iterable<Lease>, onThere: (leases: number) => void): Lease[] {
-    const now = this.options.clock.now()
-    const batches = this.newBatches()
-    const later: Lease[] = []
-    for (const lease of leases) {
-      if (!lease.queue) continue
-      if (this.isAwaited(lease) || batches.isFull) later.push(lease)
-      else if (lease.queue === this.scheduled && !lease.isPastDeadline) {
-        this.inFlight.enter(lease, now)
-        batches.add(lease)
-      }
-    }
-    for (const batch of batches.batches) this.send(batch, onThere)
-    this.arm()
-    return later
-  }
-
   stop(): void {
     for (const queue of [this.scheduled, this.inFlight, this.overdue, this.retrying])
       for (const lease of [...queue.inOrder()]) this.remove(lease)
@@ -191,7 +170,7 @@ export class Watchdog {
 
   private renewDue() {
     const now = this.options.clock.now()
-    const batches = this.newBatches()
+    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.options.groupOf)
     for (const queue of [this.retrying, this.scheduled])
       for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
         // Leases that are due a little later join the batch: one call instead of one for each.
@@ -210,16 +189,11 @@ export class Watchdog {
     for (const batch of batches.batches) this.send(batch)
   }
 
-  private newBatches(): RenewalBatches {
-    return new RenewalBatches(this.options.lockWatchdogBatchSize, this.options.groupOf)
-  }
-
-  private send(batch: readonly Lease[], onThere?: (leases: number) => void) {
+  private send(batch: readonly Lease[]) {
     const { lockWatchdogTimeout, clock, scripts, acknowledged } = this.options
     const [{ renewal }] = batch as [Lease]
     renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {
-        onThere?.(leaseEnds.filter((end) => end).length)
         for (const [index, lease] of batch.entries()) {
           if (!this.isAwaited(lease)) continue
           const leaseEnd = leaseEnds[index]

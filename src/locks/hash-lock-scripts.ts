@@ -20,7 +20,7 @@ const FORCE_RELEASE = script('lock/force-release', decodeRelease)
 const INSPECT = script('lock/inspect', decodeInspect)
 
 /** Renews locks that are a hash with one lease. */
-export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds, { watchesKeys: true }))
+export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds))
 
 /**
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such

@@ -26,7 +26,6 @@ const INSPECT = script('read-lock/inspect', decodeInspect)
 
 /** Renews read holds with the timeout keys of their levels, many in one call. */
 const READ_LOCK_RENEWAL: Renewal = {
-  tracksKeys: false,
   renew(scripts, leases, duration, acknowledged) {
     const args: (string | number)[] = [duration]
     for (const { key, ownerField } of leases) {

@@ -4,7 +4,6 @@ import type { Script } from '../scripts/script'
 /** The renewal of locks that are one key each: the lease of the lock is the TTL of the key. */
 export function renewalBy(renew: Script<readonly number[]>): Renewal {
   return {
-    tracksKeys: true,
     renew: (scripts, leases, duration, acknowledged) =>
       scripts.run(
         renew,

@@ -114,7 +114,7 @@ class Doubling implements BackOff {
 
 const POLICY: WaitPolicy = { ...EXCLUSIVE, newBackOff: () => new Doubling() }
 
-const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds, { watchesKeys: true }))
+const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds))
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
 class TokenLockScripts implements LockScripts {

@@ -2,7 +2,6 @@ import { Cluster, type Redis } from 'ioredis'
 import { RedisRefusedError } from '../api/errors'
 import type { ResolvedOptions } from '../api/options'
 import type { Clock } from '../util/clock'
-import { type ChangeListener, ClientTracking } from './client-tracking'
 import { ClusterSubscriber } from './cluster-subscriber'
 import type { CommandConnection } from './command-connection'
 import { connectOrFail, inTime, unavailable } from './connect'
@@ -44,23 +43,20 @@ export async function choosePublish(
   }
 }
 
-/** Opens the source of messages and, for a single server, client tracking, which reports on the same connection. */
+/** Opens the source of messages. */
 export function openSource(
   commands: CommandConnection,
   publish: PublishCommand,
-  client: ChangeListener & { readonly channels: ChannelEvents },
-): { source: ChannelSource; tracking: ClientTracking | undefined; ready: Promise<void> } {
+  { clock, channels }: { readonly clock: Clock; readonly channels: ChannelEvents },
+): { source: ChannelSource; ready: Promise<void> } {
   const { redis, target } = commands
-  const { clock, channels } = client
   if (redis instanceof Cluster) {
     const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
-    return { source, tracking: undefined, ready: Promise.resolve() }
+    return { source, ready: Promise.resolve() }
   }
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
-  // With Sentinel nothing is tracked: renewals use another connection there, so the server would report each as a change.
-  const tracking = target.kind === 'standalone' ? new ClientTracking(redis, subscriber, client) : undefined
   const source = new SubscriberConnection(subscriber, false, clock, channels)
-  return { source, tracking, ready: connectOrFail(subscriber, target, clock) }
+  return { source, ready: connectOrFail(subscriber, target, clock) }
 }

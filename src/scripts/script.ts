@@ -8,17 +8,11 @@ export interface Script<Value = unknown> {
   readonly name: ScriptName
   readonly source: string
   readonly sha: string
-  /** Whether the server notifies this client when a key of the script changes afterwards. */
-  readonly watchesKeys: boolean
   /** Turns the server's answer into a typed value. No other code reads the raw answer. */
   decode(raw: unknown): Value
 }
 
-export function script<Value>(
-  name: ScriptName,
-  decode: (raw: unknown) => Value,
-  { watchesKeys = false } = {},
-): Script<Value> {
+export function script<Value>(name: ScriptName, decode: (raw: unknown) => Value): Script<Value> {
   const source = luaSources[name]
   let sha: string | undefined
   return {
@@ -29,7 +23,6 @@ export function script<Value>(
       sha ??= createHash('sha1').update(source).digest('hex')
       return sha
     },
-    watchesKeys,
     decode,
   }
 }

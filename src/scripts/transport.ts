@@ -1,4 +1,3 @@
-import type { ClientTracking } from '../redis/client-tracking'
 import type { CommandConnection } from '../redis/command-connection'
 import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { ReplicaAckConnection, ReplicaAckReply } from '../redis/replica-ack/connection'
@@ -47,7 +46,6 @@ export class RedisScriptTransport implements ScriptTransport {
   constructor(
     private readonly connection: CommandConnection,
     private readonly acknowledged: ReplicaAckConnection | undefined,
-    private readonly tracking: ClientTracking | undefined,
   ) {}
 
   get lastBroken(): BrokenConnection {
@@ -85,8 +83,6 @@ export class RedisScriptTransport implements ScriptTransport {
   ): void {
     if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)
     else this.connection.send('evalsha', script.sha, keys, args, answered, failed)
-    // The keys are watched in the same socket write as the script, so that hardly a change can come between them.
-    if (script.watchesKeys) this.tracking?.watch(keys)
   }
 
   sendAcknowledged(

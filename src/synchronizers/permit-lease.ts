@@ -11,7 +11,6 @@ const RENEW = script('permit-expirable-semaphore/renew', decodeLeaseEnds)
 
 /** Renews permits, many in one call. */
 const RENEWAL: Renewal = {
-  tracksKeys: false,
   renew: (scripts, leases, duration, acknowledged) =>
     scripts.run(
       RENEW,

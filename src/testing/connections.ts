@@ -27,7 +27,6 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
     source: channels,
     secrets: [],
     usesFastPath: false,
-    falselyNotified() {},
     close: () => link.close(),
   }
 }

@@ -62,7 +62,7 @@ describe('The rights that docs/operations/security.md lists', () => {
         await first.lock()
         await first.lock()
         const waiting = second.acquire()
-        // Longer than a renewal: only what is renewed is watched by client tracking.
+        // Longer than a renewal.
         await new Promise((resolve) => setTimeout(resolve, 400))
         await first.unlock()
         await first.unlock()

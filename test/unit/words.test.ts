@@ -69,7 +69,7 @@ const REFUSED: readonly Refusal[] = [
     instead: 'orphan release, release',
     unless: [[/\b(port|ticket)s?\b/, 'ports and tickets are no locks']],
   },
-  { word: /\bdoubts?\b/, instead: 'suspect, revalidation', within: ['src/', 'lua/', 'test/', 'docs/'] },
+  { word: /\bdoubts?\b/, instead: 'pending, uncertain', within: ['src/', 'lua/', 'test/', 'docs/'] },
   { word: /\bstages?\b/, instead: 'due queue', within: ['src/', 'lua/'] },
   { word: /\brenewal slices?\b/, instead: 'renewal batch' },
   { word: /\blease keepers?\b/, instead: 'lease monitor' },

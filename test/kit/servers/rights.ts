@@ -1,7 +1,7 @@
 /** Subcommands that the package or ioredis sends. */
 const SUBCOMMANDS = {
   acl: ['dryrun', 'getuser', 'whoami'],
-  client: ['caching', 'id', 'kill', 'setname', 'tracking'],
+  client: ['id', 'kill', 'setname'],
   cluster: ['info', 'keyslot', 'myid', 'nodes', 'slots'],
 } as const
 

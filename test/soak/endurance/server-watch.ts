@@ -3,9 +3,6 @@ import { info } from '../../kit/servers/with-client'
 import type { Answers } from './client-process'
 import { KEPT, type RenewalsSeen, type ServerView } from './messages'
 
-/** By which the server tells of renewed locks that were taken away: one a client, for as long as the client lives. */
-const TRACKING = '__redis__:invalidate'
-
 const STAYS = [KEPT, 'rlock_requests:', 'redisson_lock_token:']
 
 /** Looks at the server by a connection of its own. */
@@ -39,8 +36,7 @@ export class ServerWatch {
     const clients = (await this.redis.client('LIST')) as string
     return {
       keys: await this.keys(),
-      channels: ((await this.redis.pubsub('CHANNELS')) as string[]).filter((name) => name !== TRACKING)
-        .length,
+      channels: ((await this.redis.pubsub('CHANNELS')) as string[]).length,
       connections: clients.trim().split('\n').length - 1,
     }
   }

@@ -16,8 +16,8 @@ import type { TimeUnit } from './time-unit'
  * process the permit is free again within `lockWatchdogTimeout`. The permit's `signal` aborts when the permit is lost.
  * `acquire()` is Java's method: without a lease the permit stays in use until a release, and a lease is not renewed.
  *
- * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
- * requests behind it pass, ten times at most.
+ * Callers of one process are served first come, first served, whatever they ask for. A `tryAcquire` without a wait acquires
+ * nothing while other callers of this process wait.
  *
  * **Different from Java.** The server's clock decides when a lease ends. (Java uses the clock of each client: a client with
  * a fast clock takes back permits that are in use.) `release(ids)` releases the permits in use and rejects with the

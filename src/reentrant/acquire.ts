@@ -68,8 +68,6 @@ async function acquireAnew<Grant>(request: AcquireRequest<Grant>): Promise<Acqui
     const asked = { owner, threadId, companion, lease, waitTime, signal, thread: caller.thread }
     const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
     const { target } = attempt
-    // Local waiters came first, so a single try must not go ahead of them.
-    if (waitTime !== undefined && waitTime <= 0 && context.queues.isKnownHeld(target.lockId)) return undefined
     const reply = await context.queues.acquire(target, attempt)
     if (!reply) return undefined
     const hold = new Hold(context, scripts, threadId, owner, reply.sent, lease)

@@ -124,7 +124,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     call.whenAnswered(
       ({ value }) => {
         time.learn((value as Answer).serverTime)
-        this.isAbsent = value.left === NO_SEMAPHORE
+        this.answered(value)
       },
       () => {},
     )

@@ -24,7 +24,7 @@ import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { EXPIRABLE_PERMITS } from '../waiting/wait-policy'
+import { SHARED } from '../waiting/wait-policy'
 import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 import { LatePermits } from './late-permits'
 import { AcquiredPermit, PermitLease } from './permit-lease'
@@ -58,7 +58,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, 'permits', keys, semaphoreChannel(key), EXPIRABLE_PERMITS)
+    super(context, name, 'permits', keys, semaphoreChannel(key), SHARED)
     this.scripts = new PermitScripts(this)
     this.late = LatePermits.of(context)
   }

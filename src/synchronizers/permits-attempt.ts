@@ -1,5 +1,6 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import type { ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
@@ -7,6 +8,8 @@ import type { Synchronizer } from './synchronizer'
 
 /** The value of `left` if the semaphore does not exist. */
 export const NO_SEMAPHORE = -1
+/** In ms. */
+const LONG_WAIT = 5_000
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
@@ -15,7 +18,10 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
   readonly needs: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
-  protected isAbsent = false
+  /** How many permits were free at its last try, if they were too few. */
+  private free: number | undefined
+  /** Since when permits have been free, and too few. */
+  private tooFewSince: Moment | undefined
   private hasWarned = false
 
   constructor(
@@ -33,14 +39,39 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
 
   abstract send(): ScriptCall<Outcome<undefined>>
 
-  waitedLong(): void {
-    if (!this.isAbsent || this.hasWarned) return
+  protected answered({ granted, left }: Outcome<undefined>): void {
+    if (granted) return
+    this.free = left
+    if (left === undefined || left <= 0) this.tooFewSince = undefined
+    else this.tooFewSince ??= this.semaphore.context.clock.now()
+  }
+
+  waitedLong(first: Attempt<unknown> | undefined): void {
+    if (first instanceof PermitsAttempt && first !== this) return first.blocks(this.needs)
+    if (this.free !== NO_SEMAPHORE || this.hasWarned) return
     this.hasWarned = true
-    const { clientId } = this.semaphore.context
     process.emitWarning(
-      `A caller has waited for 5 s for ${this.subject}, and there is no such semaphore (client ${clientId}): no ` +
+      `A caller has waited for 5 s for ${this.subject}, and there is no such semaphore (client ${this.clientId}): no ` +
         'client has set its permits, or it was deleted or has expired. Call trySetPermits() before the first acquisition.',
       { code: 'RLOCK_NO_SUCH_SEMAPHORE' },
     )
+  }
+
+  /** A request behind this one, for so many permits, has waited for long: warns if it waits only for this one. */
+  private blocks(needed: number) {
+    const { needs, free = 0, tooFewSince } = this
+    if (this.hasWarned || needed > free || !tooFewSince) return
+    if (this.semaphore.context.clock.elapsedSince(tooFewSince) < LONG_WAIT) return
+    this.hasWarned = true
+    process.emitWarning(
+      `A request for ${needs} ${this.subject} has blocked the requests behind it for 5 s, while ${free} are free (client ` +
+        `${this.clientId}). The callers of a process are served first come, first served. Give large requests a waitTime, or ask ` +
+        'for fewer permits.',
+      { code: 'RLOCK_LARGE_REQUEST' },
+    )
+  }
+
+  private get clientId(): string {
+    return this.semaphore.context.clientId
   }
 }

@@ -2,7 +2,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
-import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
+import { PermitsAttempt } from './permits-attempt'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -35,7 +35,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
     const call = requests.send(ACQUIRE, [this.needs], request, true)
     call.whenAnswered(
       ({ value, lateCopyPossible }) => {
-        this.isAbsent = value.left === NO_SEMAPHORE
+        this.answered(value)
         this.copyPossible ||= lateCopyPossible
         if (value.granted || this.request !== request) return
         requests.close(request, lateCopyPossible)

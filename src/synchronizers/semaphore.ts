@@ -23,8 +23,9 @@ import { Synchronizer } from './synchronizer'
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
  *
- * Callers of one process are served first come, first served. A caller that wants more permits than are free lets smaller
- * requests behind it pass, ten times at most. After that they wait behind it. This order does not include other processes.
+ * Callers of one process are served first come, first served, whatever they ask for: a request for more permits than are free
+ * blocks the smaller ones behind it, and a process warning (`RLOCK_LARGE_REQUEST`) tells of it after 5 s. This order does not
+ * include other processes.
  *
  * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls `addPermits`. If
  * that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection breaks. For
@@ -49,7 +50,7 @@ export interface RSemaphore {
 
   /**
    * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
-   * follows.
+   * follows. Without a wait it resolves with false while other callers of this process wait for permits.
    */
   tryAcquire(permits?: number, waitTime?: number, unit?: TimeUnit): Promise<boolean>
   /** The same with options. */
@@ -207,9 +208,10 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     await (this.passPermits(permits) ?? this.releaseOnServer(permits, true, true))
   }
 
-  /** Gives the permits to the next waiters of this client; undefined if they must go to the server. */
+  /** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
   private passPermits(permits: number): Promise<void> | undefined {
-    if (!this.context.queues.passPermits(this.target.lockId, permits)) return undefined
+    const needsThese = (attempt: unknown) => attempt instanceof SemaphoreAttempt && attempt.needs === permits
+    if (!this.context.queues.passOn(this.target.lockId, needsThese)) return undefined
     // Callers that only pass permits on to each other must not keep the event loop from all others.
     return new Promise((resolve) => setImmediate(resolve))
   }

@@ -6,7 +6,7 @@ export type Outcome<Grant> = (
   | { readonly granted: true; readonly grant: Grant }
   | { readonly granted: false; readonly blockedFor: number }
 ) & {
-  /** How many permits are left, for a semaphore. A waiter that needs more need not try. */
+  /** How many permits are free after this try, for a semaphore; below 0: there is no such semaphore, or it is in debt. */
   readonly left?: number | undefined
   /** The try came after its deadline: it was not granted, and its answer says nothing about the object. */
   readonly isLate?: boolean
@@ -30,14 +30,12 @@ export interface Attempt<Grant> {
   readonly subject: string
   /** The thread id on the wire, for messages; absent where the object has no owners. */
   readonly threadId?: number
-  /** How many permits it needs, for a semaphore; absent: one. */
-  readonly needs?: number
   /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */
   readonly thread?: LogicalThread | undefined
   /** Called after a long wait: warns if its own thread holds the lock through another client. */
   warnOfSelfWait?(): void
-  /** Called after a long wait. */
-  waitedLong?(): void
+  /** Called after a long wait. `first`: the attempt of the first waiter, behind which this one waits; perhaps this one. */
+  waitedLong?(first: Attempt<unknown> | undefined): void
   /** Sends one try. */
   send(): ScriptCall<Outcome<Grant>>
   /** Sends one try that takes over from a hold of this client. Absent where there is no local handoff. */

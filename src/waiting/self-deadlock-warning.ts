@@ -8,7 +8,7 @@ import type { Attempt } from './attempt'
 interface Waiting {
   readonly joined: Moment
   /** Absent where it cannot wait for a hold of another client. */
-  readonly attempt?: Pick<Attempt<unknown>, 'warnOfSelfWait' | 'waitedLong'>
+  readonly attempt?: Attempt<unknown>
 }
 
 const SUSPICIOUS_AFTER = 5_000
@@ -46,10 +46,11 @@ export class SelfDeadlockWarning {
           blocked = 0
         }
       }
+      const attemptOfFirst = first(waiters())?.attempt
       for (const { joined, attempt } of waiters()) {
         if (clock.elapsedSince(joined) < SUSPICIOUS_AFTER) break
         attempt?.warnOfSelfWait?.()
-        attempt?.waitedLong?.()
+        attempt?.waitedLong?.(attemptOfFirst)
       }
       timer = clock.after(SUSPICIOUS_AFTER - blocked, check)
     }

@@ -18,7 +18,7 @@ export type Step =
   | {
       readonly kind: 'acquired' | 'blocked'
       readonly remaining: number
-      /** How many permits are left for other waiters, if the answer said so. */
+      /** How many permits are free for other waiters, if the answer said so. */
       readonly left?: number | undefined
     }
 

@@ -18,12 +18,7 @@ export interface WaitPolicy {
   readonly yields: boolean
   /** A message that grants every waiter that waited when it was published, even if the object has changed since. */
   readonly grantedBy?: string
-  /**
-   * For semaphores: a waiter that needs more permits than are left lets smaller requests pass, this many times at most.
-   * Absent: no waiter passes another.
-   */
-  readonly overtaking?: number
-  /** Permits that a caller of this client releases may go to waiters of this client, within the bounds of a cohort. */
+  /** Permits that a caller of this client releases may go to the first waiter of this client, within the bounds of a cohort. */
   readonly passesPermits?: true
   /** For peers that publish nothing when they release: the first waiter tries again after these pauses. */
   readonly newBackOff?: () => BackOff
@@ -36,14 +31,12 @@ export interface WaitPolicy {
 
 /** One owner at a time. */
 export const EXCLUSIVE: WaitPolicy = { next: 'waits', yields: true }
-/** Several owners may enter together. */
+/** Several owners may enter together, one after the other. */
 export const SHARED: WaitPolicy = { next: 'tries', yields: false }
 /** An object that opens for every waiter at once. */
 export const OPEN_TO_ALL: WaitPolicy = { next: 'granted', yields: false }
-/** A number of permits, for several owners. A large request is overtaken ten times at most. */
-export const EXPIRABLE_PERMITS: WaitPolicy = { next: 'tries', yields: false, overtaking: 10 }
-/** The same for permits without an owner and without a lease: one permit is as good as another. */
-export const PLAIN_PERMITS: WaitPolicy = { ...EXPIRABLE_PERMITS, yields: true, passesPermits: true }
+/** Permits without an owner and without a lease: one permit is as good as another. */
+export const PLAIN_PERMITS: WaitPolicy = { next: 'tries', yields: true, passesPermits: true }
 
 /** The longest sleep of the first waiter of a process, in ms, where no lease ends it. */
 const RECHECK_WITHIN = 30_000

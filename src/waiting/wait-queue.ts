@@ -7,12 +7,10 @@ import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
 import { catchUp, grantByMessage, grantByReply } from './grant-all'
 import { LastAnswer } from './last-answer'
-import { countOvertaken, firstThatFits, heldUpASmallerRequest, mayOvertakeAll } from './local-overtaking'
-import { passPermits } from './local-passing'
 import { type AfterSleep, QueueSleep } from './queue-sleep'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step-after-try'
 import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
-import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, Waiter } from './waiter'
+import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply, unasked, Waiter } from './waiter'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a message, such as
@@ -36,8 +34,8 @@ export class WaitQueue extends LastAnswer {
   private seen = 0
   /** Whether the try in flight competes with all clients. If not, it takes over from a hold of this client. */
   private isCompeting = true
-  /** How many permits are left by the last answer, for a semaphore. */
-  remainder: number | undefined
+  /** How many permits are free by the last answer, for a semaphore. */
+  private left: number | undefined
   private stopListening: (() => void) | undefined
   private stopWatching: (() => void) | undefined
 
@@ -68,8 +66,6 @@ export class WaitQueue extends LastAnswer {
     if (waiter.lastTry && this.state !== 'idle') this.awaitAnswer(waiter)
     if (this.stopListening) catchUp(this, waiter)
     if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
-    else if (this.state === 'sleeping' && mayOvertakeAll(this, waiter, this.remainder))
-      outsideThreads(() => this.sendTry(waiter, undefined))
     return waiter
   }
 
@@ -98,9 +94,22 @@ export class WaitQueue extends LastAnswer {
     return outsideThreads(() => this.sendTry(waiter, giver))
   }
 
-  /** Gives permits that a caller of this client releases to its waiters: all of them, or none. Returns whether it did. */
-  passPermits(permits: number): boolean {
-    return this.lock.policy.passesPermits === true && passPermits(this, permits)
+  /**
+   * A caller of this client passes its permits on to the first waiter, if this one needs exactly these. Returns whether it did.
+   * Nothing is sent, because the number on the server stays the same. While the first waiter asks the server for as many, the
+   * permits go to the one behind it.
+   */
+  passOn(needsThese: (attempt: Attempt<unknown>) => boolean): boolean {
+    // Other permits are free, or too few for a waiter, or the semaphore may not exist: the server decides who gets these.
+    if (this.left === undefined || this.left < 0) return false
+    for (const waiter of this.waiters) {
+      if (!needsThese(waiter.attempt)) return false
+      if (waiter.isTrying) continue
+      if (waiter.mayBeGranted || !this.cohort.handOff()) return false
+      waiter.succeed(unasked(this.environment.clock))
+      return true
+    }
+    return false
   }
 
   /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
@@ -124,10 +133,12 @@ export class WaitQueue extends LastAnswer {
 
   override leave(waiter: AnyWaiter): void {
     super.leave(waiter)
+    const wasFirst = this.waiters.first === waiter
     this.waiters.remove(waiter)
     if (this.state !== 'sleeping') return
     if (this.isEmpty) this.finish()
-    else if (heldUpASmallerRequest(this, waiter, this.remainder)) queueMicrotask(() => this.wake())
+    // Permits are free, but too few for the waiter that left. The next one may need less.
+    else if (wasFirst && (this.left ?? 0) > 0) queueMicrotask(() => this.wake())
   }
 
   private begin(waiter: AnyWaiter) {
@@ -220,14 +231,11 @@ export class WaitQueue extends LastAnswer {
     if (this.isEmpty) return this.finish()
     if (step.kind === 'left') return this.tryInTurn()
     if (step.kind === 'late') return void this.sendTry(step.waiter, undefined)
-    this.remainder = step.left
-    if (step.left === undefined) {
-      if (step.kind === 'acquired' && this.lock.policy.next !== 'waits') return this.tryInTurn()
-    } else if (this.wakeUps === this.seen) {
-      const next = firstThatFits(this, step.left)
-      if (next) return void this.sendTry(next, undefined)
-      this.learn(true)
-    }
+    this.left = step.left
+    // Permits that are released here go to the server until this queue listens. So it also listens if a wake-up came.
+    const mayTry = step.left === undefined || (step.left > 0 && this.wakeUps === this.seen)
+    if (step.kind === 'acquired' && mayTry && this.lock.policy.next !== 'waits')
+      return void this.sendTry(this.waiters.first!, undefined)
     if (!this.stopListening) {
       this.startListening()
       // The subscription is confirmed already, but a message may have come before the queue listened.
@@ -247,9 +255,8 @@ export class WaitQueue extends LastAnswer {
     if (outcome.granted && !reply.acknowledged) return stepWithoutReplica(waiter)
     if (outcome.granted) {
       if (this.isCompeting) this.cohort.begin()
-      if (this.lock.policy.overtaking !== undefined) countOvertaken(this, waiter)
       waiter.succeed(reply as GrantedReply<unknown>)
-      this.learn(this.lock.policy.next === 'waits')
+      this.learn(this.lock.policy.next === 'waits' || outcome.left === 0)
       if (this.lock.policy.next === 'granted') grantByReply(this, reply as GrantedReply<unknown>)
       return { kind: 'acquired', remaining: waiter.attempt.lease, left: outcome.left }
     }

@@ -4,7 +4,6 @@ import type { AnyScriptCall } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
 import type { Attempt } from './attempt'
 import { type CohortPolicy, NO_COHORT } from './cohort'
-import { countOvertaken, letsNoneOvertake } from './local-overtaking'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import type { WaitPolicy } from './wait-policy'
@@ -50,18 +49,15 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return this.options.scripts.isServerAway
   }
 
-  /** Whether local waiters wait for this lock already, and the server answered them that it is held. */
-  isKnownHeld(lockId: string): boolean {
-    const queue = this.queues.get(lockId)
-    return queue?.isEmpty === false && queue.isKnownHeld()
-  }
-
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
   acquire<Grant>(lock: WaitTarget, attempt: Attempt<Grant>): Promise<GrantedReply<Grant> | undefined> {
     let queue = this.queues.get(lock.lockId)
-    // Readers do not exclude each other, so a single try does not wait for the round trips of the waiters before it.
-    if (queue?.isEmpty === false && lock.policy.next === 'tries' && (attempt.waitTime ?? 1) <= 0)
-      return tryPast(queue, new WaitQueue(lock, this), attempt)
+    if (queue?.isEmpty === false && (attempt.waitTime ?? 1) <= 0) {
+      // The waiters here came first, so a single try must not go ahead of them. No one waits for another at a latch.
+      if (lock.policy.next !== 'granted' && queue.isKnownHeld()) return Promise.resolve(undefined)
+      // Several owners may enter together, so a single try does not wait for the round trips of the waiters before it.
+      if (lock.policy.next !== 'waits') return new WaitQueue(lock, this).join(attempt).result
+    }
     if (!queue) {
       queue = new WaitQueue(lock, this)
       this.queues.set(lock.lockId, queue)
@@ -75,9 +71,9 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return this.queues.get(lockId)?.handOff(giver, leaseLeft)
   }
 
-  /** Gives permits to waiters of this client, so that they are not released. Returns whether it did. */
-  passPermits(lockId: string, permits: number): boolean {
-    return this.queues.get(lockId)?.passPermits(permits) ?? false
+  /** Passes permits on to the first waiter of this client, so that they are not released. Returns whether it did. */
+  passOn(lockId: string, needsThese: (attempt: Attempt<unknown>) => boolean): boolean {
+    return this.queues.get(lockId)?.passOn(needsThese) ?? false
   }
 
   /** This client is about to release the lock. */
@@ -203,16 +199,4 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     this.queues.delete(lockId)
     this.placed.delete(queue)
   }
-}
-
-/** A single try that does not queue behind the waiters. Refused if a waiter was overtaken as often as allowed. */
-async function tryPast<Grant>(
-  passed: WaitQueue,
-  own: WaitQueue,
-  attempt: Attempt<Grant>,
-): Promise<GrantedReply<Grant> | undefined> {
-  if (letsNoneOvertake(passed)) return undefined
-  const reply = await own.join(attempt).result
-  if (reply) countOvertaken(passed, undefined)
-  return reply
 }

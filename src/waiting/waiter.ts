@@ -58,8 +58,6 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   isAwaited = false
   /** Every message that was published before the waiter came has arrived. Later messages may grant it. */
   isCaughtUp = false
-  /** How many requests behind it were granted before it. */
-  overtaken = 0
   /** How many grants in a row no replica acknowledged. */
   unacknowledged = 0
   /** The server may hold the lock for a try that was answered. */

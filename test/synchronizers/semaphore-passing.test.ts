@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { RSemaphore } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
-import { NobodysErrors, stillPending } from '../kit/observing'
+import { NobodysErrors } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { ScriptCounter, tapped } from '../kit/tapped-transport'
@@ -110,30 +110,6 @@ describe('Permits that go from one caller to the next of the same client', () =>
     isOver = true
     expect(most, 'sections in one turn of the event loop').to.be.lessThan(25)
   })
-
-  it('A permit that a waiter leaves to the callers behind it reaches them at once (S5, S6)', async () => {
-    const redisson = await createRedisson()
-    const name = uniqueName('semaphore')
-    const semaphore = redisson.getSemaphore(name)
-    await semaphore.trySetPermits(0)
-    const abort = new AbortController()
-    const large = rejection(semaphore.acquire({ permits: 5, signal: abort.signal }))
-    await asleep(redisson, `semaphore ${name}`, 1)
-    let overtaken = 0
-    for (; overtaken < 20; overtaken++) {
-      await redis.incr(name)
-      if (!(await semaphore.tryAcquire())) break
-    }
-    expect(overtaken).to.equal(10)
-    const small = semaphore.acquire()
-    // Any message: the first waiter looks, and lets none pass.
-    await semaphore.releaseIfExists()
-    expect(await stillPending(small, 50)).to.equal(true)
-    abort.abort(new Error('enough'))
-    await large
-    await small
-    expect(await redis.get(name)).to.equal('1')
-  }).timeout(8_000)
 
   it('A permit that is passed on in the moment of shutdown() is not lost (S3)', async () => {
     const watching = await createRedisson()

@@ -134,25 +134,67 @@ describe('A semaphore', () => {
     expect(await redis.get(name)).to.equal('5')
   })
 
-  it('A caller that wants one permit passes a caller that waits for five (S5)', async () => {
-    const { semaphore, sleeps } = await newSemaphore(0)
-    const large = semaphore.acquire(5)
+  it('A request that no permits suffice for blocks the smaller ones behind it, and no longer than it waits (S5, S6, V30)', async () => {
+    const { semaphore, sleeps, name } = await newSemaphore(3)
+    const abort = new AbortController()
+    const large = rejection(semaphore.acquire({ permits: 5, signal: abort.signal }))
     await sleeps(1)
-    const small = semaphore.acquire(1)
+    const small = semaphore.acquire()
     await sleeps(2)
-    expect(await timed(() => Promise.all([semaphore.release(1), small]))).to.be.below(250)
-    expect(await stillPending(large, 30)).to.equal(true)
-    await semaphore.release(5)
-    await large
+    expect(await timed(async () => expect(await semaphore.tryAcquire()).to.equal(false))).to.be.below(250)
+    await semaphore.release()
+    expect(await stillPending(small, 100)).to.equal(true)
+    expect(await redis.get(name)).to.equal('4')
+    abort.abort(new Error('enough'))
+    expect((await large).message).to.equal('enough')
+    expect(await timed(() => small)).to.be.below(1_000)
+    expect(await redis.get(name)).to.equal('3')
   })
 
-  it('A caller that wants one permit enters at once if one is free, although a caller waits for five (S5)', async () => {
-    const { semaphore, sleeps } = await newSemaphore(1)
-    const large = semaphore.acquire(5)
+  it('Requests of different sizes are served in the order in which they came (S5, S6)', async () => {
+    const { semaphore, sleeps } = await newSemaphore(0)
+    const served: number[] = []
+    const waiting = [1, 5, 2, 1].map((permits) => semaphore.acquire(permits).then(() => served.push(permits)))
+    await sleeps(4)
+    for (let released = 0; released < 9; released++) await semaphore.release()
+    await Promise.all(waiting)
+    expect(served).to.deep.equal([1, 5, 2, 1])
+  })
+
+  it('Single tries that start together share the permits that are free, and each resolves at once', async () => {
+    const { semaphore, sleeps } = await newSemaphore(3)
+    const tries = Array.from({ length: 5 }, () => semaphore.tryAcquire())
+    expect((await Promise.all(tries)).filter((isGranted) => isGranted)).to.have.length(3)
+    const waiting = semaphore.acquire()
     await sleeps(1)
-    expect(await timed(() => semaphore.acquire(1))).to.be.below(250)
-    await semaphore.release(5)
-    await large
+    expect(await timed(() => semaphore.tryAcquire())).to.be.below(250)
+    await semaphore.release()
+    await waiting
+  })
+
+  it('A request that has blocked smaller ones for 5 s while permits are free is named in a warning (V30)', async () => {
+    const { semaphore, sleeps } = await newSemaphore(
+      3,
+      await createRedisson({}, { clock: new FastClock(20) }),
+    )
+    const warned: (Error & { code?: string })[] = []
+    const keep = (warning: Error) => warned.push(warning)
+    process.on('warning', keep)
+    const abort = new AbortController()
+    const waiting = [5, 2, 1].map((permits) =>
+      rejection(semaphore.acquire({ permits, signal: abort.signal })),
+    )
+    await sleeps(3)
+    await waitUntil('the warning comes', () => warned.length > 0)
+    await sleep(1_000)
+    process.off('warning', keep)
+    expect(warned.map(({ code }) => code)).to.deep.equal(['RLOCK_LARGE_REQUEST'])
+    expect(warned[0]!.message)
+      .to.contain('5 permits')
+      .and.contain(semaphore.getName())
+      .and.contain('3 are free')
+    abort.abort(new Error('enough'))
+    await Promise.all(waiting)
   })
 
   it('One message lets in all waiters that the permits suffice for, in their order (S5)', async () => {
@@ -165,38 +207,6 @@ describe('A semaphore', () => {
     await semaphore.release(6)
     await Promise.all(waiting)
     expect(entered).to.deep.equal([0, 1, 2, 3, 4, 5])
-  })
-
-  it('A caller that wants five permits is overtaken ten times at most, by waiters and by callers that try once (S6)', async () => {
-    const { semaphore, sleeps } = await newSemaphore(0)
-    let overtaken = 0
-    let isIn = false
-    const large = semaphore.acquire(5).then(() => {
-      isIn = true
-    })
-    await sleeps(1)
-    // A stream of ones: each permit that comes finds somebody who wants just that.
-    for (let round = 0; round < 5; round++) {
-      const small = semaphore.acquire().then(() => {
-        if (!isIn) overtaken++
-      })
-      await sleeps(2)
-      await semaphore.release()
-      await small
-    }
-    expect(overtaken).to.equal(5)
-    for (let round = 0; round < 20; round++) {
-      await redis.incr(semaphore.getName())
-      if (await semaphore.tryAcquire()) overtaken++
-      else break
-    }
-    expect(overtaken).to.equal(10)
-    const small = semaphore.acquire()
-    await semaphore.release(4)
-    await large
-    expect(await stillPending(small, 30)).to.equal(true)
-    await semaphore.release()
-    await small
   })
 
   it('A semaphore whose release was not heard is looked at again within 30 s, once for all waiters (S1)', async () => {

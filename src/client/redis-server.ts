@@ -1,5 +1,6 @@
 import type { ResolvedOptions } from '../api/options'
 import { CommandConnection } from '../redis/command-connection'
+import { answeringServer } from '../redis/connect'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnOfMissingRights } from '../redis/rights'
@@ -29,8 +30,9 @@ async function connect(
   const commands = new CommandConnection(target, clock, outages, renewAll, fastPath)
   try {
     await commands.connect()
-    const publishCommand = await choosePublish(commands.redis, target, options, clock)
-    const rights = warnOfMissingRights(commands.redis, target, publishCommand, clock)
+    const asked = await answeringServer(commands.redis, target, clock)
+    const publishCommand = await choosePublish(asked, target, options, clock)
+    const rights = warnOfMissingRights(asked, target, publishCommand, clock)
     const { source, ready } = openSource(commands, publishCommand, client)
     await ready
     await rights

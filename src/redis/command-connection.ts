@@ -9,7 +9,7 @@ import { BrokenConnections } from './fencing/broken-connections'
 import { ClusterFences } from './fencing/cluster-fences'
 import { ConnectionFence } from './fencing/connection-fence'
 import { ServerIdentity } from './fencing/server-identity'
-import { checkNodes, openChecked, SelectRefusedError, wasChecked } from './handshake'
+import { logInToNodesQuietly, openChecked, SelectRefusedError, wasChecked } from './handshake'
 import { pingOrDisconnect } from './health-check'
 import { openSocketsOutsideRequests } from './open-sockets-outside-requests'
 import { connectionOptions } from './options/connection-options'
@@ -72,11 +72,14 @@ export class CommandConnection {
       scaleReads: 'master',
       enableAutoPipelining: false,
       enableOfflineQueue: true,
+      // ioredis would ask one node at random and wait for it, and that node may hang. A cluster that is down, or a node that
+      // loads, says so to the first call, which tries again.
+      enableReadyCheck: false,
       // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
-      redisOptions: connectionOptions(target, { reconnectOnError: null }),
+      redisOptions: connectionOptions(target, { reconnectOnError: null, enableReadyCheck: false }),
     })
     openSocketsOutsideRequests(cluster)
-    checkNodes(cluster, target.options.enableReadyCheck !== false)
+    logInToNodesQuietly(cluster)
     cluster.on('error', (error: unknown) => this.failed(error))
     cluster.on('ready', () => this.admitted())
     cluster.on('node error', (error: unknown) => {

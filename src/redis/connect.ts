@@ -1,5 +1,5 @@
 import { type EventEmitter, once } from 'node:events'
-import type { Cluster, Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
@@ -37,6 +37,26 @@ export async function connectOrFail(
     listening.abort()
     emitter.off('node error', note)
     emitter.off('sentinelError', note)
+  }
+}
+
+/** The server itself, or the node of a cluster that answers first: another node may hang. */
+export async function answeringServer(
+  redis: Redis | Cluster,
+  target: RedisTarget,
+  clock: Clock,
+): Promise<Redis> {
+  if (redis instanceof Redis) return redis
+  const answering = redis.nodes('master').map(async (node) => {
+    await node.ping().catch((error) => {
+      if (!isReplyError(error)) throw error
+    })
+    return node
+  })
+  try {
+    return await inTime(Promise.any(answering), target, clock)
+  } catch (error) {
+    throw unavailable(error instanceof AggregateError ? error.errors[0] : error, target)
   }
 }
 

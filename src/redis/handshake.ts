@@ -76,21 +76,15 @@ export function runIdOf(redis: Redis): string | undefined {
   return runIds.get(redis)
 }
 
-/** Does the same for the nodes of a cluster. They have one database only. */
-export function checkNodes(cluster: Cluster, asksForInfo: boolean): void {
+/** Prevents the warnings of ioredis for the nodes of a cluster. They have one database only, so nothing needs a check. */
+export function logInToNodesQuietly(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
-    checkHandshake(node, asksForInfo)
+    logInQuietly(node)
     // ioredis reads the map of slots through duplicates of the nodes.
     const internals = node as unknown as Internals
     const duplicate = internals.duplicate.bind(node)
     internals.duplicate = (...args) => logInQuietly(duplicate(...args))
   })
-  const internals = cluster as unknown as {
-    readyCheck(done: (error?: unknown, fail?: unknown) => void): void
-  }
-  const readyCheck = internals.readyCheck.bind(cluster)
-  internals.readyCheck = (done) =>
-    readyCheck((error, fail) => (error && isInfoRefused(error) ? done() : done(error, fail)))
 }
 
 /** Resolves with the fields of INFO, if the user may call it. SELECT and INFO cost one round trip together. */

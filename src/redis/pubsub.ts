@@ -17,12 +17,13 @@ export type PublishCommand = 'publish' | 'spublish'
 
 /** Chooses as Redisson does: PUBLISH outside a cluster, and in a cluster by the mode. AUTO asks the server. */
 export async function choosePublish(
-  redis: Redis | Cluster,
+  /** One node, if the server is a cluster. */
+  redis: Redis,
   target: RedisTarget,
   { shardedSubscriptionMode }: Pick<ResolvedOptions, 'shardedSubscriptionMode'>,
   clock: Clock,
 ): Promise<PublishCommand> {
-  if (!(redis instanceof Cluster)) return 'publish'
+  if (target.kind !== 'cluster') return 'publish'
   if (shardedSubscriptionMode !== 'AUTO') return shardedSubscriptionMode === 'ON' ? 'spublish' : 'publish'
   try {
     await inTime(redis.pubsub('SHARDNUMSUB'), target, clock)

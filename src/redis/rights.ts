@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
 import {
@@ -43,7 +43,7 @@ export function publishGrant(publish: PublishCommand, patterns: readonly string[
  * be allowed to call it. Never rejects: without an answer, the first lock or the first release reports the missing right.
  */
 export async function warnOfMissingRights(
-  redis: Redis | Cluster,
+  redis: Redis,
   target: RedisTarget,
   publish: PublishCommand,
   clock: Clock,

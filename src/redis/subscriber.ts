@@ -38,6 +38,7 @@ interface ChannelState {
 
 const CHANNELS_A_COMMAND = 500
 const RETRY_REFUSED_AFTER = 1_000
+const RETRY_MOVED_AFTER = 500
 
 /**
  * The channels of one connection. For each channel it keeps the wanted state and the state that the server has confirmed, and
@@ -51,6 +52,8 @@ export class SubscriberConnection implements ChannelSource {
   /** The number of the connection, so that answers of an earlier connection are ignored. */
   private epoch = 0
   private retry: Timer | undefined
+  /** Runs after MOVED: until the map of slots is new, each subscription would be answered with MOVED at once. */
+  private pause: Timer | undefined
 
   constructor(
     readonly redis: Redis,
@@ -67,7 +70,12 @@ export class SubscriberConnection implements ChannelSource {
     // the others: those that no waiter needs any more must be unsubscribed.
     redis.on('moved', () => {
       this.forget('unknown')
+      if (this.pause) return
       this.reconcileAll()
+      this.pause = clock.after(RETRY_MOVED_AFTER, () => {
+        this.pause = undefined
+        this.reconcileAll()
+      })
     })
     // It reconnects only after its first `ready`, because a client that could not connect is closed.
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
@@ -108,6 +116,7 @@ export class SubscriberConnection implements ChannelSource {
   close(): void {
     this.closed = true
     this.retry?.cancel()
+    this.pause?.cancel()
     this.channels.clear()
     this.redis.disconnect()
   }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Redis } from 'ioredis'
@@ -105,6 +106,23 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
       connection.drop(there)
       await waitUntil('the connection keeps neither', () => connection.size === 0)
       expect(await subscribersOn(setup.nodes, here, 'SHARDNUMSUB')).to.equal(0)
+    } finally {
+      connection.close()
+    }
+  })
+
+  it('A subscription that is answered with MOVED is sent again after a pause, while the map of slots is old (V31)', async () => {
+    const node = new Redis({ ...setup.nodes[0]!, lazyConnect: true })
+    const events = { message() {}, confirmed() {}, broken() {}, error() {} }
+    const connection = new SubscriberConnection(node, true, systemClock, events)
+    try {
+      await node.connect()
+      connection.want(await channelOf(1))
+      for (let answers = 0; answers < 3; answers++) await once(node, 'moved')
+      await withClient(setup.nodes[0]!, (client) => client.config('RESETSTAT'))
+      await sleep(1_000)
+      const stats = await withClient(setup.nodes[0]!, (client) => client.info('errorstats'))
+      expect(Number(/errorstat_MOVED:count=(\d+)/.exec(stats)?.[1] ?? 0)).to.be.below(5)
     } finally {
       connection.close()
     }

@@ -1,0 +1,45 @@
+import { expect } from 'chai'
+import calculateSlot from 'cluster-key-slot'
+import { Redisson } from '../../src/redisson'
+import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { type ClusterSetup, startCluster } from '../kit/servers/index'
+
+/** Of a connect timeout of 10 s. */
+const QUICKLY = 6_000
+
+describe('Redisson.create in a cluster of which a primary hangs', () => {
+  let setup: ClusterSetup
+  const names: string[] = []
+
+  before(async () => {
+    setup = await startCluster({ config: ['cluster-require-full-coverage no'] })
+    while (names.length < 3) {
+      const name = uniqueName()
+      if ((await setup.ownerOf(calculateSlot(name))) !== setup.nodes[1]) names.push(name)
+    }
+    await setup.nodes[1]!.pause()
+  })
+  afterEach(closeAll)
+  after(async () => {
+    await setup.nodes[1]!.resume()
+    await setup.stop()
+  })
+
+  const nodes = () => setup.nodes.map(({ host, port }) => ({ host, port }))
+
+  // The node accepts connections and never answers. ioredis asks nodes at random.
+  it('Redisson.create in a cluster of which a primary hangs succeeds each time, whichever node is asked first (V39)', async () => {
+    for (let times = 0; times < 10; times++) {
+      const took = await timed(async () => {
+        const redisson = await Redisson.create({ redis: { nodes: nodes() } })
+        await redisson.shutdown({ timeout: 0 })
+      })
+      expect(took).to.be.below(QUICKLY)
+    }
+  })
+
+  it('Redisson.create in a cluster of which a primary hangs gives clients that lock at the other primaries (V39)', async () => {
+    const redisson = await createRedisson({ redis: { nodes: nodes() }, checkLockSyncedSlaves: false })
+    for (const name of names) await redisson.getLock(name).withLock(() => {})
+  })
+})

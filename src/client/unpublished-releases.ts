@@ -35,17 +35,16 @@ export class UnpublishedReleases {
 
   private refused(subject: string, channel: string) {
     const pattern = channelPattern(channel)
+    const message =
+      `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ` +
+      `${subject} was released: ${UNNOTIFIED}. ${publishGrant(this.publish, [pattern])}.`
     let outages = this.outages.get(pattern)
     if (!outages) {
       outages = new OutageReporter(this.clock, this.report)
       this.outages.set(pattern, outages)
+      // An application without a listener for `error` must learn of it, too. create() cannot know the names of all objects.
+      process.emitWarning(message, { code: 'RLOCK_PUBLISH_REFUSED' })
     }
-    outages.failed(
-      new RedisRefusedError(
-        `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ` +
-          `${subject} was released: ${UNNOTIFIED}. ${publishGrant(this.publish, [pattern])}.`,
-        undefined,
-      ),
-    )
+    outages.failed(new RedisRefusedError(message, undefined))
   }
 }

@@ -83,6 +83,54 @@ describe('The rights that docs/operations/security.md lists', () => {
     expect(errors).to.deep.equal([])
   })
 
+  it('The rights that docs/operations/security.md lists are enough for names with braces, of every object (V18)', async () => {
+    const [one, other] = [await client(), await client()]
+    const errors: Error[] = []
+    for (const each of [one, other]) each.on('error', (error) => errors.push(error))
+    for (const name of ['lock:{a}:x', 'lock:x']) {
+      const locks = [one, other].map((each) => [
+        each.getLock(name),
+        each.getFairLock(`${name}:fair`),
+        each.getNonReentrantFairLock(`${name}:nfair`),
+        each.getFencedLock(`${name}:fenced`),
+        each.getNonReentrantLock(`${name}:once`),
+        each.getSpinLock(`${name}:spin`),
+        each.getReadWriteLock(`${name}:rw`).writeLock(),
+        each.getTokenLock(`${name}:token`),
+      ])
+      for (const [at, lock] of locks[0]!.entries()) {
+        const hold = await lock.acquire()
+        const waiting = locks[1]![at]!.acquire()
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        await hold.unlock()
+        await (await waiting).unlock()
+      }
+      const read = await one.getReadWriteLock(`${name}:read`).readLock().acquire()
+      const writing = other.getReadWriteLock(`${name}:read`).writeLock().acquire()
+      await read.unlock()
+      await (await writing).unlock()
+      const semaphore = one.getSemaphore(`${name}:sem`)
+      await semaphore.trySetPermits(1)
+      await semaphore.acquire()
+      const permitting = other.getSemaphore(`${name}:sem`).acquire()
+      await semaphore.release()
+      await permitting
+      const expirable = one.getPermitExpirableSemaphore(`${name}:permits`)
+      await expirable.trySetPermits(1)
+      const permit = await expirable.acquirePermit()
+      const next = other.getPermitExpirableSemaphore(`${name}:permits`).acquirePermit()
+      await permit.release()
+      await (await next).release()
+      const latch = one.getCountDownLatch(`${name}:latch`)
+      await latch.trySetCount(1)
+      const opened = other.getCountDownLatch(`${name}:latch`).await()
+      await latch.countDown()
+      await opened
+    }
+    expect(await refused()).to.deep.equal([])
+    expect(errors).to.deep.equal([])
+  })
+
   it('The rights that docs/operations/security.md lists are enough in a cluster, with those that it lists for one', async () => {
     const user = ['user rlock on >secret', ...RIGHTS, ...IN_A_CLUSTER].join(' ')
     const cluster = await startCluster({ config: [user] })
@@ -98,7 +146,7 @@ describe('The rights that docs/operations/security.md lists', () => {
       const [one, other] = [await open(), await open()]
       const errors: Error[] = []
       for (const each of [one, other]) each.on('error', (error) => errors.push(error))
-      for (const name of ['lock:a', 'lock:b', 'lock:c', 'lock:d']) {
+      for (const name of ['lock:a', 'lock:b', 'lock:c', 'lock:{d}:x']) {
         const hold = await one.getReadWriteLock(name).readLock().acquire()
         const waiting = other.getReadWriteLock(name).writeLock().acquire()
         await new Promise((resolve) => setTimeout(resolve, 300))

@@ -39,7 +39,9 @@ export interface SimulatedObject {
  * - `force-release`: forceUnlock, and a DEL by a stranger
  * - `set`: trySetPermits, trySetCount. `add`: addPermits, also negative. `drain`, `count-down`, `await`, `delete`
  * - `look`: isLocked, getHoldCount, availablePermits, getCount: changes nothing
- * - `run`: runOnce
+ *
+ * `runOnce` acquires when its function begins (or answers false), and calls its release when the function ends; its
+ * lease is `atLeast`.
  */
 export type Operation =
   | 'acquire'
@@ -52,7 +54,6 @@ export type Operation =
   | 'await'
   | 'delete'
   | 'look'
-  | 'run'
 
 interface At {
   readonly at: Time

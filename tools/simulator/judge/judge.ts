@@ -1,0 +1,23 @@
+import type { History } from './history'
+import { Reading } from './reading'
+import { judgeAnswers, judgeRunOnce } from './rules/answers'
+import { judgeExclusion } from './rules/exclusion'
+import { judgeLeftovers } from './rules/leftovers'
+import { judgeLosses } from './rules/losses'
+import { judgeFairPlaces, judgeLocalOrder } from './rules/order'
+import { judgePermits } from './rules/permits'
+import { judgeTokens } from './rules/tokens'
+import { judgeWaiting } from './rules/waiting'
+import { checkSequentially } from './sequential/check'
+import type { Violation } from './violation'
+
+const RULES: readonly ((reading: Reading) => Violation[])[] = [
+  ...[judgeExclusion, judgeTokens, judgePermits, judgeWaiting, judgeLocalOrder, judgeFairPlaces],
+  ...[judgeLosses, judgeAnswers, judgeRunOnce, judgeLeftovers, checkSequentially],
+]
+
+/** Looks at a history twice: rules in virtual time, and each name against its sequential specification. */
+export function judge(history: History): readonly Violation[] {
+  const reading = new Reading(history)
+  return RULES.flatMap((rule) => rule(reading)).sort((a, b) => a.at - b.at)
+}

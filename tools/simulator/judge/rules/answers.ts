@@ -1,0 +1,64 @@
+import type { Reading } from '../reading'
+import type { Violation } from '../violation'
+
+/** Errors that only a broken server or connection explains. */
+const OF_AN_OUTAGE = ['REDIS_UNAVAILABLE', 'REDIS_REFUSED', 'LOCK_NOT_REPLICATED', 'LOCK_QUORUM']
+/** Errors that a caller may meet by what it did, or by what it was told. */
+const OF_THE_CALLER = [
+  ...['LOCK_LOST', 'LOCK_TIMEOUT', 'PERMIT_NOT_HELD', 'ILLEGAL_MONITOR_STATE', 'REDISSON_SHUTDOWN'],
+  ...['AbortError', 'aborted'],
+]
+
+/** Every call of a living client is answered, and fails only as docs/guarantees.md says. */
+export function judgeAnswers(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  for (const { called, failed, end, begin } of reading.calls.values()) {
+    const { client, caller, object, operation, id } = called
+    if (reading.javaClients.has(client)) continue
+    const who = `${client}/${caller}`
+    const call = `${called.as ?? operation} of ${object.name}`
+    if (end === undefined) {
+      if (!reading.end || reading.killedAt.has(client)) continue
+      const what = `${who} got no answer to ${call} (call ${id})`
+      violations.push({ rule: 'unanswered', at: reading.lastTime, name: object.name, what, events: [begin] })
+      continue
+    }
+    if (!failed || OF_THE_CALLER.includes(failed.error)) continue
+    const [from, to] = [reading.timeOf(begin), failed.at]
+    const isExcused =
+      OF_AN_OUTAGE.includes(failed.error) &&
+      reading.faults.excuses('errors', { client, name: object.name }, from, to)
+    if (isExcused || !reading.ran(client, from, to)) continue
+    const what = `${who} got ${failed.error} from ${call}, and no fault explains it`
+    violations.push({ rule: 'unexpected-error', at: to, name: object.name, what, events: [begin, end] })
+  }
+  return violations
+}
+
+/** A job that runs once begins again only when `atLeast` is over. */
+export function judgeRunOnce(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  const last = new Map<string, { readonly at: number; readonly index: number; readonly lease: number }>()
+  const { latency, drift } = reading.history.limits
+  for (const { call, enteredAt, owner } of reading.holds) {
+    const { object, lease } = call
+    if (object.kind !== 'run-once' || lease === undefined) continue
+    const at = reading.timeOf(enteredAt)
+    const before = last.get(object.name)
+    last.set(object.name, { at, index: enteredAt, lease })
+    // The lease began on the server, at most one message before the answer was here.
+    if (!before || at - before.at >= before.lease * (1 - drift) - 2 * latency) continue
+    const isExcused = (['data', 'force'] as const).some((excuse) =>
+      reading.faults.excuses(excuse, { name: object.name }, before.at, at),
+    )
+    if (isExcused || hasAbsence(reading, before.at, at)) continue
+    const what = `${owner} ran ${object.name} again ${at - before.at} ms after it began, at least ${before.lease} ms were asked for`
+    violations.push({ rule: 'run-again', at, name: object.name, what, events: [before.index, enteredAt] })
+  }
+  return violations
+}
+
+/** An answer that came to a suspended client is as old as its suspension. */
+function hasAbsence(reading: Reading, from: number, to: number): boolean {
+  return reading.history.events.some(({ at, type }) => type === 'client' && at >= from - 60_000 && at <= to)
+}

@@ -1,0 +1,70 @@
+import type { Called, Limits } from '../history'
+import type { Reading } from '../reading'
+
+/** The longest yield of a cohort (src/waiting/cohort.ts), after each of two releases that it may hear. */
+const YIELD = 2 * 60
+/** The longest pause of a spin lock by default, and its random part. */
+const SPIN_PAUSE = 128
+/** The first waiter of a token lock looks again within a second, and a jitter. */
+const TOKEN_LOOK = 1_000
+/** The places of one client are refreshed at every third of their allowance (5 s), which also finds a free lock. */
+const FAIR_REFRESH = 5_000 / 3
+/** A place of a waiter that died lapses after its allowance, and the next refresh finds that. */
+const FAIR_DEAD_PLACE = 5_000 + FAIR_REFRESH
+/** A round of a multi lock waits for this long with members held, and pauses for this long after a failed one. */
+const MULTI_ROUND = 40 + 64
+/** Until a round has what it wants while others want some of it, too. */
+const MULTI_ROUNDS = 10
+/** One try of a red lock's round waits for so long, and pauses. */
+const RED_ROUND = 400
+/** Timers of a client end on whole ms, the answers of PTTL are whole ms. */
+const ROUNDING = 3
+
+/**
+ * For how long, in virtual ms, an object may be free before a waiter with no fault comes in. Derived so:
+ *
+ * - A release publishes. Message, try and answer travel once each: 3 × latency. The subscription and the try after it may be under
+ *   way: 2 round trips more. So 7 × latency for everything that is woken by a message.
+ * - A lease that ends publishes nothing. The waiter sleeps for the TTL that it read. Its clock may be slow by the drift, and the
+ *   answer travelled: + 3 × latency + drift × the longest lease.
+ * - A process that released yields to its peers, for 60 ms at most after each release that it hears. A peer that was woken and has
+ *   just given up lets the others wait for that: + 2 × 60 ms.
+ * - What was granted to a waiter that gave up is released again: one more release, and its message. So everything counts twice.
+ */
+export function bound(reading: Reading, { object }: Called): number {
+  const { limits } = reading.history
+  const woken = 2 * (7 * limits.latency + leaseEnd(limits) + YIELD) + ROUNDING
+  switch (object.kind) {
+    case 'spin':
+      return woken + 2 * SPIN_PAUSE
+    case 'token':
+      return woken + TOKEN_LOOK
+    case 'fair':
+    case 'non-reentrant-fair':
+      // The lock goes to the head only. A head that died keeps its place for its allowance, one after the other.
+      return woken + 2 * FAIR_REFRESH + deadPlaces(reading, object.name) * FAIR_DEAD_PLACE
+    case 'multi':
+      return woken * (object.members?.length ?? 1) + MULTI_ROUNDS * MULTI_ROUND
+    case 'red':
+      return woken * 2 + MULTI_ROUNDS * RED_ROUND
+    default:
+      return woken
+  }
+}
+
+const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
+  3 * latency + drift * Math.max(watchdogTimeout, longestLease)
+
+/** Callers of killed clients that waited for it: each may have left a place. */
+function deadPlaces({ calls, killedAt }: Reading, name: string): number {
+  let dead = 0
+  for (const { called, end } of calls.values())
+    if (
+      called.object.name === name &&
+      called.operation === 'acquire' &&
+      end === undefined &&
+      killedAt.has(called.client)
+    )
+      dead++
+  return dead
+}

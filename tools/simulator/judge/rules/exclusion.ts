@@ -1,0 +1,82 @@
+import { excludes, type Hold } from '../holds'
+import type { Reading } from '../reading'
+import { ms, type Violation } from '../violation'
+
+/**
+ * No owner is inside beside another one that was not told before. Exact: in virtual time no record comes late. A client
+ * that was suspended is judged by what it did: it may not act (it looks first) after another owner has come in.
+ */
+export function judgeExclusion(reading: Reading): Violation[] {
+  const inside = new Map<string, Set<Hold>>()
+  const violations: Violation[] = []
+  /** Holds of suspended clients, and what came in beside them. */
+  const beside = new Map<Hold, { readonly other: Hold; readonly key: string }>()
+  for (const { index, hold, change } of changesOf(reading)) {
+    if (change === 'act') {
+      const met = beside.get(hold)
+      const isInside = hold.leftAt === undefined || hold.leftAt >= index
+      if (!met || !isInside) continue
+      beside.delete(hold)
+      violations.push(overlap(reading, hold, met.other, met.key, index))
+      continue
+    }
+    for (const key of hold.keys) {
+      const holders = inside.get(key) ?? new Set<Hold>()
+      inside.set(key, holders)
+      if (change === 'leave') {
+        holders.delete(hold)
+        continue
+      }
+      for (const other of holders) {
+        if (!excludes(other, hold, key) || isExcused(reading, other, hold, key)) continue
+        if (wasSuspended(other, index)) beside.set(other, { other: hold, key })
+        else if (wasSuspended(hold, index)) beside.set(hold, { other, key })
+        else violations.push(overlap(reading, other, hold, key, index))
+      }
+      holders.add(hold)
+    }
+  }
+  return violations
+}
+
+interface Change {
+  readonly index: number
+  readonly hold: Hold
+  readonly change: 'enter' | 'leave' | 'act'
+}
+
+function changesOf({ holds, acts }: Reading): Change[] {
+  const changes: Change[] = []
+  for (const hold of holds) {
+    changes.push({ index: hold.enteredAt, hold, change: 'enter' })
+    if (hold.leftAt !== undefined) changes.push({ index: hold.leftAt, hold, change: 'leave' })
+  }
+  for (const { index, hold } of acts) changes.push({ index, hold, change: 'act' })
+  return changes.sort((a, b) => a.index - b.index)
+}
+
+const wasSuspended = ({ suspendedAt }: Hold, index: number) =>
+  suspendedAt !== undefined && suspendedAt <= index
+
+/** The server forgot the first one, or it was taken out by force. */
+function isExcused(reading: Reading, first: Hold, second: Hold, key: string): boolean {
+  const from = reading.timeOf(Math.min(first.calledAt, second.calledAt))
+  const to = reading.timeOf(Math.max(first.enteredAt, second.enteredAt))
+  const { faults } = reading
+  return faults.excuses('data', { name: key }, from, to) || faults.excuses('force', { name: key }, from, to)
+}
+
+function overlap(reading: Reading, first: Hold, second: Hold, key: string, index: number): Violation {
+  const at = reading.timeOf(index)
+  const [came, since] = [second.enteredAt, reading.timeOf(second.enteredAt) - reading.timeOf(first.enteredAt)]
+  const told = first.toldAt
+  const when =
+    told === undefined
+      ? 'was never told'
+      : `was told ${ms(reading.timeOf(told) - reading.timeOf(came))} later`
+  const acted = index === came ? '' : ', and acted after it was resumed'
+  return {
+    ...{ rule: 'exclusion', at, name: key, events: [first.enteredAt, came, index] },
+    what: `${second.owner} came into ${key} ${ms(since)} after ${first.owner}, which ${when}${acted}`,
+  }
+}

@@ -1,0 +1,39 @@
+import type { SimulatedObject } from '../history'
+import type { Reading } from '../reading'
+import type { Violation } from '../violation'
+
+/** At the end no key, channel, timer, listener or state is left (guarantee 7). */
+export function judgeLeftovers({ end, history }: Reading): Violation[] {
+  if (!end) return []
+  const leaks: { readonly name: string; readonly what: string }[] = []
+  for (const { key, ttl, server } of end.keys)
+    if (!mayStay(key, history.objects))
+      leaks.push({
+        name: key,
+        what: `the key ${key}${server ? ` of ${server}` : ''} is left, with the TTL ${ttl}`,
+      })
+  for (const { channel, subscribers, server } of end.channels)
+    leaks.push({
+      name: channel,
+      what: `${subscribers} listen to ${channel}${server ? ` of ${server}` : ''} at the end`,
+    })
+  for (const { client, left } of end.clients)
+    for (const [what, count] of Object.entries(left))
+      if (count !== 0) leaks.push({ name: client, what: `${client} has ${count} ${what} at the end` })
+  return leaks.map(({ name, what }) => ({
+    rule: 'left-over',
+    at: end.at,
+    name,
+    what,
+    events: [history.events.length - 1],
+  }))
+}
+
+/** What belongs to the object and not to an owner: the counter of tokens, the permits, what a latch has left. */
+function mayStay(key: string, objects: readonly SimulatedObject[]): boolean {
+  return objects.some(({ kind, name }) => {
+    if (kind === 'fenced') return key === `redisson_lock_token:{${name}}`
+    if (kind === 'semaphore' || kind === 'permits' || kind === 'latch') return key === name
+    return false
+  })
+}

@@ -1,0 +1,73 @@
+import type { Hold } from '../holds'
+import type { Reading } from '../reading'
+import { ms, type Violation } from '../violation'
+
+/** A hold is told of its end before the server lets another owner in, and is not told of an end without a cause. */
+export function judgeLosses(reading: Reading): Violation[] {
+  return [...noticedLate(reading), ...unexplained(reading)]
+}
+
+/** The key ran out on the server while its owner still believed that it is inside (guarantee 5). */
+function noticedLate(reading: Reading): Violation[] {
+  const byField = new Map<string, Hold>()
+  for (const hold of reading.holds) for (const field of hold.fields) byField.set(field, hold)
+  const violations: Violation[] = []
+  for (const [name, facts] of reading.keys) {
+    let before: readonly string[] = []
+    for (const { event, index } of facts) {
+      const gone = event.expired ? before.filter((owner) => !event.owners.includes(owner)) : []
+      before = event.owners
+      for (const field of gone) {
+        const hold = byField.get(field)
+        if (!hold || hold.enteredAt > index || (hold.leftAt ?? Number.POSITIVE_INFINITY) <= index) continue
+        const { client } = hold.call
+        if (reading.javaClients.has(client) || hold.suspendedAt !== undefined) continue
+        const from = reading.timeOf(hold.calledAt)
+        if (reading.faults.excuses('data', { name }, from, event.at)) continue
+        const told =
+          hold.toldAt === undefined
+            ? 'was never told'
+            : `was told ${ms(reading.timeOf(hold.toldAt) - event.at)} later`
+        violations.push({
+          ...{ rule: 'noticed-late', at: event.at, name, events: [hold.enteredAt, index] },
+          what: `the lease of ${hold.owner} on ${name} ran out while it was inside: it ${told}`,
+        })
+      }
+    }
+  }
+  return violations
+}
+
+/** A hold that the watchdog renews is lost by a fault only. */
+function unexplained(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  for (const { type, ...told } of reading.history.events.filter((event) => event.type === 'told')) {
+    if (type !== 'told' || told.how === 'lease') continue
+    const hold = reading.calls.get(told.hold)?.hold
+    if (!hold || hold.call.lease !== undefined || reading.javaClients.has(hold.call.client)) continue
+    const { client, object } = hold.call
+    const from = reading.timeOf(hold.calledAt)
+    if (reading.closedAt.has(client) || reading.killedAt.has(client) || hold.suspendedAt !== undefined)
+      continue
+    const isCaused = [object.name, ...hold.keys].some((name) =>
+      (['loss', 'data', 'force'] as const).some((excuse) =>
+        reading.faults.excuses(excuse, { client, name }, from, told.at),
+      ),
+    )
+    // Told of by the answer to its own release: nothing was lost.
+    if (isCaused || hold.ending === 'released' || wasForced(reading, hold, told.at)) continue
+    violations.push({
+      ...{ rule: 'unexplained-loss', at: told.at, name: object.name, events: [hold.enteredAt] },
+      what: `${hold.owner} was told that ${object.name} is lost, and nothing was broken`,
+    })
+  }
+  return violations
+}
+
+function wasForced(reading: Reading, hold: Hold, until: number): boolean {
+  for (const { called, begin } of reading.calls.values()) {
+    const isForced = called.operation === 'force-release' && hold.keys.includes(called.object.name)
+    if (isForced && reading.timeOf(begin) <= until) return true
+  }
+  return false
+}

@@ -1,0 +1,25 @@
+import type { Call, Reading } from '../reading'
+import type { Violation } from '../violation'
+
+/** The tokens of a fenced lock rise from one acquisition to the next, in the order in which callers come in. */
+export function judgeTokens(reading: Reading): Violation[] {
+  const last = new Map<string, Call>()
+  const violations: Violation[] = []
+  const calls = [...reading.calls.values()].filter(({ returned }) => returned?.token !== undefined)
+  for (const call of calls.sort((a, b) => a.end! - b.end!)) {
+    const { name } = call.called.object
+    const before = last.get(name)
+    last.set(name, call)
+    if (!before) continue
+    const at = reading.timeOf(call.end!)
+    if (call.returned!.token! > before.returned!.token!) continue
+    if (reading.faults.excuses('data', { name }, reading.timeOf(before.begin), at)) continue
+    violations.push({
+      ...{ rule: 'token', at, name, events: [before.end!, call.end!] },
+      what:
+        `${call.called.client}/${call.called.caller} came into ${name} with the token ${call.returned!.token} after ` +
+        `${before.called.client}/${before.called.caller} with ${before.returned!.token}`,
+    })
+  }
+  return violations
+}

@@ -1,0 +1,117 @@
+import type { KeyChanged, ObjectKind, Time } from '../history'
+import { type Side, sidesOf } from '../holds'
+import type { Call, Reading } from '../reading'
+import { ms, type Violation } from '../violation'
+import { bound } from './bounds'
+
+/**
+ * No waiter sleeps before a free object: while it is free for it on the server, with no fault that excuses a delay, its own
+ * client awake, it or another waiter comes in within the bound of its object.
+ */
+export function judgeWaiting(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  for (const call of reading.calls.values()) {
+    const { operation, object, wait } = call.called
+    if (operation !== 'acquire' && operation !== 'await') continue
+    // How fast a Java peer wakes is not judged here, and one try does not wait.
+    if (reading.javaClients.has(call.called.client) || wait === 0 || object.kind === 'run-once') continue
+    const asleep = longestBeforeFree(reading, call)
+    if (!asleep) continue
+    violations.push({
+      ...{ rule: 'asleep', at: asleep.to, name: object.name, events: [call.begin] },
+      what:
+        `${call.called.client}/${call.called.caller} waits for ${object.name} (${object.kind}), which is free since ` +
+        `${ms(asleep.to - asleep.from)}; ${ms(asleep.bound)} are its bound`,
+    })
+  }
+  return violations
+}
+
+interface Asleep {
+  readonly from: Time
+  readonly to: Time
+  readonly bound: number
+}
+
+function longestBeforeFree(reading: Reading, call: Call): Asleep | undefined {
+  const { called, begin, end } = call
+  const killed = reading.killedAt.get(called.client)
+  const closed = reading.closedAt.get(called.client)
+  const from = reading.timeOf(begin)
+  const last = Math.min(
+    ...[end, killed, closed].filter((index) => index !== undefined).map((index) => reading.timeOf(index)),
+  )
+  const to = Math.min(last, reading.lastTime)
+  const most = bound(reading, called)
+  if (to - from <= most) return undefined
+  for (const free of freeTimes(reading, call, from, to)) {
+    if (free.to - free.from <= most) continue
+    // Only the time that no fault and no absence excuses counts.
+    for (const quiet of awake(reading, called.client, free)) {
+      const names = called.object.kind === 'multi' ? undefined : called.object.name
+      const touched = names === undefined ? { client: called.client } : { client: called.client, name: names }
+      if (reading.faults.longestQuiet('delay', touched, quiet.from, quiet.to) > most)
+        return { ...quiet, bound: most }
+    }
+  }
+  return undefined
+}
+
+interface Span {
+  readonly from: Time
+  readonly to: Time
+}
+
+/** When all its names were free for it at once. */
+function freeTimes(reading: Reading, { called }: Call, from: Time, to: Time): Span[] {
+  let spans: Span[] = [{ from, to }]
+  for (const [name, side] of sidesOf(called.object)) {
+    const facts = reading.keys.get(name)
+    if (!facts) return []
+    const own = spansOf(facts, to, (event) => isFree(event, called.object.kind, side, called.units ?? 1))
+    spans = spans.flatMap((span) =>
+      own
+        .map((other) => ({ from: Math.max(span.from, other.from), to: Math.min(span.to, other.to) }))
+        .filter((both) => both.to > both.from),
+    )
+  }
+  return spans
+}
+
+function spansOf(
+  facts: readonly { readonly event: KeyChanged }[],
+  to: Time,
+  isOpen: (event: KeyChanged) => boolean,
+): Span[] {
+  const spans: Span[] = []
+  let since: Time | undefined
+  for (const { event } of facts) {
+    const isOpenNow = isOpen(event)
+    if (isOpenNow) since ??= event.at
+    else if (since !== undefined) {
+      spans.push({ from: since, to: event.at })
+      since = undefined
+    }
+  }
+  if (since !== undefined) spans.push({ from: since, to })
+  return spans
+}
+
+function isFree({ owners, value }: KeyChanged, kind: ObjectKind, side: Side, units: number): boolean {
+  if (kind === 'latch') return (value ?? 0) <= 0
+  if (side === 'permits') return (value ?? 0) >= units
+  if (side === 'read') return !owners.some((owner) => owner.endsWith(':write'))
+  return owners.length === 0
+}
+
+function awake(reading: Reading, client: string, { from, to }: Span): Span[] {
+  const spans: Span[] = []
+  let since = from
+  for (const absence of reading.absencesOf(client)) {
+    if (absence.to < since || absence.from > to) continue
+    if (absence.from > since) spans.push({ from: since, to: absence.from })
+    since = Math.max(since, absence.to)
+  }
+  if (since < to) spans.push({ from: since, to })
+  return spans
+}

@@ -1,0 +1,76 @@
+import type { Called, Operation } from '../history'
+import { type Hold, ownerOf, sidesOf } from '../holds'
+import type { Call, Reading } from '../reading'
+import type { Action, SequentialOperation } from './specification'
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/** What happened to each name, for the check against its specification. */
+export function operationsByName(reading: Reading): Map<string, SequentialOperation[]> {
+  const byName = new Map<string, SequentialOperation[]>()
+  const add = (name: string, operation: SequentialOperation) => {
+    const others = byName.get(name)
+    if (others) others.push(operation)
+    else byName.set(name, [operation])
+  }
+  for (const call of reading.calls.values())
+    for (const [name, side] of sidesOf(call.called.object)) {
+      const ownSide = side === 'read' || side === 'write' ? side : undefined
+      for (const operation of operationsOf(call, ownSide)) add(name, operation)
+    }
+  for (const hold of reading.holds)
+    for (const [name, side] of sidesOf(hold.call.object)) {
+      const ownSide = side === 'read' || side === 'write' ? side : undefined
+      const operation = endOf(hold, ownSide)
+      if (operation) add(name, operation)
+    }
+  return byName
+}
+
+const COUNTED: readonly Operation[] = ['set', 'add', 'drain', 'count-down', 'await', 'delete']
+
+function operationsOf(call: Call, side: Action['side']): SequentialOperation[] {
+  const { called, returned, failed, begin, end } = call
+  const { id, operation, units = 1 } = called
+  const { token, value, ok } = returned ?? {}
+  const kind = operation as Action['kind']
+  const action: Action = { kind, owner: actorOf(call), side, units, ok, token, value }
+  const isAnswered = returned !== undefined && end !== undefined
+  if (operation === 'acquire') {
+    if (isAnswered && ok) return [{ id, action, begin, end }]
+    // One that is not answered may take permits that no release returns. Of a lock it explains nothing.
+    const mayTake = called.object.kind === 'semaphore' && !isAnswered && (failed?.mayBeApplied ?? true)
+    return mayTake ? [{ id, action, begin, end: NEVER }] : []
+  }
+  if (operation === 'release') {
+    if (isAnswered) return [{ id, action, begin, end }]
+    // It ends the hold here, and takes effect when it can, or its lease does.
+    if (!failed || failed.mayBeApplied)
+      return [{ id, action: { ...action, kind: releasedLate(called) }, begin, end: NEVER }]
+    return call.hold?.side === 'permits' ? [] : [{ id, action: { ...action, kind: 'end' }, begin, end: end! }]
+  }
+  if (operation === 'look') return isAnswered && value !== undefined ? [{ id, action, begin, end }] : []
+  if (!COUNTED.includes(operation)) return []
+  if (isAnswered) return [{ id, action, begin, end }]
+  const mayHappen = operation !== 'await' && (failed?.mayBeApplied ?? true)
+  return mayHappen ? [{ id, action: { ...action, ok: undefined }, begin, end: NEVER }] : []
+}
+
+/** The owner of a release is the one whose hold it is, also where another caller releases it. */
+function actorOf({ called, hold }: Call): string {
+  return called.operation === 'release' && hold ? hold.owner : ownerOf(called)
+}
+
+const releasedLate = ({ object }: Called): Action['kind'] => (object.kind === 'semaphore' ? 'release' : 'end')
+
+/** A hold that was lost, ran out, or died with its client. */
+function endOf(hold: Hold, side: Action['side']): SequentialOperation | undefined {
+  const { id, owner, units, ending, leftAt, suspendedAt, call } = hold
+  if (leftAt === undefined || ending === 'released') return undefined
+  // Permits without a lease are gone with their owner.
+  if (call.object.kind === 'semaphore') return undefined
+  const action: Action = { kind: 'end', owner, side, units }
+  // The key of a killed client stays until its lease ends; a suspended one learns of its end later.
+  if (ending === 'killed') return { id, action, begin: suspendedAt ?? leftAt, end: NEVER }
+  return { id, action, begin: suspendedAt ?? leftAt, end: leftAt }
+}

@@ -1,0 +1,55 @@
+import { endOf } from '../faults'
+import type { FaultInjected } from '../history'
+import type { Reading } from '../reading'
+import type { SequentialOperation } from './specification'
+
+const COUNTERS = ['semaphore', 'permits', 'latch']
+
+/**
+ * Leaves out what a fault excuses. A hold that the server forgot, or that was taken out by force, is left out as a whole: that
+ * can only make a history easier to explain. What a counter has after such a fault is unknown, so its history ends there.
+ */
+export function undisturbed(
+  reading: Reading,
+  name: string,
+  operations: readonly SequentialOperation[],
+): readonly SequentialOperation[] {
+  const faults = reading.faults.all.filter(
+    ({ excuses, names }) =>
+      (excuses.includes('data') || excuses.includes('force')) && (!names || names.includes(name)),
+  )
+  const forced = [...reading.calls.values()].filter(
+    ({ called }) => called.operation === 'force-release' && called.object.name === name,
+  )
+  if (faults.length === 0 && forced.length === 0) return operations
+  const kind = reading.history.objects.find((object) => object.name === name)?.kind
+  if (kind && COUNTERS.includes(kind)) {
+    const first = Math.min(...faults.map(({ at }) => at))
+    return until(reading, operations, first)
+  }
+  const touched = new Set<number>()
+  for (const hold of reading.holds) {
+    if (!hold.keys.includes(name)) continue
+    const from = reading.timeOf(hold.calledAt)
+    const last = Math.max(hold.releasedAt ?? 0, hold.toldAt ?? 0, hold.leftAt ?? 0)
+    const to = last === 0 || hold.ending === 'killed' ? Number.POSITIVE_INFINITY : reading.timeOf(last)
+    const isTouched =
+      faults.some((fault) => overlaps(fault, from, to)) ||
+      forced.some(({ begin, end }) => {
+        const endsAt = end === undefined ? Number.POSITIVE_INFINITY : reading.timeOf(end)
+        return reading.timeOf(begin) <= to && endsAt >= from
+      })
+    if (isTouched) touched.add(hold.id)
+  }
+  return operations.filter(({ id }) => !touched.has(reading.calls.get(id)?.hold?.id ?? -1))
+}
+
+const overlaps = (fault: FaultInjected, from: number, to: number) => fault.at <= to && endOf(fault) >= from
+
+function until(reading: Reading, operations: readonly SequentialOperation[], time: number) {
+  return operations.flatMap((operation) => {
+    if (reading.timeOf(operation.begin) >= time) return []
+    const isOver = operation.end !== Number.POSITIVE_INFINITY && reading.timeOf(operation.end) < time
+    return [isOver ? operation : { ...operation, end: Number.POSITIVE_INFINITY }]
+  })
+}

@@ -8,7 +8,8 @@
 --
 -- unseenEnd(key, count, wanted, seen): returns nil if the release may go on. Otherwise returns when the lease of `key` ends, or
 -- 0 without a lease. `seen` is the lease end that the client last saw.
--- setLease(key, count, wanted, lease): sets the lease of a release that may go on.
+-- setLease(key, count, wanted, lease): sets the lease of a release that may go on. Called before the count changes: PEXPIRE needs
+-- no memory, and a server without free memory allows the commands of a script after its first write.
 
 --- @include "lease-end"
 local function unseenEnd(key, count, wanted, seen)

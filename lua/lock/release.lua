@@ -46,8 +46,8 @@ local unseen = unseenEnd(KEYS[1], count, wanted, ARGV[6])
 if unseen then
   return { 4, unseen }
 end
+setLease(KEYS[1], count, wanted, tonumber(ARGV[3]))
 if count > wanted then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
 end
-setLease(KEYS[1], count, wanted, tonumber(ARGV[3]))
 return { 1, leaseEndOf(KEYS[1]) }

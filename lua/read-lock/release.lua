@@ -34,6 +34,7 @@ end
 
 --- @include "partial-release"
 --- @include "read-levels"
+--- @include "pass-shortage"
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -67,6 +68,7 @@ eachLevel(kept + 1, count, function(level)
 end)
 
 if kept > 0 then
+  passShortage(KEYS[2])
   redis.call('hincrby', KEYS[1], ARGV[1], kept - count)
   local top = timeoutKey(ARGV[1], kept)
   if tonumber(ARGV[3]) > math.max(redis.call('pttl', top), 0) then

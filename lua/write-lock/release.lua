@@ -51,17 +51,18 @@ if wanted > 0 then
   if unseen then
     return { 4, unseen }
   end
+  setLease(KEYS[1], count, wanted, math.max(tonumber(ARGV[3]), longest))
   if count > wanted then
     redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
   end
-  setLease(KEYS[1], count, wanted, math.max(tonumber(ARGV[3]), longest))
   return { 1, leaseEndOf(KEYS[1]) }
 end
 
 -- The field of the owner is deleted last: if a right is missing for an earlier command, the release can be sent again.
 if longest > 0 then
-  redis.call('hset', KEYS[1], 'mode', 'read')
+  -- First a command that needs no memory: a server without free memory allows the commands of a script after its first write.
   redis.call('pexpire', KEYS[1], longest)
+  redis.call('hset', KEYS[1], 'mode', 'read')
   redis.call('hdel', KEYS[1], ARGV[1])
 else
   redis.call('del', KEYS[1])

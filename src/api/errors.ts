@@ -6,10 +6,8 @@ export abstract class RedissonError extends Error {
   /** Stable across versions and minification; compare this rather than the message. */
   abstract readonly code: string
 
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = new.target.name
-  }
+  /** Also in a bundle, which may rename the class. */
+  abstract override readonly name: string
 }
 
 /**
@@ -17,6 +15,7 @@ export abstract class RedissonError extends Error {
  * IllegalMonitorStateException.
  */
 export class IllegalMonitorStateError extends RedissonError {
+  override readonly name: string = 'IllegalMonitorStateError'
   override readonly code: string = 'ILLEGAL_MONITOR_STATE'
 }
 
@@ -25,6 +24,7 @@ export class IllegalMonitorStateError extends RedissonError {
  * server lost the key. Another owner may hold the lock now.
  */
 export class LockLostError extends IllegalMonitorStateError {
+  override readonly name = 'LockLostError'
   override readonly code = 'LOCK_LOST'
   /** What the function of `withLock` returned, if it finished in spite of the loss. */
   result?: unknown
@@ -45,6 +45,7 @@ export class LockLostError extends IllegalMonitorStateError {
 
 /** The permits are no longer held: they were released already, or their leases ended. */
 export class PermitNotHeldError extends RedissonError {
+  override readonly name = 'PermitNotHeldError'
   override readonly code = 'PERMIT_NOT_HELD'
   /** What the function of `withPermit` returned, if it finished in spite of the loss. */
   result?: unknown
@@ -63,16 +64,19 @@ export class PermitNotHeldError extends RedissonError {
 
 /** The client is shutting down or has been shut down. */
 export class RedissonShutdownError extends RedissonError {
+  override readonly name = 'RedissonShutdownError'
   override readonly code = 'REDISSON_SHUTDOWN'
 }
 
 /** No replica acknowledged the acquisition within `slavesSyncTimeout`; the lock was released. */
 export class LockNotReplicatedError extends RedissonError {
+  override readonly name = 'LockNotReplicatedError'
   override readonly code = 'LOCK_NOT_REPLICATED'
 }
 
 /** `withLock` did not acquire the lock within its `waitTime`, because another owner held it. */
 export class LockTimeoutError extends RedissonError {
+  override readonly name = 'LockTimeoutError'
   override readonly code = 'LOCK_TIMEOUT'
 
   constructor(
@@ -122,6 +126,7 @@ export interface LockMember {
 
 /** A RedLock was not acquired: too few of its members could be reached, or they answered too late. */
 export class LockQuorumError extends RedissonError {
+  override readonly name = 'LockQuorumError'
   override readonly code = 'LOCK_QUORUM'
 
   constructor(
@@ -138,6 +143,7 @@ export class LockQuorumError extends RedissonError {
 
 /** The server could not be reached, or answered only transient errors, for as long as the call may wait. */
 export class RedisUnavailableError extends RedissonError {
+  override readonly name = 'RedisUnavailableError'
   override readonly code = 'REDIS_UNAVAILABLE'
 }
 
@@ -146,6 +152,7 @@ export class RedisUnavailableError extends RedissonError {
  * (NOAUTH, WRONGPASS), or the server does not know the command.
  */
 export class RedisRefusedError extends RedissonError {
+  override readonly name = 'RedisRefusedError'
   override readonly code = 'REDIS_REFUSED'
 
   constructor(
@@ -160,5 +167,6 @@ export class RedisRefusedError extends RedissonError {
 
 /** The key holds something other than a lock of this kind. */
 export class WrongTypeError extends RedissonError {
+  override readonly name = 'WrongTypeError'
   override readonly code = 'WRONG_TYPE'
 }

@@ -12,7 +12,6 @@ import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
-import type { AcquireResult } from '../reentrant/acquire-request'
 import { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
 import type { Caller } from '../reentrant/hold'
 import type { ReenterReply } from '../reentrant/lock-scripts'
@@ -88,6 +87,7 @@ export interface RFencedLock extends RLock {
  * token that the resource has seen.
  */
 export class FencingTokenError extends RedissonError {
+  override readonly name = 'FencingTokenError'
   override readonly code = 'FENCING_TOKEN'
 
   constructor(
@@ -192,18 +192,19 @@ function tokenKey(key: string): string {
   return prefixed('redisson_lock_token', key)
 }
 
-class FencedHold extends AcquiredLockHold<number> implements FencedLockHold {
+class FencedHold extends AcquiredLockHold implements FencedLockHold {
   get token(): number {
-    return this.grant
+    // A hold table keeps holds of all kinds of locks. Each acquisition of this kind sets the token of its owner.
+    return this.hold.grant as number
   }
 }
 
 /** See the interface. */
-export class FencedLock extends ReentrantLock<number, FencedLockHold> implements RFencedLock {
+export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
   private readonly tokenKeys: readonly string[]
 
   constructor(context: Context, name: string, key: string) {
-    super(context, new FencedLockScripts(name, key, context))
+    super(context, new FencedLockScripts(name, key, context), FencedHold)
     this.tokenKeys = [tokenKey(key)]
   }
 
@@ -213,7 +214,7 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this.acquireBare(lockArguments(first, unit)))!.grant
+    return (await this.acquireBare(lockArguments(first, unit)))!.token
   }
 
   async tryLockAndGetToken(
@@ -221,14 +222,14 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<number | undefined> {
-    return (await this.acquireBare(tryLockArguments(first, second, third)))?.grant
+    return (await this.acquireBare(tryLockArguments(first, second, third)))?.token
   }
 
   protected override async acquireFor(
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
-  ): Promise<AcquireResult<number>> {
+  ): Promise<FencedHold | undefined> {
     try {
       return await super.acquireFor(caller, options, byToken)
     } catch (error) {
@@ -241,9 +242,5 @@ export class FencedLock extends ReentrantLock<number, FencedLockHold> implements
         { cause: error },
       )
     }
-  }
-
-  protected override handleOf(acquired: AcquiredLockHold<number>): FencedLockHold {
-    return new FencedHold(this.scripts, acquired.hold, acquired.level)
   }
 }

@@ -3,7 +3,7 @@ import type { Mutex } from 'async-mutex'
 /** The part of a hold that this folder needs. The engine above defines the rest. */
 export interface OwnedHold {
   readonly lockId: string
-  readonly levels: readonly { readonly thread: object | undefined }[]
+  readonly levels: Iterable<{ readonly thread: object | undefined }>
 }
 
 /** The state of one caller and one lock. The table drops it as soon as the caller neither holds nor acquires the lock. */

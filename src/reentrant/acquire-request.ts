@@ -3,17 +3,20 @@ import type { Context } from '../client/context'
 import type { BranchPlace } from '../ownership/branch-place'
 import type { Moment } from '../util/clock'
 import type { AcquiredLockHold } from './acquired-lock-hold'
-import type { Caller, HoldRef, Level } from './hold'
-import type { LockScripts } from './lock-scripts'
+import type { Caller, Hold, HoldRef, Level } from './hold'
+import type { AnyLockScripts } from './lock-scripts'
 
-/** Undefined: the wait was over. */
-export type AcquireResult<Grant> = AcquiredLockHold<Grant> | undefined
+/** The class of the LockHolds of one kind of lock. */
+export type HandleClass<Handle extends AcquiredLockHold> = new (
+  scripts: AnyLockScripts,
+  hold: Hold,
+  level: Level,
+) => Handle
 
-// biome-ignore lint/suspicious/noExplicitAny: only the answer to an acquisition depends on the payload of a grant.
-export type AnyAcquireRequest = AcquireRequest<any>
+export type AnyAcquireRequest = AcquireRequest<AcquiredLockHold>
 
 /** What a caller asked for, and what is left of its wait. */
-export class AcquireRequest<Grant> {
+export class AcquireRequest<Handle extends AcquiredLockHold> {
   /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
   branchPlace: BranchPlace | undefined
   /** The entry of its hold; undefined where each acquisition is an owner of its own. */
@@ -22,7 +25,8 @@ export class AcquireRequest<Grant> {
 
   constructor(
     readonly context: Context,
-    readonly scripts: LockScripts<Grant>,
+    readonly scripts: AnyLockScripts,
+    private readonly Handle: HandleClass<Handle>,
     readonly caller: Caller,
     private readonly options: AcquireArguments,
     private readonly byToken: boolean,
@@ -56,9 +60,11 @@ export class AcquireRequest<Grant> {
     this.signal?.throwIfAborted()
   }
 
-  /** The level that it acquires by a command sent at `granted`. */
-  level(granted: Moment): Level {
+  /** Adds the level that was acquired by a command sent at `granted`. */
+  addLevel(hold: Hold, granted: Moment): Handle {
     const { byToken, branchPlace, caller, options } = this
-    return { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
+    const level = { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
+    hold.levels.add(level)
+    return new this.Handle(this.scripts, hold, level)
   }
 }

@@ -4,8 +4,8 @@ import { newThreadId } from '../ownership/process-state'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
-import type { AcquireRequest, AcquireResult, AnyAcquireRequest } from './acquire-request'
-import { AcquiredLockHold } from './acquired-lock-hold'
+import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
+import type { AcquiredLockHold } from './acquired-lock-hold'
 import { Hold, type HoldRef } from './hold'
 import { LockOrphan, releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts } from './lock-scripts'
@@ -15,15 +15,17 @@ import { waitForSiblingBranches } from './wait-for-sibling-branches'
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** Acquires the lock for a caller: a new hold, or another level of its hold. Undefined when the wait was over. */
-export function acquire<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+export function acquire<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
+): Promise<Handle | undefined> {
   return request.place ? acquireAlone(request, request.place) : acquireAnew(request)
 }
 
 /** Rejects if another acquisition of this caller is in flight: a caller acquires a lock once at a time. */
-async function acquireAlone<Grant>(
-  request: AcquireRequest<Grant>,
+async function acquireAlone<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
   place: HoldRef,
-): Promise<AcquireResult<Grant>> {
+): Promise<Handle | undefined> {
   request.assertWanted()
   const { context, scripts, caller } = request
   if (place.table.get(place.key)?.acquiring?.isLocked())
@@ -49,7 +51,9 @@ async function acquireAlone<Grant>(
   }
 }
 
-async function acquireScoped<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+async function acquireScoped<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
+): Promise<Handle | undefined> {
   const { scripts, caller } = request
   const hold = caller.holdOf(scripts.lockId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
@@ -57,7 +61,9 @@ async function acquireScoped<Grant>(request: AcquireRequest<Grant>): Promise<Acq
   return reentered ?? (await acquireAnew(request))
 }
 
-async function acquireAnew<Grant>(request: AcquireRequest<Grant>): Promise<AcquireResult<Grant>> {
+async function acquireAnew<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
+): Promise<Handle | undefined> {
   request.assertWanted()
   const { context, scripts, caller, lease, signal } = request
   const companion = scripts.companion?.(caller, !request.isWaitOver)
@@ -87,10 +93,9 @@ async function acquireAnew<Grant>(request: AcquireRequest<Grant>): Promise<Acqui
       request.assertWanted()
       continue
     }
-    const level = request.level(reply.sent)
-    hold.levels.push(level)
+    const handle = request.addLevel(hold, reply.sent)
     take(request, hold)
-    return new AcquiredLockHold(scripts, hold, level)
+    return handle
   }
 }
 

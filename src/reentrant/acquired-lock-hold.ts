@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
 import { type ReleaseOptions, releaseOptions } from '../api/arguments'
-import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
@@ -10,8 +9,12 @@ import type { Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { leaveToLease, release } from './release'
 
-/** A LockHold: the right to release one level, once. `Grant` is the payload of a grant, a fencing token for instance. */
-export class AcquiredLockHold<Grant = unknown> implements LockHold {
+/**
+ * A LockHold: the right to release one level, once. It is made with its level, and every caller gets this one object. A kind
+ * of lock whose holds have more, a fencing token for instance, extends this class.
+ */
+export class AcquiredLockHold implements LockHold {
+  /** Its caller released it. The release may be in flight. */
   private unlocked = false
 
   constructor(
@@ -32,30 +35,23 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
     return this.hold.owner
   }
 
-  /** The payload of its owner's newest grant. */
-  get grant(): Grant {
-    // A hold table keeps holds of all kinds of locks, so their type does not say which payload they have. Each acquisition of
-    // a kind with a payload sets it.
-    return this.hold.grant as Grant
-  }
-
   get signal(): AbortSignal {
     this.hold.checkLive()
     return this.hold.signal
   }
 
   get isHeld(): boolean {
-    return this.hold.checkLive() && this.hold.levels.includes(this.level)
+    return this.hold.checkLive() && this.hold.levels.has(this.level)
   }
 
   unlock(options?: ReleaseOptions): Promise<void> {
     const { scripts, hold, level } = this
-    if (this.unlocked) return Promise.reject(this.unlockedAlready())
+    if (this.unlocked) return Promise.reject(hold.releasedAlready())
     let signal: AbortSignal | undefined
     try {
       signal = releaseOptions(options).signal
-      this.unlocked = true
       hold.context.assertNotClosed()
+      this.unlocked = true
     } catch (error) {
       return Promise.reject(error)
     }
@@ -74,13 +70,6 @@ export class AcquiredLockHold<Grant = unknown> implements LockHold {
   /** From now on the thread finds this hold as its own. */
   adoptBy(thread: LogicalThread): void {
     new ThreadCaller(this.hold.context, thread).adopt(this.hold)
-  }
-
-  private unlockedAlready(): IllegalMonitorStateError {
-    return new IllegalMonitorStateError(
-      `This hold on the lock ${quote(this.lockName)} was released already ` +
-        `(client ${this.hold.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
-    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

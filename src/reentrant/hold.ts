@@ -1,4 +1,4 @@
-import { LockLostError } from '../api/errors'
+import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason, type Renewal } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
@@ -36,7 +36,8 @@ const EXPLANATIONS: Record<LossReason, string> = {
 
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
-  readonly levels: Level[] = []
+  /** In the order in which they were acquired. */
+  readonly levels = new Set<Level>()
   /** The payload of the newest grant, if grants of this kind of lock have one. */
   grant: unknown
   /** Its entry in the hold table of its caller. A caller without a scope has no entry. */
@@ -74,7 +75,8 @@ export class Hold extends Lease {
   }
 
   get needsWatchdog(): boolean {
-    return this.levels.some((level) => level.leaseTime === undefined)
+    for (const { leaseTime } of this.levels) if (leaseTime === undefined) return true
+    return false
   }
 
   get holder(): string {
@@ -89,7 +91,7 @@ export class Hold extends Lease {
     this.lossReason = reason
     this.releaseLateCopyOnce()
     const error = this.lossError()
-    if (reason === 'lease' && !this.needsWatchdog && this.levels.length > 0) {
+    if (reason === 'lease' && !this.needsWatchdog && this.levels.size > 0) {
       this.end('expired', error)
       ref?.table.retire(ref.key, this)
       this.releaseOrphan?.()
@@ -115,6 +117,20 @@ export class Hold extends Lease {
     )
   }
 
+  /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
+  drop(level: Level): void {
+    if (!this.levels.delete(level)) throw this.releasedAlready()
+    level.branchPlace?.leave()
+  }
+
+  /** For a caller that releases a level a second time. */
+  releasedAlready(): IllegalMonitorStateError {
+    return new IllegalMonitorStateError(
+      `This hold on the lock ${quote(this.lockName)} was released already ` +
+        `(client ${this.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
+    )
+  }
+
   renewalFailed(error: unknown): void {
     const { lockName, kind, owner, threadId } = this
     this.context.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
@@ -126,7 +142,7 @@ export class Hold extends Lease {
    */
   leaseForLevels(lessElapsed: boolean): number {
     return Math.max(
-      ...this.levels.map(({ leaseTime, granted }) => {
+      ...Array.from(this.levels, ({ leaseTime, granted }) => {
         if (leaseTime === undefined) return this.context.lockWatchdogTimeout
         return lessElapsed ? leaseTime - this.clock.elapsedSince(granted) : leaseTime
       }),

@@ -134,7 +134,7 @@ export interface LockScripts<Grant = undefined> {
   newAttempt?(options: AttemptOptions): LockAttempt<Grant>
   /** The hash field, or the token, that marks an owner in Redis. */
   ownerField(threadId: number): string
-  /** The owner field gives the right to release the lock. So it appears in no event, list or message. */
+  /** The owner field gives the right to release the lock. So it appears in no event, list, message or answer: its SHA-1 does. */
   readonly ownerIsSecret?: boolean
   acquire(owner: string, lease: number, companion: string | undefined): ScriptCall<Outcome<Grant>>
   /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */

@@ -4,19 +4,25 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/step-after-try'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
-import type { AcquireRequest, AcquireResult, AnyAcquireRequest } from './acquire-request'
-import { AcquiredLockHold } from './acquired-lock-hold'
+import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
+import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
 import { releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts, ReenterReply } from './lock-scripts'
-import { release, updateLevels, wrongTypeAs } from './release'
+import { updateLevels, wrongTypeAs } from './release'
 
-/** Re-enters after earlier operations on the hold. If the signal aborts or the wait ends first, the late level is released. */
-export async function reenterInTime<Grant>(
-  request: AcquireRequest<Grant>,
+/** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
+interface Entering {
+  state: 'waiting' | 'inside' | 'left'
+}
+
+/** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
+export async function reenterInTime<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
   hold: Hold,
-): Promise<AcquireResult<Grant>> {
-  const work = hold.runSerially(() => reenter(request, hold))
+): Promise<Handle | undefined> {
+  const entering: Entering = { state: 'waiting' }
+  const work = hold.runSerially(() => reenter(request, hold, entering))
   const { context, scripts, waitTime, signal } = request
   const { clock, clientId, grace } = context
   const inTime =
@@ -28,13 +34,19 @@ export async function reenterInTime<Grant>(
   try {
     return await unlessAborted(inTime, signal)
   } catch (error) {
-    work.then((late) => late && release(scripts, late.hold, () => late.level)).catch(() => {})
+    // The level came first: the caller gets it, and decides.
+    if (entering.state === 'inside') return await work
+    entering.state = 'left'
     throw error
   }
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promise<AcquireResult<Grant>> {
+async function reenter<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
+  hold: Hold,
+  entering: Entering,
+): Promise<Handle | undefined> {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
   const { context, scripts, lease } = request
@@ -55,10 +67,15 @@ async function reenter<Grant>(request: AcquireRequest<Grant>, hold: Hold): Promi
     if (hasEndedWriteHold(request)) throw hold.lossError()
     return throwIfLost(hold)
   }
-  const level = request.level(sent)
-  hold.levels.push(level)
+  if (entering.state === 'left') {
+    // No other operation sees this level: count and lease are restored before the next one.
+    await updateLevels(scripts, hold)
+    return undefined
+  }
+  entering.state = 'inside'
+  const handle = request.addLevel(hold, sent)
   context.leases.update(hold)
-  return new AcquiredLockHold(scripts, hold, level)
+  return handle
 }
 
 /** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
@@ -78,10 +95,10 @@ function hasEndedWriteHold({ scripts, caller }: AnyAcquireRequest): boolean {
  * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. Undefined if
  * the hold is gone.
  */
-async function askForLevel<Grant>(
-  request: AcquireRequest<Grant>,
+async function askForLevel(
+  request: AnyAcquireRequest,
   hold: Hold,
-): Promise<Reply<ReenterReply<Grant>> | undefined> {
+): Promise<Reply<ReenterReply<unknown>> | undefined> {
   const { context, scripts } = request
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(request, hold)
@@ -99,15 +116,15 @@ async function askForLevel<Grant>(
   }
 }
 
-async function askOnce<Grant>(
-  { context, scripts, lease, signal }: AcquireRequest<Grant>,
+async function askOnce(
+  { context, scripts, lease, signal }: AnyAcquireRequest,
   hold: Hold,
-): Promise<Reply<ReenterReply<Grant>>> {
-  const call = scripts.reenter(hold.ownerField, lease, hold.levels.length + 1, hold.releasedEnd)
+): Promise<Reply<ReenterReply<unknown>>> {
+  const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, hold.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
   hold.longestLease = scripts.addsLeases ? hold.longestLease + lease : Math.max(hold.longestLease, lease)
   try {
-    return await unlessAborted(wrongTypeAs(call, { leaseEnd: 0, grant: undefined as Grant }), signal)
+    return await unlessAborted(wrongTypeAs(call, { leaseEnd: 0, grant: undefined }), signal)
   } catch (error) {
     // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
     // ends without another operation releases the longer lease that the key may have.

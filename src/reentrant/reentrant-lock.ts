@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import {
   type AcquireArguments,
@@ -13,8 +14,7 @@ import {
   type WithLockOptions,
   withLockOptions,
 } from '../api/arguments'
-import { LockLostError, LockTimeoutError } from '../api/errors'
-import type { LockHold } from '../api/lock-hold'
+import { LockLostError, LockTimeoutError, WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
@@ -26,24 +26,25 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { acquire } from './acquire'
-import { AcquireRequest, type AcquireResult } from './acquire-request'
-import type { AcquiredLockHold } from './acquired-lock-hold'
+import { AcquireRequest, type HandleClass } from './acquire-request'
+import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold } from './hold'
-import type { LockScripts, LockState } from './lock-scripts'
+import type { AnyLockScripts, LockState } from './lock-scripts'
 import { notHeldError } from './not-held'
 import { bareLevel, release } from './release'
 
-/**
- * The methods of RLock over any kind of lock; the interface documents them. `Grant` is the payload of a grant, and `Handle`
- * the type of LockHold that callers get.
- */
-export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold> implements RLock {
+/** What the client reads in place of bytes that are no UTF-8. */
+const NO_TEXT = '\uFFFD'
+
+/** The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of LockHolds. */
+export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold> implements RLock {
   private readonly unscoped = new UnscopedHolds<Hold>()
   private readonly isLive = (hold: Hold) => hold.checkLive()
 
   constructor(
     protected readonly context: Context,
-    protected readonly scripts: LockScripts<Grant>,
+    protected readonly scripts: AnyLockScripts,
+    private readonly Handle = AcquiredLockHold as HandleClass<Handle>,
   ) {}
 
   getName(): string {
@@ -95,7 +96,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const thread = newChildThread()
     const own = new ThreadCaller<Hold>(this.context, thread)
     const caller = given.threadId === undefined ? own : this.caller(given.threadId)
-    let hold: AcquireResult<Grant>
+    let hold: Handle | undefined
     try {
       hold = await this.acquireFor(caller, given, true)
     } finally {
@@ -103,7 +104,7 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     }
     if (!hold) throw this.timedOut(given.waitTime)
     if (caller !== own) own.adopt(hold.hold)
-    return await disposeAfter(hold, () => thread.run(() => fn(this.handleOf(hold))), LockLostError)
+    return await disposeAfter(hold, () => thread.run(() => fn(hold)), LockLostError)
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {
@@ -143,8 +144,11 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
       )
       const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
       // Another owner has acquired it since: the next round releases that hold as well.
-      if (value.result === 'not-held' && !connectionBroke) continue
-      const forced = before.filter(({ ownerField }) => holders.includes(ownerField))
+      if (value.result === 'not-held' && !connectionBroke) {
+        if (holders.some((holder) => holder.includes(NO_TEXT))) throw this.holderUnreadable()
+        continue
+      }
+      const forced = before.filter(({ ownerField }) => holders.includes(this.fieldSeen(ownerField)))
       // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
       // connection means the same, unless the writer has released the write side and only reads since.
       const all =
@@ -184,12 +188,12 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
-  ): Promise<AcquireResult<Grant>> {
-    return acquire(new AcquireRequest(this.context, this.scripts, caller, options, byToken))
+  ): Promise<Handle | undefined> {
+    return acquire(new AcquireRequest(this.context, this.scripts, this.Handle, caller, options, byToken))
   }
 
   /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
-  protected async acquireBare(options: AcquireArguments): Promise<AcquireResult<Grant>> {
+  protected async acquireBare(options: AcquireArguments): Promise<Handle | undefined> {
     const caller = this.caller(options.threadId)
     const acquired = await this.acquireFor(caller, options, false)
     if (acquired && caller === unscopedCaller) {
@@ -207,16 +211,15 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
   ): Promise<Handle | undefined> {
     try {
       const known = read(options)
-      const acquiring = this.acquireFor(this.caller(known.threadId), known, true)
-      return acquiring.then((acquired) => acquired && this.handleOf(acquired))
+      return this.acquireFor(this.caller(known.threadId), known, true)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  /** The LockHold that callers get. A kind whose `Handle` is more than a LockHold overrides this method. */
-  protected handleOf(acquired: AcquiredLockHold<Grant>): Handle {
-    return acquired as LockHold as Handle
+  /** An owner field as the server answers it. */
+  private fieldSeen(ownerField: string): string {
+    return this.scripts.ownerIsSecret ? createHash('sha1').update(ownerField).digest('hex') : ownerField
   }
 
   private caller(explicit: number | undefined): Caller {
@@ -258,6 +261,13 @@ export class ReentrantLock<Grant = undefined, Handle extends LockHold = LockHold
     const { count } = await this.inspect(hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count
+  }
+
+  private holderUnreadable() {
+    return new WrongTypeError(
+      `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ${this.context.clientId}). ` +
+        'Use another name. If nothing needs the key, delete it.',
+    )
   }
 
   private notHeld(caller: Caller) {

@@ -17,10 +17,9 @@ export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => 
     // The level is chosen here, so that two concurrent calls release two different levels.
     const level = chooseLevel()
     const live = hold.checkLive()
-    hold.levels.splice(hold.levels.indexOf(level), 1)
-    level.branchPlace?.leave()
-    if (live) return hold.levels.length === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold)
-    if (hold.levels.length === 0) {
+    hold.drop(level)
+    if (live) return hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold)
+    if (hold.levels.size === 0) {
       forget(hold)
       releaseExpired(scripts, hold)
     }
@@ -34,16 +33,17 @@ export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => 
  * of that branch out.
  */
 export function bareLevel(hold: Hold, thread: LogicalThread | undefined): Level | undefined {
+  const newestFirst = [...hold.levels].reverse()
   let reachesOwner = hold.thread === undefined || thread === undefined
   for (let at = thread; at && at.isAlive === thread?.isAlive; at = at.parent) {
-    const own = hold.levels.findLast((level) => !level.byToken && level.thread === at)
+    const own = newestFirst.find((level) => !level.byToken && level.thread === at)
     if (own) return own
     if (at === hold.thread) {
       reachesOwner = true
       break
     }
   }
-  return reachesOwner ? hold.levels.findLast((level) => !level.byToken && !level.thread?.isAlive) : undefined
+  return reachesOwner ? newestFirst.find((level) => !level.byToken && !level.thread?.isAlive) : undefined
 }
 
 /** Sets count and lease on the server to those that the levels of the hold need. */
@@ -63,7 +63,7 @@ async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> 
     const { ownerField, levels, leaseEnd } = hold
     hold.releasedEnd = leaseEnd
     const { granted, lease: before } = hold
-    const call = scripts.release(ownerField, levels.length, lease, leaseEnd)
+    const call = scripts.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     hold.mayShorten(call.started, lease)
     leases.update(hold)
@@ -131,8 +131,8 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
 export function leaveToLease(hold: Hold, level: Level): Promise<void> {
   return hold.runSerially(async () => {
     const live = hold.checkLive()
-    hold.levels.splice(hold.levels.indexOf(level), 1)
-    if (hold.levels.length > 0) return
+    hold.drop(level)
+    if (hold.levels.size > 0) return
     forget(hold)
     if (!live && hold.lossReason !== 'lease') throw hold.lossError()
     if (!live) return

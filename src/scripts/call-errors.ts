@@ -47,6 +47,16 @@ export function unavailable(
   )
 }
 
+/** The call threw in this client while it was sent, or its answer was none that the script gives. */
+export function failedHere({ script, keys, clientId }: EndedCall, cause: Error): RedisUnavailableError {
+  return new RedisUnavailableError(
+    `The call ${script.name} for the key ${quote(keys[0]!)} failed in this client (client ${clientId}): ` +
+      `${withoutFullStop(cause.message)}. The call may have been applied. Check what stands between this package and Redis: ` +
+      'a proxy, or code that patches ioredis.',
+    { cause },
+  )
+}
+
 function advice({ name }: Script): string {
   if (RETRIED_IN_BACKGROUND.includes(name))
     return 'Check the connection to Redis. Do not repeat the call: the client retries it in the background.'

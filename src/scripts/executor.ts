@@ -9,7 +9,7 @@ import {
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { LinkedList } from '../util/linked-list'
-import { refused, unavailable, wrongType } from './call-errors'
+import { failedHere, refused, unavailable, wrongType } from './call-errors'
 import type { Script } from './script'
 import { type AnyScriptCall, type Reply, ScriptCall } from './script-call'
 import type { ScriptTransport } from './transport'
@@ -113,12 +113,17 @@ export class ScriptExecutor {
     call.isSent(transport, keys[0]!)
     const answered = (raw: unknown) => this.answered(call, sent, raw, true)
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
-    if (call.acknowledged)
-      transport
-        .sendAcknowledged(script, bySource, keys, args)
-        .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
-    else if (transport.post) transport.post(script, bySource, keys, args, answered, failed)
-    else transport.send(script, bySource, keys, args).then(answered, failed)
+    try {
+      if (call.acknowledged)
+        transport
+          .sendAcknowledged(script, bySource, keys, args)
+          .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
+      else if (transport.post) transport.post(script, bySource, keys, args, answered, failed)
+      else transport.send(script, bySource, keys, args).then(answered, failed)
+    } catch (error) {
+      // Other code may have patched ioredis, and the command may be on its way all the same.
+      this.broke(call, error)
+    }
   }
 
   private answered<Value>(call: ScriptCall<Value>, sent: Moment, raw: unknown, acknowledged: boolean) {
@@ -127,7 +132,7 @@ export class ScriptExecutor {
     try {
       value = call.script.decode(raw)
     } catch (error) {
-      return this.failed(call, sent, 0, error)
+      return this.broke(call, error)
     }
     const reply = { value, sent, connectionBroke: mayHaveBeenApplied, lateCopyPossible, acknowledged }
     this.options.outages.answered()
@@ -167,7 +172,18 @@ export class ScriptExecutor {
     }
     const explained = this.explain(kind, error, call)
     if (kind === 'refused') this.noteRefusal(call, error, explained)
-    this.refuse(call, explained)
+    this.end(call, explained)
+  }
+
+  /** The call threw in this client while it was sent, or its answer could not be read. */
+  private broke(call: AnyScriptCall, error: unknown) {
+    call.isInFlight = false
+    call.mayHaveBeenApplied = true
+    this.end(call, failedHere(this.named(call), withoutSecrets(error, this.options.secrets)))
+  }
+
+  private end(call: AnyScriptCall, error: unknown) {
+    this.refuse(call, error)
     call.whenFenced(() => this.finish(call, undefined))
   }
 

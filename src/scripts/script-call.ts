@@ -90,6 +90,7 @@ export class ScriptCall<Value> extends UnansweredSends implements Linked<AnyScri
   }
 
   finish(reply: Reply<Value> | undefined): void {
+    if (this.finished) return
     this.finished = true
     this.late = reply
     this.whenFinished?.(reply)

@@ -26,7 +26,7 @@ export class PermitLease extends Lease {
   private lastUpdate: Promise<boolean> | undefined
 
   constructor(
-    private readonly scripts: PermitScripts,
+    readonly scripts: PermitScripts,
     readonly id: string,
     granted: Moment,
     private leaseTime: number | undefined,
@@ -124,7 +124,6 @@ export class PermitLease extends Lease {
   /** Ends it and releases it. */
   async release(): Promise<void> {
     const { context } = this.scripts.semaphore
-    context.assertNotClosed()
     if (!this.checkLive()) throw this.signal.reason
     this.state = 'released'
     context.leases.end(this)
@@ -186,9 +185,11 @@ export class AcquiredPermit implements Permit {
   }
 
   async release(): Promise<void> {
-    if (this.released) throw this.lease.notHeld('it was released already')
+    const { lease } = this
+    if (this.released) throw lease.notHeld('it was released already')
+    lease.scripts.semaphore.context.assertNotClosed()
     this.released = true
-    await this.lease.release()
+    await lease.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -89,4 +89,9 @@ describe('Errors', () => {
       await proxy.stop()
     }
   })
+
+  it('An error has its name also where a bundle renames its class (V40)', () => {
+    class me extends LockLostError {}
+    expect(new me('lost', name).name).to.equal('LockLostError')
+  })
 })

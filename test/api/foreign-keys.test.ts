@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { IllegalMonitorStateError, type Redisson, WrongTypeError } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { NobodysErrors } from '../kit/observing'
+import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 
 const FOREIGN: [string, (redis: Redis, key: string) => Promise<unknown>][] = [
@@ -128,5 +129,14 @@ describe('A key that holds no plain lock', () => {
       await lock.lock()
       await lock.unlock()
     })
+  })
+
+  it('forceUnlock() of a key whose field is no text rejects, and does not ask again and again (V26)', async () => {
+    const sent = new SentScripts()
+    const client = await createRedisson({}, { transport: sent.transport })
+    await redis.hset(name, Buffer.from([0xff, 0xfe]), 1)
+    expect(await rejection(client.getLock(name).forceUnlock())).to.be.instanceOf(WrongTypeError)
+    expect(sent.count('lock/force-release')).to.be.at.most(2)
+    expect(await redis.exists(name)).to.equal(1)
   })
 })

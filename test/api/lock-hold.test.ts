@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { IllegalMonitorStateError, type LockHold, LockLostError, type Redisson } from '../../src/index'
+import { LockLostError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { blockEventLoop, wireThreadId } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
@@ -44,78 +44,6 @@ describe('A LockHold', () => {
     await later!.unlock()
   })
 
-  it('A LockHold is a one-shot token: a second unlock() rejects and releases no successor', async () => {
-    const lock = redisson.getLock(name)
-    const hold = await lock.acquire()
-    await hold.unlock()
-    const successor = await lock.acquire()
-    const error = await rejection(hold.unlock())
-    expect(error).to.be.instanceOf(IllegalMonitorStateError).and.not.instanceOf(LockLostError)
-    for (const part of [name, redisson.getId(), String(hold.threadId)]) expect(error.message).to.include(part)
-    expect(successor.isHeld).to.equal(true)
-    expect(await lock.isLocked()).to.equal(true)
-    await successor.unlock()
-  })
-
-  it('A LockHold is one-shot also for two calls at once', async () => {
-    const hold = await redisson.getLock(name).acquire()
-    const [first, second] = await Promise.allSettled([hold.unlock(), hold.unlock()])
-    expect(first.status).to.equal('fulfilled')
-    expect(second).to.have.property('reason').instanceOf(IllegalMonitorStateError)
-  })
-
-  it('A LockHold is valid from any scope', async () => {
-    const inThread = await redisson.run(() => redisson.getLock(name).acquire())
-    await inThread.unlock()
-    const outside = await redisson.getLock(name).acquire()
-    await redisson.run(() => outside.unlock())
-    const explicit = await redisson.getLock(name).acquire({ threadId: 3 })
-    await redisson.run(() => explicit.unlock())
-    expect(await redis.exists(name)).to.equal(0)
-  })
-
-  it('A LockHold disposes by unlocking, once, and not at all after unlock()', async () => {
-    const lock = redisson.getLock(name)
-    const hold = await lock.acquire()
-    await hold[Symbol.asyncDispose]()
-    expect(await redis.exists(name)).to.equal(0)
-    sent.names.length = 0
-    await hold[Symbol.asyncDispose]()
-    expect(sent.names).to.deep.equal([])
-    expect(await rejection(hold.unlock())).to.be.instanceOf(IllegalMonitorStateError)
-    const unlocked = await lock.acquire()
-    await unlocked.unlock()
-    const successor = await lock.acquire()
-    await unlocked[Symbol.asyncDispose]()
-    expect(successor.isHeld).to.equal(true)
-    await successor.unlock()
-  })
-
-  it('A LockHold works with `await using`, whether the block is left by its end or by an error', async () => {
-    const lock = redisson.getLock(name)
-    {
-      await using hold = await lock.acquire()
-      expect(hold.isHeld).to.equal(true)
-    }
-    expect(await redis.exists(name)).to.equal(0)
-    const failing = async () => {
-      await using _hold = await lock.acquire()
-      throw new Error('failed inside')
-    }
-    expect((await rejection(failing())).message).to.equal('failed inside')
-    expect(await redis.exists(name)).to.equal(0)
-    {
-      await using hold = await lock.tryAcquire()
-      await hold!.unlock()
-    }
-  })
-
-  it('Disposing of a lost LockHold rejects', async () => {
-    const hold = await redisson.getLock(name).acquire()
-    await redis.del(name)
-    expect(await rejection(hold[Symbol.asyncDispose]())).to.be.instanceOf(LockLostError)
-  })
-
   it('isHeld compares times when it is read: a lease that ended while the event loop was blocked is over', async () => {
     const hold = await redisson.getLock(name).acquire({ leaseTime: 60 })
     blockEventLoop(80)
@@ -136,22 +64,5 @@ describe('A LockHold', () => {
     expect((signal.reason as LockLostError).code).to.equal('LOCK_LOST')
     expect((signal.reason as LockLostError).lockName).to.equal(name)
     expect(lost).to.deep.equal([])
-  })
-
-  it('A LockHold releases exactly its own level of a hold with several', async () => {
-    const lock = redisson.getLock(name)
-    await redisson.run(async () => {
-      const holds: LockHold[] = []
-      for (let level = 0; level < 3; level++) holds.push(await lock.acquire())
-      const [outer, middle, inner] = holds as [LockHold, LockHold, LockHold]
-      expect(new Set(holds.map(({ threadId }) => threadId)).size).to.equal(1)
-      await middle.unlock()
-      expect(holds.map(({ isHeld }) => isHeld)).to.deep.equal([true, false, true])
-      await outer.unlock()
-      expect(await lock.getHoldCount()).to.equal(1)
-      expect(inner.isHeld).to.equal(true)
-      await inner.unlock()
-    })
-    expect(await redis.exists(name)).to.equal(0)
   })
 })

@@ -8,6 +8,8 @@ import {
   TimeUnit,
   WrongTypeError,
 } from '../../src/index'
+import { anyHandleSuite } from '../contract/any-handle'
+import { lockHandles } from '../contract/handles'
 import { idempotencySuite } from '../contract/idempotency'
 import { leasesSuite } from '../contract/leases'
 import { ownershipSuite } from '../contract/ownership'
@@ -19,6 +21,7 @@ import { tapped } from '../kit/tapped-transport'
 import { VirtualClock } from '../kit/virtual-clock'
 
 // It waits, is renewed and is released as the plain lock is, by the same scripts; these contracts meet its own.
+anyHandleSuite(lockHandles(fencedLock))
 wakeUpSuite(fencedLock)
 ownershipSuite(fencedLock)
 leasesSuite(fencedLock)

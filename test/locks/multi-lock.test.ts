@@ -9,12 +9,16 @@ import {
   TimeUnit,
   WrongTypeError,
 } from '../../src/index'
+import { anyHandleSuite } from '../contract/any-handle'
+import { multiLockHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { startStandalone, waitUntil } from '../kit/servers/index'
 import { defaultServer, NO_USERS, skipInMemory } from '../kit/stand-in'
+
+anyHandleSuite(multiLockHandles)
 
 describe('A multi lock', () => {
   const nobodys = new NobodysErrors()

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { IllegalMonitorStateError, type Redisson } from '../../src/index'
+import { anyHandleSuite } from '../contract/any-handle'
+import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { nonReentrantLock } from '../contract/primitives'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
@@ -8,6 +10,7 @@ import { SentScripts } from '../kit/sent-scripts'
 import { defaultServer } from '../kit/stand-in'
 
 // Its scripts and its queue are those of the plain lock, for which the other contracts are run.
+anyHandleSuite(lockHandles(nonReentrantLock))
 ownershipSuite(nonReentrantLock)
 
 describe('A non-reentrant lock', () => {

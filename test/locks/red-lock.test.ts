@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Lockable, LockHold, LockLostError, LockQuorumError, Redisson } from '../../src/index'
+import { anyHandleSuite } from '../contract/any-handle'
+import { redLockHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { NobodysErrors, stillPending } from '../kit/observing'
@@ -10,6 +12,8 @@ import { type Standalone, startStandalone, type TcpProxy, waitUntil } from '../k
 /** A tenth of it bounds each try: long enough for a busy machine. */
 const LEASE = 3_000
 const PASSWORD = 'geheim-5-servers'
+
+anyHandleSuite(redLockHandles)
 
 describe('A RedLock', () => {
   const nobodys = new NobodysErrors()

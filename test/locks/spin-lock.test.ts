@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { type BackOffPolicy, constantBackOff, exponentialBackOff, type Redisson } from '../../src/index'
+import { anyHandleSuite } from '../contract/any-handle'
+import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { spinLock } from '../contract/primitives'
 import { waitTimeSuite } from '../contract/wait-time'
@@ -13,6 +15,7 @@ import { tapped } from '../kit/tapped-transport'
 import { VirtualClock } from '../kit/virtual-clock'
 
 // Its scripts are those of the plain lock, for which the other contracts are run.
+anyHandleSuite(lockHandles(spinLock))
 wakeUpSuite(spinLock)
 waitTimeSuite(spinLock)
 ownershipSuite(spinLock)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { type Redisson, RedisUnavailableError } from '../../src/index'
+import { LockLostError, type Redisson, RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
@@ -91,6 +91,22 @@ describe('Lost replies and late copies of a token lock', () => {
     await proxy.accept()
     expect(await forcing).to.equal(true)
     expect(await redis.get(name)).to.equal('the successor')
+  })
+
+  it('A forced release of a token lock whose reply is lost ends the holds of its own client at once (V36)', async () => {
+    let isLost = false
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name !== 'token-lock/force-release' || sent.bySource || isLost) return answer
+      isLost = true
+      throw new Error('Connection is closed.')
+    })
+    const lock = (await createRedisson({}, { transport })).getTokenLock(name)
+    const hold = await lock.acquire()
+    expect(await lock.forceUnlock()).to.equal(true)
+    expect(isLost).to.equal(true)
+    expect(hold.isHeld).to.equal(false)
+    expect(hold.signal.reason).to.be.instanceOf(LockLostError)
   })
 
   it('Every script of a token lock can run twice in a row with the effect of one run (guarantee 4)', async () => {

@@ -8,6 +8,8 @@ import {
   RedisUnavailableError,
   WrongTypeError,
 } from '../../src/index'
+import { anyHandleSuite } from '../contract/any-handle'
+import { lockHandles } from '../contract/handles'
 import { ownershipSuite } from '../contract/ownership'
 import { tokenLock } from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
@@ -17,6 +19,7 @@ import { startStandalone, waitUntil } from '../kit/servers/index'
 import { NO_PROCESS, skipInMemory } from '../kit/stand-in'
 import { VirtualClock } from '../kit/virtual-clock'
 
+anyHandleSuite(lockHandles(tokenLock))
 renewalSuite(tokenLock)
 ownershipSuite(tokenLock)
 

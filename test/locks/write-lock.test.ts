@@ -1,3 +1,5 @@
+import { anyHandleSuite } from '../contract/any-handle'
+import { lockHandles } from '../contract/handles'
 import { idempotencySuite } from '../contract/idempotency'
 import { leasesSuite } from '../contract/leases'
 import { ownershipSuite } from '../contract/ownership'
@@ -6,6 +8,7 @@ import { renewalSuite } from '../contract/renewal'
 import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
 
+anyHandleSuite(lockHandles(writeLock))
 wakeUpSuite(writeLock)
 waitTimeSuite(writeLock)
 leasesSuite(writeLock)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisUnavailableError } from '../../src/index'
+import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
 import { look, readTimeoutKey } from '../kit/read-write/state'
@@ -223,5 +224,34 @@ describe('A server that is short of memory, disk or replicas', () => {
     // A release takes no memory.
     for (const hold of holds.reverse()) await hold.unlock()
     expect(await redis.exists(...names)).to.equal(0)
+  })
+
+  it('The release of a level, the step from writing to reading and a handoff need no memory (V22)', async () => {
+    const redisson = await createRedisson({ redis: server.url })
+    const who = { threadId: 1 }
+    const sides = redisson.getReadWriteLock(uniqueName())
+    const nested = [
+      redisson.getLock(uniqueName()),
+      redisson.getFairLock(uniqueName()),
+      redisson.getFencedLock(uniqueName()),
+      redisson.getReadWriteLock(uniqueName()).readLock(),
+      redisson.getReadWriteLock(uniqueName()).writeLock(),
+    ]
+    for (const lock of [...nested, ...nested]) await lock.lock(who)
+    await sides.writeLock().lock(who)
+    await sides.readLock().lock(who)
+    const token = uniqueName()
+    await redis.set(token, 'giver', 'PX', 60_000)
+    await SHORTAGES.OOM!(redis, true)
+    const took = await timed(async () => {
+      await Promise.all(nested.map((lock) => lock.unlock(who)))
+      await sides.writeLock().unlock(who)
+      // The script itself: whether a release becomes a handoff depends on how long the process has had the lock.
+      const { source } = script('token-lock/handoff', (raw) => raw)
+      expect(await redis.eval(source, 1, token, 'giver', 'taker', 60_000)).to.equal(null)
+      await sides.readLock().unlock(who)
+      await Promise.all(nested.map((lock) => lock.unlock(who)))
+    })
+    expect(took).to.be.lessThan(SLACK)
   })
 })

@@ -5,6 +5,8 @@ import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client'
 import { PermitNotHeldError, type RedissonOptions, TimeUnit } from '../../src/index'
 import { type Clock, systemClock } from '../../src/util/clock'
+import { anyHandleSuite } from '../contract/any-handle'
+import { permitHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
@@ -17,6 +19,8 @@ import { tapped } from '../kit/tapped-transport'
 
 /** As Redisson writes a lease without end. */
 const NEVER = 922337203685477
+
+anyHandleSuite(permitHandles)
 
 describe('A semaphore whose permits expire', () => {
   let redis: Redis

@@ -95,6 +95,18 @@ describe('A latch', () => {
     expect(await ended).to.have.property('code', 'REDISSON_SHUTDOWN')
   })
 
+  it('A wait of 0 asks the server, also beside a caller that sleeps (V14)', async () => {
+    const { redisson, latch, name } = await newLatch()
+    await latch.trySetCount(1)
+    const waiting = latch.await()
+    await asleep(redisson, `latch ${name}`)
+    // Without a message: the caller that sleeps does not learn of it.
+    await redis.del(name)
+    expect(await latch.await(0)).to.equal(true)
+    await redis.publish(`redisson_countdownlatch__channel__{${name}}`, '0')
+    await waiting
+  })
+
   it('A thousand callers wait for a latch by two looks, and one that missed the message looks again within 30 s (S1, L1)', async () => {
     const scripts = new SentScripts()
     const clock = new FastClock(20)

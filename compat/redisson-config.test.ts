@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fromRedissonConfig } from '../src/redisson-config'
+import { fromRedissonConfig } from '../packages/redisson-config/src/index'
 import { describeWithJava, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
 import { sharedStandalone } from '../test/kit/servers/index'
 

@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { Controller, Injectable, Module, Param, Post } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { Cron, CronExpression, ScheduleModule } from '@nestjs/schedule'
-import { RedissonModule, RunOnce, WithLock } from 'rlock/nestjs'
+import { RedissonModule, RunOnce, WithLock } from '@rlock/nestjs'
 
 @Controller('orders')
 class Orders {

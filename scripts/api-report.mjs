@@ -19,7 +19,7 @@ function reportOf(folder) {
   const apiReport = { enabled: true, reportFileName: REPORT, reportFolder: folder, reportTempFolder: folder }
   // A type that users meet without being able to name it.
   const forgotten = { 'ae-forgotten-export': { logLevel: 'warning', addToApiReportFile: true } }
-  extract(join(folder, 'index.d.ts'), { apiReport }, forgotten)
+  extract(folder, 'src/index.d.ts', { apiReport }, forgotten)
   return readFileSync(join(folder, REPORT), 'utf8')
 }
 

@@ -2,7 +2,7 @@
 //
 // API Extractor brings a compiler of its own: TypeScript 7 has no API for programs.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +16,8 @@ export function withDeclarations(use) {
   mkdirSync(join(root, '.tmp'), { recursive: true })
   const folder = mkdtempSync(join(root, '.tmp/declarations-'))
   try {
+    // A package of its own: inside rlock, 'rlock' would be the folder itself and no package.
+    writeFileSync(join(folder, 'package.json'), '{}')
     const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
     const options = ['-p', 'tsconfig.build.json', '--outDir', folder]
     const compiled = spawnSync(process.execPath, [compiler, ...options], { cwd: root, stdio: 'inherit' })
@@ -26,8 +28,9 @@ export function withDeclarations(use) {
   }
 }
 
-/** Lets API Extractor read the declarations of one entry. `outputs` says what it writes, in its own words. */
-export function extract(entryFile, outputs, messages = {}) {
+/** Lets API Extractor read the declarations of one entry in the folder of `withDeclarations`. `outputs` says what it writes, in its own words. */
+export function extract(folder, entry, outputs, messages = {}) {
+  const entryFile = join(folder, entry)
   const { Extractor, ExtractorConfig } = require('@microsoft/api-extractor')
   const none = { default: { logLevel: 'none' } }
   const config = ExtractorConfig.prepare({
@@ -47,6 +50,8 @@ export function extract(entryFile, outputs, messages = {}) {
             strict: true,
             exactOptionalPropertyTypes: true,
             skipLibCheck: true,
+            // It has no declarations in the package.
+            paths: { 'rlock/internal': [join(folder, 'src/internal.d.ts')] },
           },
           files: [entryFile],
         },

@@ -18,7 +18,7 @@ export interface RedisInstance {
 /** Marks a server inside the process. A registered symbol, because the process may have several copies of the package. */
 export const IN_PROCESS_SERVER: unique symbol = Symbol.for('rlock.in-process-server')
 
-/** A server inside the process: what `inMemoryRedis()` of `rlock/testing` returns. */
+/** A server inside the process: what `inMemoryRedis()` of `@rlock/testing` returns. */
 export interface InProcessServer {
   /** The server itself, for clients only. */
   readonly [IN_PROCESS_SERVER]: object

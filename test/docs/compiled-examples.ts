@@ -65,6 +65,7 @@ export class CompiledExamples {
       esModuleInterop: true,
       types: ['node'],
       typeRoots: [join(ROOT, 'node_modules/@types')],
+      paths: { rlock: [join(ROOT, 'src/index.ts')], 'rlock/internal': [join(ROOT, 'src/internal.ts')] },
     }
     const files = this.examples.map((example) => this.fileOf(example))
     writeFileSync(join(this.directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
@@ -120,7 +121,7 @@ function asFunction({ code, line }: Example): string {
   const names = GIVEN.filter((name) => new RegExp(`\\b${name}\\b`).test(body) && !declared(name))
   const head = [
     ...imports.map((each) =>
-      each.replace(/(['"])rlock(\/([\w-]+))?\1/, (_, _quote, _path, entry) => source(entry)),
+      each.replace(/(['"])(?:@rlock\/([\w-]+)|rlock)\1/, (_, _quote, name) => source(name)),
     ),
     `import type { Given } from ${JSON.stringify(join(__dirname, 'given.ts'))}`,
     `export default async function ({ ${names.join(', ')} }: Given, is: (actual: unknown, expected: unknown) => void) {`,
@@ -128,6 +129,6 @@ function asFunction({ code, line }: Example): string {
   return `${head}${'\n'.repeat(line - 1)}${body}\n}\n`
 }
 
-function source(entry = 'index'): string {
-  return JSON.stringify(join(ROOT, 'src', `${entry}.ts`))
+function source(name?: string): string {
+  return JSON.stringify(join(ROOT, name ? `packages/${name}` : '', 'src/index.ts'))
 }

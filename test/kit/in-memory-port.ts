@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net'
-import { type Reply, Status } from '../../src/testing/data/reply'
-import { serverOf } from '../../src/testing/in-memory-redis'
-import type { InMemoryRedis } from '../../src/testing/index'
-import type { InMemoryServer, Peer } from '../../src/testing/server'
+import { type Reply, Status } from '../../packages/testing/src/data/reply'
+import { serverOf } from '../../packages/testing/src/in-memory-redis'
+import type { InMemoryRedis } from '../../packages/testing/src/index'
+import type { InMemoryServer, Peer } from '../../packages/testing/src/server'
 import { RespFrames, wordsOf } from './servers/resp-frames'
 
 /** A port at which an in-memory server answers ioredis, for tests that look at its keys or come by a proxy. */

@@ -1,5 +1,5 @@
+import { inMemoryRedis } from '../../packages/testing/src/index'
 import type { RedisSource } from '../../src/api/redis-source'
-import { inMemoryRedis } from '../../src/testing/index'
 import { type InMemoryPort, openPort } from './in-memory-port'
 import { type SharedServer, type Standalone, sharedStandalone, startStandalone } from './servers/index'
 

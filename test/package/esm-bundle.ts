@@ -14,7 +14,7 @@ import { expect } from 'chai'
 import { type BuildOptions, build } from 'esbuild'
 import { uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
-import { InstalledPackage, repository } from './installed-package'
+import { InstalledPackage, nestPackages, repository } from './installed-package'
 
 /**
  * An app that imports the package, bundled into one ES module. Run by package.test.ts: two files at once would build
@@ -31,7 +31,7 @@ export function esmBundleSuite() {
 
     before(async () => {
       url = (await sharedStandalone()).url
-      installed = await InstalledPackage.install()
+      installed = await InstalledPackage.install(['nestjs'], nestPackages())
     })
     after(() => installed?.remove())
     beforeEach(() => {
@@ -134,12 +134,12 @@ export function esmBundleSuite() {
       })
     })
 
-    it('An app bundled as an ES module has one copy of the package for its own imports and for rlock/nestjs', async () => {
+    it('An app bundled as an ES module has one copy of the package for its own imports and for @rlock/nestjs', async () => {
       for (const name of ['@nestjs', 'reflect-metadata', 'rxjs'])
         symlinkSync(join(repository, 'node_modules', name), join(alone, 'node_modules', name), 'dir')
       const source = `
         import { Redisson } from 'rlock'
-        import { getRedissonToken } from 'rlock/nestjs'
+        import { getRedissonToken } from '@rlock/nestjs'
         console.log(JSON.stringify(getRedissonToken() === Redisson))`
       const external = ['ioredis', '@nestjs/common', 'reflect-metadata']
       expect(await bundled(source, ['ioredis'], { external })).to.equal(true)

@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
@@ -16,6 +7,7 @@ import { sharedStandalone } from '../kit/servers/index'
 import { contentsSuite } from './contents'
 import { esmBundleSuite } from './esm-bundle'
 import { InstalledPackage, repository, runTool } from './installed-package'
+import { packagesSuite } from './packages'
 
 const PUBLIC = [
   'FencingTokenError',
@@ -123,75 +115,11 @@ describe('The installed package', function () {
     })
   })
 
-  it('The installed package reads a Redisson configuration where the package yaml is there, and needs none otherwise', async () => {
-    const script = `
-      require('rlock')
-      try { require('rlock/redisson-config') } catch (error) { console.log(JSON.stringify(error.message)) }`
-    expect(await installed.run('no-yaml.cjs', script)).to.contain("'yaml'")
-    const yaml = join(installed.project, 'node_modules/yaml')
-    symlinkSync(join(repository, 'node_modules/yaml'), yaml, 'dir')
-    try {
-      const reading = `
-        import { createRequire } from 'node:module'
-        import * as esm from 'rlock/redisson-config'
-        const cjs = createRequire(import.meta.url)('rlock/redisson-config')
-        const text = 'singleServerConfig: { address: "redis://h:6379" }'
-        console.log(JSON.stringify({
-          exported: Object.keys(esm),
-          same: esm.fromRedissonConfig === cjs.fromRedissonConfig,
-          options: esm.fromRedissonConfig(text).options,
-        }))`
-      expect(await installed.run('yaml.mjs', reading)).to.deep.equal({
-        exported: ['fromRedissonConfig'],
-        same: true,
-        options: { redis: { host: 'h', port: 6379 } },
-      })
-    } finally {
-      unlinkSync(yaml)
-    }
-  })
-
-  it('The installed package has a module for Nest where Nest is there, and needs none otherwise', async () => {
-    const script = `
-      require('rlock')
-      const loaded = Object.keys(require.cache).filter((file) => /nestjs|reflect-metadata|yaml/.test(file))
-      try { require('rlock/nestjs') } catch (error) { console.log(JSON.stringify([loaded, error.message])) }`
-    const [loaded, message] = (await installed.run('no-nest.cjs', script)) as [string[], string]
-    expect(loaded).to.deep.equal([])
-    expect(message).to.match(/'(@nestjs\/common|reflect-metadata)'/)
-    const needed = ['@nestjs', 'reflect-metadata', 'rxjs']
-    const links = needed.map((name) => join(installed.project, 'node_modules', name))
-    for (const [at, name] of needed.entries())
-      symlinkSync(join(repository, 'node_modules', name), links[at]!, 'dir')
-    try {
-      const starting = `
-        import { createRequire } from 'node:module'
-        import * as esm from 'rlock/nestjs'
-        import { Redisson } from 'rlock'
-        const require = createRequire(import.meta.url)
-        const cjs = require('rlock/nestjs')
-        const { NestFactory } = require('@nestjs/core')
-        const redis = ${JSON.stringify(url)}
-        const app = await NestFactory.createApplicationContext(esm.RedissonModule.forRoot({ redis }), { logger: false })
-        const result = await app.get(Redisson).getLock(${JSON.stringify(uniqueName())}).withLock(() => 'inside')
-        await app.close()
-        console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.WithLock === cjs.WithLock, result }))`
-      expect(await installed.run('nest.mjs', starting)).to.deep.equal({
-        exported: ['InjectRedisson', 'RedissonModule', 'RunOnce', 'WithLock', 'getRedissonToken'],
-        same: true,
-        result: 'inside',
-      })
-      await compileNestConsumer(installed.project)
-    } finally {
-      for (const link of links) unlinkSync(link)
-    }
-  })
-
   it('The internals of the installed package cannot be imported', async () => {
     const script = `
       import { createRequire } from 'node:module'
       const require = createRequire(import.meta.url)
-      const paths = ['rlock/dist/client.js', 'rlock/dist/index.js', 'rlock/lua/lock/acquire.lua', 'rlock/src']
+      const paths = ['rlock/dist/client.js', 'rlock/dist/index.js', 'rlock/lua/lock/acquire.lua', 'rlock/src', 'rlock/testing']
       const codes = []
       for (const path of paths) {
         codes.push(await import(path).then(() => 'found', (error) => error.code))
@@ -236,29 +164,9 @@ describe('The installed package', function () {
     }
   })
 
-  it('The installed package names what the in-memory server needs, and loads it no earlier', async () => {
-    const script = `
-      import { createRequire } from 'node:module'
-      import { Redisson } from 'rlock'
-      import { inMemoryRedis } from 'rlock/testing'
-      const require = createRequire(import.meta.url)
-      const same = require('rlock/testing').inMemoryRedis === inMemoryRedis
-      const error = await Redisson.create({ redis: inMemoryRedis() }).catch((error) => error)
-      console.log(JSON.stringify([same, error.message]))`
-    const [same, message] = (await installed.run('testing.mjs', script)) as [boolean, string]
-    expect(same).to.equal(true)
-    expect(message).to.contain('npm install --save-dev wasmoon-lua5.1')
-  })
-
   it('The installed package compiles for strict TypeScript consumers, as ES module and as CommonJS', async () => {
     const source = `
       import { type LockHold, LockLostError, type RLock, Redisson, type RedissonOptions, type ShutdownOptions, TimeUnit } from 'rlock'
-      import { type FromRedissonConfig, fromRedissonConfig } from 'rlock/redisson-config'
-      const carried: FromRedissonConfig = fromRedissonConfig('threads: 16')
-      export const lost: string[] = carried.notCarriedOver.map(({ name }) => name)
-      import { type InMemoryRedis, inMemoryRedis } from 'rlock/testing'
-      export const inMemory: InMemoryRedis = inMemoryRedis({ now: () => 0 })
-      export const tested: RedissonOptions = { redis: inMemory }
       const options: RedissonOptions = { redis: { host: 'localhost', db: 1 }, lockWatchdogTimeout: 30_000 }
       export const ending: ShutdownOptions = { timeout: undefined }
       export async function work(signal: AbortSignal): Promise<number> {
@@ -291,21 +199,8 @@ describe('The installed package', function () {
       export const taken = (lock: RLock): Promise<boolean> => lock.tryLock(1, SECONDS)
       export const either: TimeUnit[] = [TimeUnit.DAYS, SECONDS]`
     writeFileSync(join(project, 'two-copies.mts'), twoCopies)
-    const compilerOptions = {
-      module: 'nodenext',
-      target: 'es2022',
-      lib: ['es2022', 'esnext.disposable'],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      verbatimModuleSyntax: false,
-      noEmit: true,
-      types: ['node'],
-      typeRoots: [join(repository, 'node_modules/@types')],
-    }
     const files = ['consumer.mts', 'consumer.cts', 'two-copies.mts']
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-    await runTool('tsc', ['-p', '.'], project)
+    await installed.compile(files, { exactOptionalPropertyTypes: true, verbatimModuleSyntax: false })
   })
 
   it('The installed package is found faultless by publint', async () => {
@@ -314,74 +209,26 @@ describe('The installed package', function () {
   })
 
   it('The installed package is found faultless by arethetypeswrong', async () => {
-    const report = await runTool('attw', ['--no-color', '--no-emoji', installed.tarball], installed.project)
+    // rlock/internal has no declarations on purpose.
+    const report = await runTool(
+      'attw',
+      ['--no-color', '--no-emoji', installed.tarball, '--exclude-entrypoints', 'internal'],
+      installed.project,
+    )
     expect(report).to.contain('No problems found')
   })
 })
 
-/** As applications of Nest are compiled. */
-async function compileNestConsumer(project: string): Promise<void> {
-  const source = `
-    import { Injectable, Module } from '@nestjs/common'
-    import type { Redisson } from 'rlock'
-    import { InjectRedisson, RedissonModule, RunOnce, WithLock } from 'rlock/nestjs'
-
-    interface Order { id: string }
-
-    @Injectable()
-    export class Orders {
-      constructor(@InjectRedisson('audit') readonly redisson: Redisson) {}
-
-      @WithLock((order: Order) => order.id, { waitTime: 500, client: 'audit' })
-      async pay(order: Order, amount: number): Promise<number> { return amount }
-
-      // @ts-expect-error the arguments of the method are others
-      @WithLock((order: Order) => order.id)
-      async ship(id: string): Promise<void> {}
-
-      // @ts-expect-error under a lock every method is a promise
-      @WithLock(() => 'order')
-      count(): number { return 1 }
-
-      @RunOnce('report', { atLeast: 50_000 })
-      async report(): Promise<void> {}
-    }
-
-    @Module({
-      imports: [
-        RedissonModule.forRoot({ redis: 'redis://h', shutdownTimeout: 5_000 }),
-        RedissonModule.forRootAsync({ name: 'audit', inject: ['URL'], useFactory: (redis: string) => ({ redis }) }),
-        // @ts-expect-error nothing says where Redis is
-        RedissonModule.forRoot({ name: 'other' }),
-      ],
-      providers: [Orders],
-    })
-    export class App {}`
-  writeFileSync(join(project, 'nest-consumer.cts'), source)
-  const compilerOptions = {
-    module: 'nodenext',
-    target: 'es2022',
-    strict: true,
-    experimentalDecorators: true,
-    emitDecoratorMetadata: true,
-    // Nest's own declarations name packages that an application need not have.
-    skipLibCheck: true,
-    noEmit: true,
-    types: ['node'],
-    typeRoots: [join(repository, 'node_modules/@types')],
-  }
-  const config = { compilerOptions, files: ['nest-consumer.cts'] }
-  writeFileSync(join(project, 'tsconfig.nest.json'), JSON.stringify(config))
-  await runTool('tsc', ['-p', 'tsconfig.nest.json'], project)
-}
-
 contentsSuite()
 esmBundleSuite()
+packagesSuite()
 
 describe('The lock file', () => {
   it('The lock file of npm names no registry, so that every user installs from their own', () => {
     const { packages } = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'))
-    const pinned = Object.entries<{ resolved?: string }>(packages).filter(([, { resolved }]) => resolved)
+    const pinned = Object.entries<{ resolved?: string; link?: boolean }>(packages).filter(
+      ([, { resolved, link }]) => resolved && !link,
+    )
     expect(pinned).to.deep.equal([])
   })
 })

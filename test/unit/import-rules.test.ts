@@ -27,7 +27,7 @@ function importsOf(from: string): Import[] {
   return [...specifiers].map(([, specifier]) => ({ from, to: normalize(join(dirname(from), specifier!)) }))
 }
 
-const isInKitOrSource = ({ to }: Import) => /^(test\/kit|src)(\/|$)/.test(to)
+const isInKitOrSource = ({ to }: Import) => /^(test\/kit|src|packages\/testing\/src)(\/|$)/.test(to)
 
 interface BiomeConfig {
   readonly overrides: readonly {

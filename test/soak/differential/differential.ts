@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
+import { type Comparison, compare } from '../../../packages/testing/test/differential/comparison'
 import { optionsOrExit, wholeOption } from '../../kit/cli'
 import { startStandalone, stopShared } from '../../kit/servers/index'
-import { type Comparison, compare } from '../../testing/differential/comparison'
 
 const USAGE = `usage: npm run test:differential -- [--calls N] [--seed N] [--report]
 
@@ -83,7 +83,7 @@ function page(
 
 \`npm run test:differential -- --calls ${calls} --seed ${seed} --report\` wrote this page.
 
-${server} and the server of [\`rlock/testing\`](../guides/testing.md) got the same ${calls.toLocaleString('en')} calls. All
+${server} and the server of [\`@rlock/testing\`](../guides/testing.md) got the same ${calls.toLocaleString('en')} calls. All
 replies, errors, keys and times to live agreed. Times may differ by up to two seconds, because the calls come one after the
 other. A call has keys and arguments of a real client, of which some are replaced at random. Beside the calls keys get other
 types, counts and lives.

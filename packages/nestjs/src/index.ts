@@ -1,0 +1,10 @@
+export { getRedissonToken, InjectRedisson } from './inject'
+export {
+  type ClientSource,
+  type Placement,
+  RedissonModule,
+  type RedissonModuleAsyncOptions,
+  type RedissonModuleOptions,
+} from './module'
+export { RunOnce, type RunOnceDecoratorOptions } from './run-once'
+export { WithLock, type WithLockDecoratorOptions } from './with-lock'

@@ -1,0 +1,168 @@
+import 'reflect-metadata'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Inject, Injectable, Module } from '@nestjs/common'
+import { Test } from '@nestjs/testing'
+import { expect } from 'chai'
+import { Redisson } from 'rlock'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { sharedStandalone } from '../../../test/kit/servers/index'
+import { getRedissonToken, InjectRedisson, RedissonModule, WithLock } from '../src/index'
+
+const name = uniqueName('nest-module')
+
+@Injectable()
+class Service {
+  constructor(
+    @Inject(Redisson) readonly main: Redisson,
+    @InjectRedisson('audit') readonly audit: Redisson,
+  ) {}
+
+  @WithLock(() => name, { client: 'audit' })
+  async work(): Promise<string[]> {
+    return [this.main, this.audit].flatMap((client) => client.holds().map(({ owner }) => owner))
+  }
+}
+
+@Module({ providers: [Service], exports: [Service] })
+class Feature {}
+
+/** Holds a lock for so long; what it resolves with is a function, so that the section can be awaited later. */
+async function hold(redisson: Redisson, duration: number): Promise<() => Promise<string>> {
+  const acquired = await redisson.getLock(uniqueName()).acquire()
+  const section = sleep(duration).then(() => acquired.unlock())
+  section.catch(() => {})
+  return () => section.then(() => 'released')
+}
+
+/** Runs what docs/guides/frameworks.md says of the module. */
+describe('RedissonModule', () => {
+  let url: string
+  before(async () => {
+    url = (await sharedStandalone()).url
+  })
+  afterEach(closeAll)
+
+  it('Several clients, one of them by a factory, are seen by all modules and shut down with the application (U7)', async () => {
+    @Module({ providers: [{ provide: 'URL', useFactory: () => url }], exports: ['URL'] })
+    class Config {}
+    const module = await Test.createTestingModule({
+      imports: [
+        RedissonModule.forRoot({ redis: url }),
+        RedissonModule.forRootAsync({
+          name: 'audit',
+          imports: [Config],
+          inject: ['URL'],
+          useFactory: async (redis: string) => ({ redis }),
+        }),
+        Feature,
+      ],
+    }).compile()
+    const { main, audit, work } = module.get(Service)
+    expect(main).to.be.instanceOf(Redisson)
+    expect(audit).to.be.instanceOf(Redisson).and.not.equal(main)
+    expect(module.get(getRedissonToken())).to.equal(main)
+    expect(module.get(getRedissonToken('audit'))).to.equal(audit)
+    const owners = await work.call(module.get(Service))
+    expect(owners).to.have.length(1)
+    expect(owners[0]).to.contain(audit.getId())
+    await module.close()
+    for (const client of [main, audit])
+      expect(await rejection(client.getLock(name).lock())).to.have.property('code', 'REDISSON_SHUTDOWN')
+  })
+
+  it('A client that is not global is seen by the modules that import it only', async () => {
+    // Clients of the test: those of an application that does not start stay open.
+    const local = RedissonModule.forRoot({ redisson: await createRedisson(), isGlobal: false })
+    const audit = RedissonModule.forRoot({ redisson: await createRedisson(), name: 'audit' })
+    expect(
+      String(await rejection(Test.createTestingModule({ imports: [local, audit, Feature] }).compile())),
+    ).to.contain('Redisson')
+    const module = await Test.createTestingModule({ imports: [local, audit], providers: [Service] }).compile()
+    expect(await module.get(Service).work()).to.have.length(1)
+    await module.close()
+  })
+
+  it('The end of a Nest application waits for held locks, for shutdownTimeout at most', async () => {
+    const forRoot = (options: { shutdownTimeout?: number }) =>
+      Test.createTestingModule({ imports: [RedissonModule.forRoot({ redis: url, ...options })] }).compile()
+    const patient = await forRoot({})
+    let section = await hold(patient.get(Redisson), 700)
+    await patient.close()
+    expect(await section()).to.equal('released')
+    const hasty = await forRoot({ shutdownTimeout: 20 })
+    section = await hold(hasty.get(Redisson), 700)
+    await hasty.close()
+    expect(await rejection(section())).to.have.property('code', 'REDISSON_SHUTDOWN')
+  })
+
+  it('A client of the caller is not shut down (U7)', async () => {
+    const redisson = await createRedisson()
+    const module = await Test.createTestingModule({
+      imports: [RedissonModule.forRoot({ redisson })],
+    }).compile()
+    expect(module.get(Redisson)).to.equal(redisson)
+    await module.close()
+    expect(await redisson.getLock(name).withLock(() => 'inside')).to.equal('inside')
+  })
+
+  it('A connection of the caller is not closed (U7)', async () => {
+    const redis = await openRedis()
+    const module = await Test.createTestingModule({ imports: [RedissonModule.forRoot({ redis })] }).compile()
+    expect(
+      await module
+        .get(Redisson)
+        .getLock(name)
+        .withLock(() => 'inside'),
+    ).to.equal('inside')
+    await module.close()
+    expect(await redis.ping()).to.equal('PONG')
+  })
+
+  it("The client's events go to the logger of the application, unless logEvents is false", async () => {
+    const logged: string[] = []
+    const note = (level: string) => (message: unknown) => {
+      logged.push(`${level}: ${message}`)
+    }
+    for (const logEvents of [undefined, false]) {
+      const module = await Test.createTestingModule({
+        imports: [RedissonModule.forRoot({ redis: url, logEvents })],
+      })
+        .setLogger({ log() {}, warn: note('warn'), error: note('error') })
+        .compile()
+      const { events } = module.get(Redisson).internals
+      events.emit('error', new Error('an outage'))
+      events.emit('renewalFailed', { lockName: 'orders', error: new Error('no answer') } as never)
+      events.emit('lockLost', { error: new Error('a loss') } as never)
+      await module.close()
+    }
+    expect(logged).to.deep.equal([
+      'warn: an outage',
+      'warn: The renewal of the lock "orders" failed: no answer',
+      'error: a loss',
+    ])
+  })
+
+  it('An application does not start where the options make no sense, or Redis cannot be reached', async () => {
+    const starting = (options: unknown) =>
+      rejection(Test.createTestingModule({ imports: [RedissonModule.forRoot(options as never)] }).compile())
+    expect(await starting({ redis: url, lockWatchdog: 1 })).to.be.instanceOf(TypeError)
+    expect(await starting({ redis: 'redis://127.0.0.1:1' })).to.have.property('code', 'REDIS_UNAVAILABLE')
+    const nothing = RedissonModule.forRootAsync({ useFactory: () => undefined as never })
+    expect(await rejection(Test.createTestingModule({ imports: [nothing] }).compile())).to.be.instanceOf(
+      TypeError,
+    )
+  })
+
+  it('A double stands in for the client', async () => {
+    const double = { getLock: () => ({ withLock: (fn: () => unknown) => fn() }), holds: () => [] }
+    const module = await Test.createTestingModule({
+      imports: [
+        RedissonModule.forRoot({ redisson: double as never }),
+        RedissonModule.forRoot({ redisson: double as never, name: 'audit' }),
+        Feature,
+      ],
+    }).compile()
+    expect(await module.get(Service).work()).to.deep.equal([])
+    await module.close()
+  })
+})

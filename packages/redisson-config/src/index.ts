@@ -1,0 +1,112 @@
+import type { RedissonOptions } from 'rlock'
+import { parseDocument } from 'yaml'
+import { isObject, present, Section } from './section'
+import { cluster, sentinel, single } from './servers'
+import { type NotCarriedOver, REFUSED_MODES } from './settings'
+
+export type { NotCarriedOver } from './settings'
+
+/** Options of `fromRedissonConfig()`. */
+export interface FromRedissonConfigOptions {
+  /**
+   * The values for `${NAME}` in the configuration. Java's system properties are not there.
+   * @default process.env
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+}
+
+/** What `fromRedissonConfig()` makes of a configuration. */
+export interface FromRedissonConfig {
+  /** The options for `Redisson.create`. */
+  readonly options: RedissonOptions
+  /**
+   * The settings of the configuration that are not in `options`. Log those that matter, or refuse to start. A `nameMapper`,
+   * for instance, is Java code: without the same mapping, Node and Java use different locks.
+   */
+  readonly notCarriedOver: readonly NotCarriedOver[]
+}
+
+const MODES = { singleServerConfig: single, sentinelServersConfig: sentinel, clusterServersConfig: cluster }
+
+/**
+ * Makes options of a configuration of Java's Redisson, for `Redisson.create`. The configuration is the text of a
+ * `redisson.yaml`, or its content as an object. Reads no file and opens no connection.
+ *
+ * @throws TypeError for a configuration that it cannot use: text that is not YAML, no mode or several modes,
+ * `masterSlaveServersConfig`, `replicatedServersConfig`, an encrypted password, a variable that is not set. The message
+ * contains no value of the configuration.
+ * @example
+ * ```ts
+ * import { Redisson } from 'rlock'
+ * import { fromRedissonConfig } from '@rlock/redisson-config'
+ * const { options } = fromRedissonConfig('singleServerConfig: { address: "redis://127.0.0.1:6379" }')
+ * const client = await Redisson.create(options)
+ * ```
+ */
+export function fromRedissonConfig(
+  config: string | object,
+  { env = process.env }: FromRedissonConfigOptions = {},
+): FromRedissonConfig {
+  const settings = typeof config === 'string' ? parse(withVariables(config, env)) : resolved(config, env)
+  if (!isObject(settings))
+    throw new TypeError(
+      `a Redisson configuration is the text of a redisson.yaml or an object, got ${settings === null ? 'null' : typeof settings}`,
+    )
+  const mode = modeOf(settings)
+  const root = new Section(settings, '')
+  const section = new Section(root.take(mode) as Record<string, unknown>, `${mode}.`)
+  const redis = MODES[mode](section, root)
+  const options = present({
+    lockWatchdogTimeout: root.number('lockWatchdogTimeout'),
+    lockWatchdogBatchSize: root.number('lockWatchdogBatchSize'),
+    checkLockSyncedSlaves: root.flag('checkLockSyncedSlaves'),
+    slavesSyncTimeout: root.number('slavesSyncTimeout'),
+    shardedSubscriptionMode:
+      mode === 'clusterServersConfig'
+        ? section.oneOf('shardedSubscriptionMode', ['AUTO', 'ON', 'OFF'])
+        : undefined,
+  })
+  return {
+    options: { redis, ...options },
+    notCarriedOver: [...root.notCarriedOver(), ...section.notCarriedOver()],
+  }
+}
+
+function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
+  for (const [name, why] of Object.entries(REFUSED_MODES))
+    if (isObject(settings[name]))
+      throw new TypeError(`${name} of the Redisson configuration has no counterpart: ${why}`)
+  const modes = Object.keys(MODES).filter((name) => isObject(settings[name]))
+  const [mode, another] = modes as (keyof typeof MODES)[]
+  if (!mode) throw new TypeError(`the Redisson configuration has none of ${Object.keys(MODES).join(', ')}`)
+  if (another) throw new TypeError(`the Redisson configuration has both ${mode} and ${another}`)
+  return mode
+}
+
+/** Java's classes are tags in YAML (`!<org.redisson.codec.Kryo5Codec> {}`). Their content is read as plain values. */
+function parse(text: string): unknown {
+  const document = parseDocument(text, { logLevel: 'silent' })
+  const [error] = document.errors
+  if (error)
+    throw new TypeError(
+      `the Redisson configuration is not YAML (${error.code}, line ${error.linePos?.[0].line ?? '?'})`,
+    )
+  return document.toJS()
+}
+
+/** `${NAME}` and `${NAME:-default}`, by Redisson's rule; here the default may be empty. */
+function withVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+  return text.replace(/\$\{([\w.]+)(?::-(.*?))?\}/g, (_, name: string, fallback?: string) => {
+    const value = env[name] ?? fallback
+    if (value === undefined)
+      throw new TypeError(`the Redisson configuration uses the variable ${name}, which is not set`)
+    return value
+  })
+}
+
+function resolved(value: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
+  if (typeof value === 'string') return withVariables(value, env)
+  if (Array.isArray(value)) return value.map((each) => resolved(each, env))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolved(each, env)]))
+}

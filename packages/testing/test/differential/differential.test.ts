@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { closeAll, openRedis } from '../../../../test/kit/clients'
+import { type Standalone, startStandalone } from '../../../../test/kit/servers/index'
+import { type Comparison, compare } from './comparison'
+
+const SEED = Number(process.env.RLOCK_SEED ?? 16)
+/** The full run is `npm run test:differential -- --calls 100000`. */
+const CALLS = 3_000
+
+describe('The in-memory server beside a real one', function () {
+  this.timeout(120_000)
+
+  let server: Standalone
+  let found: Comparison
+
+  before(async () => {
+    server = await startStandalone()
+    found = await compare({ redis: await openRedis(server.url), seed: SEED, calls: CALLS })
+  })
+  after(async () => {
+    await closeAll()
+    await server?.stop()
+  })
+
+  it('Each script of the package is among the calls', () => {
+    expect(found.missing).to.deep.equal([])
+  })
+
+  it(`Each script answers and changes in memory what it does in Redis, in ${CALLS} calls (seed ${SEED})`, () => {
+    if (found.difference !== undefined) throw new Error(found.difference)
+  })
+
+  it('Each script also does its work in some of the calls', () => {
+    const refused = [...found.scripts].filter(([, { calls, errors }]) => errors === calls)
+    expect(refused).to.deep.equal([])
+  })
+})

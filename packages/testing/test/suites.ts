@@ -1,0 +1,62 @@
+// npm run test:in-memory: the suites of every lock, semaphore and latch, with no other server than the one in memory.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+const ROOT = join(__dirname, '../../..')
+
+/** Of the semaphores and the latch. */
+export const SYNCHRONIZERS = [
+  'count-down-latch',
+  'permit-expirable-semaphore',
+  'permit-lease-time',
+  'request-record',
+  'semaphore',
+].map((file) => `test/synchronizers/${file}.test.ts`)
+
+/** With the contract suites of each kind. Not here: what needs five servers, a cluster, users, or the clients of others. */
+const LOCKS = [
+  'fair-lock-crowd',
+  'fair-lock-healing',
+  'fair-lock-others',
+  'fair-lock-places',
+  'fair-lock-queue',
+  'fair-lock',
+  'fenced-lock',
+  'lock',
+  'multi-lock',
+  'non-reentrant-lock',
+  'read-lock',
+  'run-once',
+  'spin-lock',
+  'token-lock-lost-replies',
+  'token-lock',
+  'write-lock',
+].map((file) => `test/locks/${file}.test.ts`)
+
+/** Beside their contract suites. Not here: what needs users, DUMP or streams. */
+const READ_WRITE = [
+  'counts-of-strangers',
+  'force-release',
+  'model',
+  'objects',
+  'queues',
+  'reader-tries',
+  'readers',
+  'renewal',
+  'resent',
+  'step-down',
+  'transitions',
+].map((file) => `test/read-write/${file}.test.ts`)
+
+/** Runs these files in a mocha of their own, because a file that this process has run already would have no tests. */
+export function runInMemory(files: readonly string[], ...options: string[]): ChildProcess {
+  const mocha = require.resolve('mocha/bin/mocha.js')
+  return spawn(process.execPath, [mocha, ...options, ...files], {
+    cwd: ROOT,
+    env: { ...process.env, RLOCK_TEST_IN_MEMORY: '1' },
+    stdio: ['ignore', options.length > 0 ? 'pipe' : 'inherit', 'inherit'],
+  })
+}
+
+if (require.main === module)
+  runInMemory([...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS]).on('close', (code) => process.exit(code ?? 1))

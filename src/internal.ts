@@ -1,0 +1,25 @@
+/**
+ * The entry `rlock/internal`: what the other packages of this repository need of rlock beside its API. Those packages
+ * have the same version as rlock. For everyone else: it has no type declarations, and it changes without notice.
+ *
+ * It is loaded from the same code as `rlock`, so that classes and process-wide state exist once.
+ */
+export { IN_PROCESS_SERVER, type InProcessServer } from './api/redis-source'
+export type { ConnectedClient, Connections, Server } from './client/connections'
+export { BrokenConnections } from './redis/fencing/broken-connections'
+export type { ChannelEvents, ChannelSource } from './redis/subscriber'
+export type { Script } from './scripts/script'
+export type { ScriptTransport } from './scripts/transport'
+export { outsideRequests } from './util/async-context'
+export { type Clock, type Moment, systemClock, type Timer } from './util/clock'
+export { randomUuid } from './util/random'
+export { withTimeout } from './util/timeout'
+export {
+  clearInterval,
+  dateNow,
+  nextTick,
+  performanceNow,
+  queueMicrotask,
+  setImmediate,
+  setInterval,
+} from './util/timers'

@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { uniqueName } from '../kit/clients'
+import { sharedStandalone } from '../kit/servers/index'
+import { InstalledPackage, manifest, nestPackages, runTool } from './installed-package'
+import { compileNestConsumer } from './nest-consumer'
+
+const PACKAGES = ['nestjs', 'redisson-config', 'testing']
+/** The packages beside rlock. Run by package.test.ts: two files at once would build `dist` over each other. */
+export function packagesSuite() {
+  describe('The packages beside rlock', function () {
+    this.timeout(240_000)
+
+    let installed: InstalledPackage
+
+    before(async () => {
+      installed = await InstalledPackage.install(PACKAGES, nestPackages())
+    })
+    after(() => installed?.remove())
+
+    it('The packages beside rlock have its version and need that version of it', () => {
+      const { version, dependencies, peerDependencies } = manifest('.')
+      expect(Object.keys(dependencies!)).to.have.lengthOf(4)
+      expect(peerDependencies).to.equal(undefined)
+      for (const name of PACKAGES) {
+        const own = manifest(`packages/${name}`)
+        expect(own.version, name).to.equal(version)
+        expect(own.peerDependencies?.rlock, name).to.equal(version)
+      }
+    })
+
+    it('The packages beside rlock bring their README, license and declarations, and no sources', () => {
+      for (const name of PACKAGES) {
+        const files = readFileSync(
+          join(installed.project, `node_modules/@rlock/${name}/package.json`),
+          'utf8',
+        )
+        expect(JSON.parse(files).name).to.equal(`@rlock/${name}`)
+        const declarations = installed.text(`@rlock/${name}/dist/index.d.ts`)
+        expect(declarations, name).to.not.match(/rlock\/internal|\.\.\//)
+        expect(installed.text(`@rlock/${name}/README.md`)).to.match(new RegExp(`^# @rlock/${name}\n`))
+        expect(installed.text(`@rlock/${name}/LICENSE`)).to.contain('MIT')
+      }
+    })
+
+    it('@rlock/redisson-config reads a configuration, and is the same for import and require', async () => {
+      const reading = `
+        import { createRequire } from 'node:module'
+        import * as esm from '@rlock/redisson-config'
+        const cjs = createRequire(import.meta.url)('@rlock/redisson-config')
+        const text = 'singleServerConfig: { address: "redis://h:6379" }'
+        console.log(JSON.stringify({
+          exported: Object.keys(esm),
+          same: esm.fromRedissonConfig === cjs.fromRedissonConfig,
+          options: esm.fromRedissonConfig(text).options,
+        }))`
+      expect(await installed.run('yaml.mjs', reading)).to.deep.equal({
+        exported: ['fromRedissonConfig'],
+        same: true,
+        options: { redis: { host: 'h', port: 6379 } },
+      })
+    })
+
+    it('@rlock/nestjs starts an application, with the classes of rlock, and is the same for import and require', async () => {
+      const { url } = await sharedStandalone()
+      const starting = `
+        import { createRequire } from 'node:module'
+        import * as esm from '@rlock/nestjs'
+        import { Redisson } from 'rlock'
+        const require = createRequire(import.meta.url)
+        const cjs = require('@rlock/nestjs')
+        const { NestFactory } = require('@nestjs/core')
+        const redis = ${JSON.stringify(url)}
+        const app = await NestFactory.createApplicationContext(esm.RedissonModule.forRoot({ redis }), { logger: false })
+        const result = await app.get(Redisson).getLock(${JSON.stringify(uniqueName())}).withLock(() => 'inside')
+        await app.close()
+        console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.WithLock === cjs.WithLock, result }))`
+      expect(await installed.run('nest.mjs', starting)).to.deep.equal({
+        exported: ['InjectRedisson', 'RedissonModule', 'RunOnce', 'WithLock', 'getRedissonToken'],
+        same: true,
+        result: 'inside',
+      })
+      await compileNestConsumer(installed)
+    })
+
+    it('@rlock/testing has the errors of rlock, loads Lua with the first client, and is the same for import and require', async () => {
+      const script = `
+        import { createRequire } from 'node:module'
+        import { Redisson, RedisUnavailableError } from 'rlock'
+        import { inMemoryRedis } from '@rlock/testing'
+        const require = createRequire(import.meta.url)
+        const same = require('@rlock/testing').inMemoryRedis === inMemoryRedis
+        const hasLua = () => Object.keys(require.cache).some((file) => file.includes('wasmoon'))
+        const redis = inMemoryRedis()
+        const before = hasLua()
+        const client = await Redisson.create({ redis })
+        const result = await client.getLock('order').withLock(() => 'inside')
+        await client.shutdown()
+        redis.pause()
+        const failing = Redisson.create({ redis }).catch((error) => error)
+        await redis.advance(10_000)
+        const isOurs = (await failing) instanceof RedisUnavailableError
+        console.log(JSON.stringify({ same, before, after: hasLua(), result, isOurs }))`
+      expect(await installed.run('testing.mjs', script)).to.deep.equal({
+        same: true,
+        before: false,
+        after: true,
+        result: 'inside',
+        isOurs: true,
+      })
+    })
+
+    it('rlock/internal is the code that rlock has loaded, by import and by require', async () => {
+      const script = `
+        import { createRequire } from 'node:module'
+        import { RedisUnavailableError } from 'rlock'
+        import { systemClock, withTimeout } from 'rlock/internal'
+        const internal = createRequire(import.meta.url)('rlock/internal')
+        console.log(JSON.stringify({
+          same: internal.systemClock === systemClock && internal.withTimeout === withTimeout,
+          isPublic: 'RedisUnavailableError' in internal,
+        }))`
+      expect(await installed.run('internal.mjs', script)).to.deep.equal({ same: true, isPublic: false })
+    })
+
+    it('The packages beside rlock compile for strict TypeScript consumers, as ES modules and as CommonJS', async () => {
+      const source = `
+        import { Redisson, type RedissonOptions } from 'rlock'
+        import { type FromRedissonConfig, fromRedissonConfig } from '@rlock/redisson-config'
+        import { type InMemoryRedis, inMemoryRedis } from '@rlock/testing'
+        const carried: FromRedissonConfig = fromRedissonConfig('threads: 16')
+        export const lost: string[] = carried.notCarriedOver.map(({ name }) => name)
+        export const inMemory: InMemoryRedis = inMemoryRedis({ now: () => 0 })
+        export const tested: RedissonOptions = { redis: inMemory }
+        export const clients = [Redisson.create(tested), Redisson.create(carried.options)]`
+      for (const file of ['consumer.mts', 'consumer.cts'])
+        writeFileSync(join(installed.project, file), source)
+      await installed.compile(['consumer.mts', 'consumer.cts'], { exactOptionalPropertyTypes: true })
+    })
+
+    for (const name of PACKAGES)
+      it(`@rlock/${name} is found faultless by publint and by arethetypeswrong`, async () => {
+        const tarball = installed.tarballs.find((file) => file.includes(`rlock-${name}-`))!
+        expect(await runTool('publint', ['run', '--strict', tarball], installed.project)).to.contain(
+          'All good!',
+        )
+        const report = await runTool('attw', ['--no-color', '--no-emoji', tarball], installed.project)
+        expect(report).to.contain('No problems found')
+      })
+  })
+}

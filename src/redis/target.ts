@@ -2,17 +2,21 @@ import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
 import type { RedisSource } from '../api/redis-source'
 import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
-import { checkAddress, checkSentinels, checkServer, isPlainObject, take } from './options/option-checks'
 import {
-  KNOWN,
-  KNOWN_OF_CLUSTER,
-  TAKEN,
-  TAKEN_FOR_NODES,
-  TAKEN_FROM_CLUSTER,
-  TAKEN_FROM_NODE,
-} from './options/option-names'
+  CLUSTER,
+  checkAddress,
+  LOGIN,
+  NODE,
+  type Place,
+  refuseUnknown,
+  SERVER,
+  SERVERS,
+  take,
+} from './options/allowed'
+import { isPlainObject, present } from './options/checks'
 import { parseRedisUrl } from './options/redis-url'
-import { refuseUnknown } from './options/unknown-option'
+
+const GIVEN_CLUSTER: Place = { taken: { nodes: present, options: present }, ignored: [] }
 
 /** The address of the server and how to log in, read from any form of the `redis` option. */
 export type RedisTarget = {
@@ -53,10 +57,9 @@ export function resolveTarget(source: RedisSource): RedisTarget {
       `redis must be a URL, ioredis options, { nodes, options } or an ioredis instance, got ${describe(source)}`,
     )
   if ('nodes' in source) return givenCluster(source)
-  checkServer(source, 'redis')
-  const { sentinels } = source as RedisOptions
-  const areGiven = sentinels !== undefined && sentinels !== null
-  return single(source as RedisOptions, areGiven ? checkSentinels(sentinels) : undefined)
+  refuseUnknown(source, SERVER, 'redis')
+  checkAddress(source, 'redis', ['path', 'sentinels', 'Connector'])
+  return single(source, true)
 }
 
 /** Recognises a URL of another realm, too, as in tests with jsdom. */
@@ -64,12 +67,12 @@ function isUrl(source: unknown): source is URL {
   return Object.prototype.toString.call(source) === '[object URL]'
 }
 
-function single(given: RedisOptions, checkedSentinels?: RedisOptions['sentinels']): RedisTarget {
-  const options = take(given, TAKEN, 'redis')
-  if (checkedSentinels) options.sentinels = checkedSentinels
+/** `isWritten`: by the caller. Otherwise they are those of an instance, with its defaults. */
+function single(given: object, isWritten = false): RedisTarget {
+  const options = take(given, SERVER, 'redis')
   const { sentinels } = options
   // Without this switch ioredis drops `tls` behind Sentinel, and sends the password in clear.
-  if (sentinels && usesTls(options, checkedSentinels !== undefined)) options.enableTLSForSentinelMode = true
+  if (sentinels && usesTls(options, isWritten)) options.enableTLSForSentinelMode = true
   const description = sentinels
     ? `${options.name ?? 'the primary'} by Sentinel at ${sentinels.map((s) => `${s.host ?? 'localhost'}:${s.port ?? 26379}`).join(', ')}`
     : (options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`)
@@ -99,45 +102,37 @@ export function named(target: RedisTarget, connectionName: string): RedisTarget 
 }
 
 function givenCluster(source: Record<string, unknown>): RedisTarget {
-  refuseUnknown(source, 'redis', ['nodes', 'options'])
+  refuseUnknown(source, GIVEN_CLUSTER, 'redis')
   const { nodes, options } = source
   if (!Array.isArray(nodes) || nodes.length === 0)
     throw new TypeError('redis.nodes must be an array that names at least one node of the cluster')
-  const checked = checkedOptions(options, 'redis.options', KNOWN_OF_CLUSTER, [
-    'redisOptions',
-    ...TAKEN_FROM_CLUSTER,
-  ])
-  checkedOptions(checked.redisOptions, 'redis.options.redisOptions', KNOWN, TAKEN_FOR_NODES)
+  const checked = checkedOptions(options, CLUSTER, 'redis.options')
+  checkedOptions(checked.redisOptions, SERVERS, 'redis.options.redisOptions')
   return cluster(nodes, checked, true)
 }
 
-function checkedOptions(
-  options: unknown,
-  where: string,
-  known: readonly string[],
-  shown: readonly string[],
-): Record<string, unknown> {
+function checkedOptions(options: unknown, place: Place, where: string): Record<string, unknown> {
   if (options === undefined || options === null) return {}
   if (!isPlainObject(options))
     throw new TypeError(`${where} must be an object of options, got ${describe(options)}`)
-  refuseUnknown(options, where, known, shown)
+  refuseUnknown(options, place, where)
   return options
 }
 
 /** `strict`: the caller wrote the nodes itself, so unknown options are errors. The nodes of an instance are not checked. */
 function cluster(given: readonly unknown[], options: ClusterOptions, strict: boolean): RedisTarget {
-  const shared = take(options.redisOptions ?? {}, TAKEN_FOR_NODES, 'redis.options.redisOptions')
+  const shared = take(options.redisOptions ?? {}, SERVERS, 'redis.options.redisOptions')
   refuseDatabase(shared, 'redis.options.redisOptions')
   // Array.from, because `map` skips the holes of an array.
   const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, strict))
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
-  const each = { ...take(entrance, ['username', 'password', 'tls'], 'redis.nodes'), ...shared }
+  const each = { ...take(entrance, LOGIN, 'redis.nodes'), ...shared }
   return {
     kind: 'cluster',
     nodes,
     options: each,
-    clusterOptions: take(options, TAKEN_FROM_CLUSTER, 'redis.options') as ClusterOptions,
+    clusterOptions: take(options, CLUSTER, 'redis.options') as ClusterOptions,
     description: nodes
       .map(({ path, host, port }) => path ?? `${host ?? 'localhost'}:${port ?? 6379}`)
       .join(', '),
@@ -149,11 +144,11 @@ function cluster(given: readonly unknown[], options: ClusterOptions, strict: boo
 function parseNode(node: unknown, where: string, strict: boolean): RedisOptions {
   const options = nodeOptions(node, where)
   if (strict) {
-    refuseUnknown(options, where, KNOWN, TAKEN_FROM_NODE)
+    refuseUnknown(options, NODE, where)
     checkAddress(options, where, ['path'])
     refuseDatabase(options as RedisOptions, where)
   }
-  return take(options, TAKEN_FROM_NODE, where)
+  return take(options, NODE, where)
 }
 
 function nodeOptions(node: unknown, where: string): object {

@@ -1,6 +1,5 @@
 import type { RedisOptions } from 'ioredis'
-import { KNOWN, TAKEN } from './option-names'
-import { unknownOption } from './unknown-option'
+import { SERVER, unknownOption } from './allowed'
 
 const EXPECTED = 'expected redis://[user:password@]host:port[/database]'
 const WITH_TLS = /^(rediss|valkeys):/i
@@ -8,27 +7,21 @@ const WITH_TLS = /^(rediss|valkeys):/i
 const SOCKET = /^redis\+(?:unix|uds):/i
 const SOCKET_URL = /^redis\+(?:unix|uds):\/\/(?:([^/?#]*)@)?(\/[^?#]*)(\?[^#]*)?$/i
 
-type Convert = (text: string) => unknown
-
-const number: Convert = (text) => (/^\d+$/.test(text) ? Number(text) : undefined)
-const flag: Convert = (text) => (text === 'true' ? true : text === 'false' ? false : undefined)
-const text: Convert = (text) => text
-
+const FLAGS = ['noDelay', 'enableReadyCheck']
 /** The options that the query of a URL may have. */
-const IN_QUERY: Readonly<Record<string, Convert>> = {
-  db: number,
-  username: text,
-  password: text,
-  family: number,
-  connectTimeout: number,
-  connectionName: text,
-  clientInfoTag: text,
-  keepAlive: number,
-  noDelay: flag,
-  enableReadyCheck: flag,
-  // The check of all options refuses it later.
-  keyPrefix: text,
-}
+const IN_QUERY = [
+  ...[
+    'db',
+    'username',
+    'password',
+    'family',
+    'connectTimeout',
+    'connectionName',
+    'clientInfoTag',
+    'keepAlive',
+  ],
+  ...FLAGS,
+]
 
 /** Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the option. */
 export function parseRedisUrl(given: string, where: string): RedisOptions {
@@ -99,29 +92,16 @@ function decoded(part: string, where: string): string {
   }
 }
 
+/** The values are text. Their types are checked with those of all options. */
 function withQuery(options: RedisOptions, query: URLSearchParams, where: string): RedisOptions {
   const all: Record<string, unknown> = { ...options }
   for (const [key, value] of query) {
-    const convert = Object.hasOwn(IN_QUERY, key) ? IN_QUERY[key] : undefined
-    if (!convert) {
-      refuseUnlessKnown(key, where)
-      continue
-    }
+    if (key === 'tls') throw new TypeError(`${where} is a URL with tls in its query: begin it with rediss://`)
+    if (!IN_QUERY.includes(key) && !SERVER.ignored.includes(key))
+      throw unknownOption(key, IN_QUERY, `${where}'s query`)
     if (all[key] !== undefined && all[key] !== '')
       throw new TypeError(`${where} is a URL that gives ${key} twice`)
-    all[key] = convert(value)
-    if (all[key] === undefined)
-      throw new TypeError(`${where} is a URL whose query gives ${key} a value that is not understood`)
+    all[key] = FLAGS.includes(key) && /^(true|false)$/.test(value) ? value === 'true' : value
   }
   return all as RedisOptions
-}
-
-/**
- * Throws for an option that a query may not have. Options of ioredis that the client never takes have no effect in a query
- * either, and are no error.
- */
-function refuseUnlessKnown(key: string, where: string): void {
-  if (key === 'tls') throw new TypeError(`${where} is a URL with tls in its query: begin it with rediss://`)
-  if (KNOWN.includes(key) && !(TAKEN as readonly string[]).includes(key)) return
-  throw unknownOption(key, `${where}'s query`, Object.keys(IN_QUERY))
 }

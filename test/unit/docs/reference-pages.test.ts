@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { resolveOptions } from '../../../src/api/options'
 import * as exported from '../../../src/index'
-import { KNOWN, KNOWN_OF_CLUSTER } from '../../../src/redis/options/option-names'
+import { CLUSTER, SERVER } from '../../../src/redis/options/allowed'
 import { textOf } from '../../kit/docs/pages'
 
 const ROOT = join(__dirname, '../../..')
@@ -46,7 +46,8 @@ describe('The pages of reference', () => {
   it('The pages of reference name every option, and each of ioredis that is taken or not', () => {
     const own = Object.keys(resolveOptions({ redis: 'redis://h' })).filter((name) => name !== 'mapName')
     expect(own).to.include('lockWatchdogTimeout')
-    const all = [...own, 'nameMapper', ...KNOWN, ...KNOWN_OF_CLUSTER]
+    const places = [SERVER, CLUSTER].flatMap(({ taken, ignored }) => [...Object.keys(taken), ...ignored])
+    const all = [...own, 'nameMapper', ...places]
     expect(missingIn('docs/reference/options.md', all)).to.deep.equal([])
   })
 

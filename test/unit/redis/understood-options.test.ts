@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { Cluster, Redis } from 'ioredis'
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5'
+import { CLUSTER, SERVER } from '../../../src/redis/options/allowed'
 import { resolveTarget } from '../../../src/redis/target'
 
+const BUILT = dirname(require.resolve('ioredis'))
 const host = 'nowhere.invalid'
 const nodes = [{ host, port: 7000 }]
 
@@ -109,6 +113,28 @@ describe('A redis option that is understood', () => {
       resolved({ nodes, options: { ...instance.options } })
       instance.disconnect()
     }
+  })
+
+  it('The redis option is understood: every option that the types of ioredis have', () => {
+    const declared = (...files: string[]) =>
+      files.flatMap((file) => {
+        const types = readFileSync(join(BUILT, file), 'utf8')
+        return [...types.matchAll(/^ {4}(\w+)\??: /gm)].map(([, name]) => name!)
+      })
+    const servers = declared(
+      'redis/RedisOptions.d.ts',
+      'connectors/StandaloneConnector.d.ts',
+      'connectors/SentinelConnector/index.d.ts',
+    )
+    expect(servers).to.include.members(['sentinels', 'name', 'commandTimeout', 'retryStrategy'])
+    // Fields of the connectors themselves.
+    const fields = ['emitter', 'options', 'path', 'flags', 'ip', 'port', 'connecting', 'stream']
+    const options = servers.filter((name) => !fields.includes(name) && !/^(private|protected)$/.test(name))
+    for (const [names, { taken, ignored }] of [
+      [options, SERVER],
+      [declared('cluster/ClusterOptions.d.ts'), CLUSTER],
+    ] as const)
+      expect(names.filter((name) => !(name in taken) && !ignored.includes(name))).to.deep.equal([])
   })
 
   it('The redis option is understood: an instance of ioredis of either version, and of a class derived from it', () => {

@@ -84,7 +84,7 @@ export class Client implements Context {
             refusals.answered()
             client?.subscriptions.confirmed(channel)
           },
-          broken: (channel) => client?.subscriptions.wake(channel),
+          broken: (channel) => client?.subscriptions.broken(channel),
           error: (error) => refusals.failed(withoutSecrets(error, server.secrets)),
         },
         newServer: () => client?.leases.renewAll(),

@@ -1,3 +1,5 @@
+import { withoutStack } from '../util/without-stack'
+
 /** The kind of an error, for the sender of the command. */
 export type FailureKind =
   /** The connection broke or never existed: the command may or may not have been applied. */
@@ -92,7 +94,7 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): Erro
   // A server that does not know HELLO or AUTH quotes the arguments, cut to some length.
   let text = plain.replace(QUOTED, '')
   for (const secret of secrets) text = text.replaceAll(secret, '***')
-  const copy = new Error(text)
+  const copy = withoutStack(() => new Error(text))
   if (code !== undefined) Object.assign(copy, { code })
   return copy
 }

@@ -1,6 +1,7 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { suffixed } from '../redis/names'
 import { quote, shown } from '../util/quote'
+import { withoutStack } from '../util/without-stack'
 import type { Script } from './script'
 
 /** The end of the names of keys that belong to one client. */
@@ -40,11 +41,10 @@ export function unavailable(
 ): RedisUnavailableError {
   const why = cause ? `: ${withoutFullStop(cause.message)}` : ''
   const effect = mayHaveBeenApplied || isInFlight ? ' The call may have been applied.' : ''
-  return new RedisUnavailableError(
+  const message =
     `Redis did not answer ${script.name} for the key ${quote(keys[0]!)} within ${Math.round(ms)} ms ` +
-      `(client ${clientId})${why}.${effect} ${advice(script)}`,
-    cause && { cause },
-  )
+    `(client ${clientId})${why}.${effect} ${advice(script)}`
+  return withoutStack(() => new RedisUnavailableError(message, cause && { cause }))
 }
 
 /** The call threw in this client while it was sent, or its answer was none that the script gives. */

@@ -9,6 +9,7 @@ import {
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { LinkedList } from '../util/linked-list'
+import { Slices } from '../util/slices'
 import { failedHere, refused, unavailable, wrongType } from './call-errors'
 import type { Script } from './script'
 import { type AnyScriptCall, type Reply, ScriptCall } from './script-call'
@@ -50,6 +51,7 @@ const NOT_READY = {
  */
 export class ScriptExecutor {
   private readonly pending = new LinkedList<AnyScriptCall>()
+  private readonly retries = new Slices()
   private supervisor: Timer | undefined
   private probed: Moment | undefined
   private closed: unknown
@@ -161,13 +163,7 @@ export class ScriptExecutor {
       // A server error counts more than the closed connection that follows it: READONLY makes ioredis reconnect.
       if (error !== NOT_READY.away || !call.lastError)
         call.lastError = withoutSecrets(error, this.options.secrets)
-      clock.after(backoff, () => {
-        call.whenFenced(() => {
-          if (call.settled) this.finish(call, undefined)
-          else this.send(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
-        })
-        if (call.isFencePending) this.refuseWithConnection(call)
-      })
+      clock.after(backoff, () => this.retries.run(() => this.retry(call, backoff)))
       return
     }
     const explained = this.explain(kind, error, call)
@@ -185,6 +181,14 @@ export class ScriptExecutor {
   private end(call: AnyScriptCall, error: unknown) {
     this.refuse(call, error)
     call.whenFenced(() => this.finish(call, undefined))
+  }
+
+  private retry(call: AnyScriptCall, backoff: number) {
+    call.whenFenced(() => {
+      if (call.settled) this.finish(call, undefined)
+      else this.send(call, this.options.clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
+    })
+    if (call.isFencePending) this.refuseWithConnection(call)
   }
 
   /** A server that refuses every new connection also allows no fence, so the call is rejected and does not wait for one. */

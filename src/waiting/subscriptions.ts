@@ -1,6 +1,7 @@
 import { isReadWriteLockChannel } from '../redis/names'
 import type { ChannelSource } from '../redis/subscriber'
 import type { Clock, Moment, Timer } from '../util/clock'
+import { Slices } from '../util/slices'
 import { queueMicrotask } from '../util/timers'
 import { Cohort } from './cohort'
 
@@ -40,6 +41,8 @@ const LAST_READER_LEFT = '0'
  */
 export class Subscriptions {
   private readonly channels = new Map<string, Channel>()
+  /** A reconnect changes all subscriptions at once. */
+  private readonly changes = new Slices()
   private idle = 0
   private sweeper: Timer | undefined
   private pinger: Timer | undefined
@@ -80,7 +83,12 @@ export class Subscriptions {
    */
   confirmed(name: string): void {
     for (const callback of this.channels.get(name)?.caughtUp.splice(0) ?? []) callback()
-    this.wake(name)
+    this.changes.run(() => this.wake(name))
+  }
+
+  /** The subscription broke: messages may be lost until it is confirmed again. */
+  broken(name: string): void {
+    this.changes.run(() => this.wake(name))
   }
 
   /** The cohort of a channel. Undefined if no caller listened recently, and no other client heard a release of this one. */

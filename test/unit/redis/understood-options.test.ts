@@ -127,8 +127,8 @@ describe('A redis option that is understood', () => {
       'connectors/SentinelConnector/index.d.ts',
     )
     expect(servers).to.include.members(['sentinels', 'name', 'commandTimeout', 'retryStrategy'])
-    // Fields of the connectors themselves.
-    const fields = ['emitter', 'options', 'path', 'flags', 'ip', 'port', 'connecting', 'stream']
+    // Fields of the connectors themselves, and of an answer of a sentinel.
+    const fields = ['emitter', 'options', 'path', 'flags', 'ip', 'port', 'connecting', 'stream', 'prio']
     const options = servers.filter((name) => !fields.includes(name) && !/^(private|protected)$/.test(name))
     for (const [names, { taken, ignored }] of [
       [options, SERVER],

@@ -127,14 +127,26 @@ describe('A redis option that is understood', () => {
       'connectors/SentinelConnector/index.d.ts',
     )
     expect(servers).to.include.members(['sentinels', 'name', 'commandTimeout', 'retryStrategy'])
-    // Fields of the connectors themselves, and of an answer of a sentinel.
-    const fields = ['emitter', 'options', 'path', 'flags', 'ip', 'port', 'connecting', 'stream', 'prio']
-    const options = servers.filter((name) => !fields.includes(name) && !/^(private|protected)$/.test(name))
+    // Fields of the connectors themselves, of an answer of a sentinel, and of a mapped address.
+    const others = [
+      'emitter',
+      'options',
+      'path',
+      'flags',
+      'ip',
+      'port',
+      'host',
+      'connecting',
+      'stream',
+      'prio',
+    ]
     for (const [names, { taken, ignored }] of [
-      [options, SERVER],
+      [servers, SERVER],
       [declared('cluster/ClusterOptions.d.ts'), CLUSTER],
-    ] as const)
-      expect(names.filter((name) => !(name in taken) && !ignored.includes(name))).to.deep.equal([])
+    ] as const) {
+      const known = [...Object.keys(taken), ...ignored, ...others]
+      expect(names.filter((name) => !known.includes(name))).to.deep.equal([])
+    }
   })
 
   it('The redis option is understood: an instance of ioredis of either version, and of a class derived from it', () => {

@@ -1,5 +1,5 @@
 import type { RedissonOptions } from 'rlock'
-import { parseDocument } from 'yaml'
+import { parseDocument, visit } from 'yaml'
 import { isObject, present, Section } from './section'
 import { cluster, sentinel, single } from './servers'
 import { type NotCarriedOver, REFUSED_MODES } from './settings'
@@ -83,7 +83,10 @@ function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
   return mode
 }
 
-/** Java's classes are tags in YAML (`!<org.redisson.codec.Kryo5Codec> {}`). Their content is read as plain values. */
+/**
+ * Java's classes are tags in YAML (`!<org.redisson.codec.Kryo5Codec> {}`). Their content is read as plain values. Numbers and
+ * flags stay the text that they are in the file: only the setting knows its type, and a password may be `0123456`.
+ */
 function parse(text: string): unknown {
   const document = parseDocument(text, { logLevel: 'silent' })
   const [error] = document.errors
@@ -91,13 +94,22 @@ function parse(text: string): unknown {
     throw new TypeError(
       `the Redisson configuration is not YAML (${error.code}, line ${error.linePos?.[0].line ?? '?'})`,
     )
-  return document.toJS()
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (scalar.value !== null) scalar.value = scalar.source ?? scalar.value
+    },
+  })
+  try {
+    return document.toJS()
+  } catch {
+    throw new TypeError('the Redisson configuration is not YAML (its aliases cannot be resolved)')
+  }
 }
 
 /** `${NAME}` and `${NAME:-default}`, by Redisson's rule; here the default may be empty. */
 function withVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
   return text.replace(/\$\{([\w.]+)(?::-(.*?))?\}/g, (_, name: string, fallback?: string) => {
-    const value = env[name] ?? fallback
+    const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? fallback
     if (value === undefined)
       throw new TypeError(`the Redisson configuration uses the variable ${name}, which is not set`)
     return value

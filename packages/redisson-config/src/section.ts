@@ -37,8 +37,8 @@ export class Section {
   flag(name: string): boolean | undefined {
     const value = this.take(name)
     if (value === undefined) return undefined
-    if (value === true || value === 'true') return true
-    if (value === false || value === 'false') return false
+    if (/^true$/i.test(String(value))) return true
+    if (/^false$/i.test(String(value))) return false
     throw this.refusal(name, 'must be true or false')
   }
 

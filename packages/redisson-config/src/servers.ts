@@ -18,14 +18,24 @@ function parseAddress(text: string, section: Section, name: string): Address {
   const socket = SOCKET.exec(text)
   if (socket) return { path: socket[1]!, tls: false }
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^(redis|valkey)s?:$/.test(url.protocol) || url.hostname === '')
+  if (!url || !/^(redis|valkey)s?:$/.test(url.protocol) || url.hostname === '' || url.port === '0')
     throw section.refusal(name, 'must have addresses such as redis://host:6379')
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),
-    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
-    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
+    ...present({
+      username: decoded(url.username, section, name),
+      password: decoded(url.password, section, name),
+    }),
     tls: /^(rediss|valkeys):$/.test(url.protocol),
+  }
+}
+
+function decoded(part: string, section: Section, name: string): string | undefined {
+  try {
+    return decodeURIComponent(part) || undefined
+  } catch {
+    throw section.refusal(name, 'has an address whose percent-encoding is broken')
   }
 }
 
@@ -91,10 +101,26 @@ export function single(section: Section, root: Section): RedisSource {
   const { addresses, tls } = servers('address', section, root)
   if (addresses.length > 1) throw section.refusal('address', 'must be one address')
   return {
-    ...addresses[0],
-    ...present({ tls, db: section.number('database') }),
     ...common(section, root),
+    ...present({ tls, db: section.number('database') }),
+    // Last, because in Java the credentials of the address come before the settings.
+    ...addresses[0],
   }
+}
+
+/** In Java the credentials of an address come before the setting. rlock has one pair of them for all sentinels. */
+function sentinelCredential(
+  part: 'username' | 'password',
+  addresses: readonly Omit<Address, 'tls'>[],
+  section: Section,
+): string | undefined {
+  const [one, another] = new Set(
+    addresses.map((address) => address[part]).filter((each) => each !== undefined),
+  )
+  if (another !== undefined)
+    throw section.refusal('sentinelAddresses', `has addresses that differ in their ${part}`)
+  const setting = section.text(part === 'username' ? 'sentinelUsername' : 'sentinelPassword')
+  return one ?? setting
 }
 
 /** `sentinelServersConfig` */
@@ -103,13 +129,16 @@ export function sentinel(section: Section, root: Section): RedisSource {
   const masterName = section.text('masterName')
   if (masterName === undefined) throw section.refusal('masterName', 'is missing')
   return {
-    sentinels: addresses.map(({ host, port }) => ({ host: host!, port: port! })),
+    sentinels: addresses.map(({ host, port }) => {
+      if (host === undefined) throw section.refusal('sentinelAddresses', 'must have hosts, and no sockets')
+      return { host, port: port! }
+    }),
     name: masterName,
     // In Redisson the scheme of the sentinels also applies to the servers.
     ...(tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
     ...present({
-      sentinelUsername: section.text('sentinelUsername'),
-      sentinelPassword: section.text('sentinelPassword'),
+      sentinelUsername: sentinelCredential('username', addresses, section),
+      sentinelPassword: sentinelCredential('password', addresses, section),
       updateSentinels: section.flag('sentinelsDiscovery'),
       db: section.number('database'),
       natMap: natMap(section),

@@ -6,13 +6,17 @@
  */
 export { IN_PROCESS_SERVER, type InProcessServer } from './api/redis-source'
 export type { ConnectedClient, Connections, Server } from './client/connections'
+export { processState } from './ownership/process-state'
 export { BrokenConnections } from './redis/fencing/broken-connections'
-export type { ChannelEvents, ChannelSource } from './redis/subscriber'
+export { ConnectionFence } from './redis/fencing/connection-fence'
+export { pingOrDisconnect } from './redis/health-check'
+export { reconnectUnless } from './redis/reconnect'
+export { type ChannelEvents, type ChannelSource, SubscriberConnection } from './redis/subscriber'
 export type { Script } from './scripts/script'
 export type { ScriptTransport } from './scripts/transport'
 export { outsideRequests } from './util/async-context'
 export { type Clock, type Moment, systemClock, type Timer } from './util/clock'
-export { randomUuid } from './util/random'
+export { random, randomUuid } from './util/random'
 export { withTimeout } from './util/timeout'
 export {
   clearInterval,

@@ -10,7 +10,7 @@ export interface Simulated {
   refuse(what: string): void
 }
 
-interface ProcessState {
+export interface ProcessState {
   /** Set while an event of a simulation runs. */
   simulated?: Simulated | undefined
   nextThreadId: number

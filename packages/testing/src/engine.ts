@@ -20,15 +20,17 @@ export interface EngineHost {
 
 /** The keys and the scripts of an in-memory server. It runs each command at once; connections are the matter of its host. */
 export class Engine {
-  readonly keyspace = new Keyspace()
   /** By their hashes; a character for each byte. */
   private readonly scripts = new Map<string, string>()
   /** How many scripts the server has run. */
   scriptCalls = 0
-  /** The Lua machine; loaded with the first client. */
-  private machine: ScriptMachine | undefined
 
-  constructor(private readonly host: EngineHost) {}
+  constructor(
+    private readonly host: EngineHost,
+    /** Loaded with the first client, if it is not given. */
+    private machine?: ScriptMachine,
+    readonly keyspace = new Keyspace(),
+  ) {}
 
   /** Loads the Lua machine, once. */
   async load(): Promise<void> {

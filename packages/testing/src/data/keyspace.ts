@@ -109,6 +109,23 @@ export class Keyspace {
     return [...this.entries.keys()].filter((key) => this.has(key))
   }
 
+  /** Every key, in the order of their creation, as text: two keyspaces with the same text have the same keys. */
+  describe(): string {
+    const described = this.keys().map((key) => {
+      const { type, value, expires } = this.entries.get(key)!
+      const content = typeof value === 'object' && !('text' in value) ? [...value] : value
+      return [key, type, content, expires === undefined ? -1 : expires - this.now]
+    })
+    return JSON.stringify(described)
+  }
+
+  copyFrom(other: Keyspace): void {
+    this.time = other.time
+    this.entries.clear()
+    for (const [key, { type, value, expires }] of other.entries)
+      this.entries.set(key, { type, value: structuredClone(value), expires })
+  }
+
   flush(): void {
     this.entries.clear()
   }

@@ -1,0 +1,201 @@
+import type { Redis } from 'ioredis'
+import { type InProcessServer, RedisUnavailableError } from 'rlock'
+import {
+  BrokenConnections,
+  type ConnectedClient,
+  ConnectionFence,
+  type Connections,
+  IN_PROCESS_SERVER,
+  type Moment,
+  pingOrDisconnect,
+  reconnectUnless,
+  type Script,
+  type ScriptTransport,
+  type Server,
+  SubscriberConnection,
+  withTimeout,
+} from 'rlock/internal'
+import { toReply } from '../bytes'
+import type { SimulatedProcess } from './process'
+import type { SimulatedServer } from './server'
+import { SimulatedRedis } from './simulated-redis'
+
+const CONNECT_TIMEOUT = 10_000
+
+/** The connections of one client to one server, for faults. */
+export interface ClientLinks {
+  readonly commands: SimulatedRedis
+  readonly messages: SimulatedRedis
+  /** The connection of acquisitions that a replica acknowledges. */
+  readonly acknowledged: SimulatedRedis | undefined
+}
+
+/** The `redis` option of a client in this process; `opened` is told its connections. */
+export function simulatedSource(
+  server: SimulatedServer,
+  process: SimulatedProcess,
+  opened: (links: ClientLinks) => void,
+): InProcessServer {
+  const source: Server = {
+    clock: process,
+    secrets: [],
+    connect: (client) => connect(server, process, client, opened),
+  }
+  return { [IN_PROCESS_SERVER]: source }
+}
+
+const asRedis = (redis: SimulatedRedis) => redis as unknown as Redis
+
+async function connect(
+  server: SimulatedServer,
+  process: SimulatedProcess,
+  client: ConnectedClient,
+  opened: (links: ClientLinks) => void,
+): Promise<Connections> {
+  const { clock, outages } = client
+  const commands = new SimulatedRedis(server, process, 'commands')
+  const messages = new SimulatedRedis(server, process, 'messages')
+  const acknowledged = server.replica && new SimulatedRedis(server, process, 'acknowledged')
+  opened({ commands, messages, acknowledged })
+  const broken = new BrokenConnections()
+  const fences = [commands, acknowledged].flatMap((redis) => {
+    if (!redis) return []
+    const fence = new ConnectionFence('', broken, clock)
+    fence.watch(asRedis(redis))
+    return [fence]
+  })
+  const identity = new Identity(commands, process)
+  commands.on('error', (error: Error) => outages.failed(error))
+  commands.on('ready', () => {
+    outages.connected()
+    client.newServer()
+  })
+  const source = new SubscriberConnection(asRedis(messages), false, clock, client.channels)
+  let isClosed = false
+  try {
+    const all = [commands, messages, acknowledged].map((redis) => redis?.connect())
+    for (const each of all) each?.catch(() => {})
+    await withTimeout(Promise.all(all), CONNECT_TIMEOUT, clock, () => {
+      throw new Error('no answer')
+    })
+  } catch (error) {
+    for (const redis of [commands, messages, acknowledged]) redis?.disconnect()
+    throw new RedisUnavailableError('The simulated Redis could not be reached', { cause: error })
+  }
+  reconnectUnless(() => isClosed, asRedis(commands), clock)
+  return {
+    isCluster: false,
+    hasReplicas: acknowledged !== undefined,
+    publishCommand: 'publish',
+    identity,
+    transport: new SimulatedTransport(commands, acknowledged, broken, process),
+    source,
+    secrets: [],
+    usesFastPath: true,
+    close() {
+      isClosed = true
+      for (const fence of fences) fence.close()
+      acknowledged?.disconnect()
+      commands.disconnect()
+    },
+  }
+}
+
+class Identity {
+  readonly address: string
+  private replacedAt: Moment | undefined
+
+  constructor(
+    redis: SimulatedRedis,
+    private readonly clock: SimulatedProcess,
+  ) {
+    this.address = redis.server.name
+    this.id = redis.server.runId
+    redis.on('ready', () => {
+      if (this.id !== redis.server.runId) this.replacedAt = clock.now()
+      this.id = redis.server.runId
+    })
+  }
+
+  id: string
+
+  wasReplacedWithin(ms: number): boolean {
+    return this.replacedAt !== undefined && this.clock.elapsedSince(this.replacedAt) < ms
+  }
+}
+
+type Args = readonly (string | number)[]
+
+class SimulatedTransport implements ScriptTransport {
+  constructor(
+    private readonly commands: SimulatedRedis,
+    private readonly acknowledged: SimulatedRedis | undefined,
+    private readonly broken: BrokenConnections,
+    private readonly process: SimulatedProcess,
+  ) {}
+
+  get state() {
+    const { status } = this.commands
+    if (status === 'ready') return 'ready'
+    return status === 'connect' ? 'loading' : 'away'
+  }
+
+  get lastBroken() {
+    return this.broken.last
+  }
+
+  serverOf(): string {
+    return ''
+  }
+
+  send(script: Script, bySource: boolean, keys: readonly string[], args: Args): Promise<unknown> {
+    return new Promise((resolve, reject) => this.post(script, bySource, keys, args, resolve, reject))
+  }
+
+  post(
+    script: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: Args,
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    this.on(this.commands, script, bySource, keys, args, answered, failed)
+  }
+
+  async sendAcknowledged(script: Script, bySource: boolean, keys: readonly string[], args: Args) {
+    const { acknowledged } = this
+    if (!acknowledged) return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+    const value = new Promise((resolve, reject) =>
+      this.on(acknowledged, script, bySource, keys, args, resolve, reject),
+    )
+    const [answer, count] = await Promise.all([value, acknowledged.wait(1_000)])
+    return { value: answer, acknowledged: count > 0 }
+  }
+
+  probe(): void {
+    for (const redis of [this.commands, this.acknowledged])
+      if (redis) pingOrDisconnect(asRedis(redis), this.process)
+  }
+
+  private on(
+    redis: SimulatedRedis,
+    { name, source, sha }: Script,
+    bySource: boolean,
+    keys: readonly string[],
+    args: Args,
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ) {
+    const { server } = redis
+    const [names, words] = [[...keys], args.map(String)]
+    const execute = () =>
+      toReply(
+        bySource
+          ? server.engine.evaluate(source, names, words)
+          : server.engine.evaluateBySha(sha, names, words),
+      )
+    const text = `${name} ${names.join(' ')} ${words.join(' ')}`
+    redis.send(bySource ? 'eval' : 'evalsha', text, execute, answered, failed)
+  }
+}

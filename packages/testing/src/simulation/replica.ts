@@ -1,0 +1,58 @@
+import { runCommand } from '../data/commands'
+import { Keyspace } from '../data/keyspace'
+import { ReplyError } from '../data/reply'
+import type { Timeline } from './timeline'
+
+interface Write {
+  /** By the virtual time. */
+  readonly arrives: number
+  /** By the clock of the primary. */
+  readonly time: number
+  readonly command: string
+  readonly words: readonly string[]
+}
+
+const MOST_WRITES = 1_000
+
+/** A replica that has each write of its primary some ms later. */
+export class Replica {
+  private readonly keyspace = new Keyspace()
+  private readonly writes: Write[] = []
+  private arrivesLast = 0
+  /** How far it is behind, in ms. */
+  lag = 1
+
+  constructor(
+    private readonly world: Timeline,
+    keys: Keyspace,
+  ) {
+    this.keyspace.copyFrom(keys)
+  }
+
+  wrote(time: number, command: string, words: readonly string[]): void {
+    this.arrivesLast = Math.max(this.arrivesLast, this.world.time + this.lag)
+    this.writes.push({ arrives: this.arrivesLast, time, command, words })
+    if (this.writes.length > MOST_WRITES) this.promoted()
+  }
+
+  /** When it will have all that the primary has written so far, by the virtual time. */
+  get hasAllAt(): number {
+    return this.arrivesLast
+  }
+
+  /** Its keys at this moment. */
+  promoted(): Keyspace {
+    const { time } = this.world
+    while (this.writes.length > 0 && this.writes[0]!.arrives <= time) {
+      const write = this.writes.shift()!
+      this.keyspace.time = write.time
+      try {
+        runCommand(this.keyspace, write.command, write.words)
+      } catch (error) {
+        // The primary answered the same error, or the command is not one of keys.
+        if (!(error instanceof ReplyError)) throw error
+      }
+    }
+    return this.keyspace
+  }
+}

@@ -1,0 +1,187 @@
+import { outsideRequests, processState } from 'rlock/internal'
+import { Choices, type Stream } from './choices'
+import { EventQueue } from './event-queue'
+import { type ClockSkew, SimulatedProcess } from './process'
+import type { Event, EventOwner, Timeline } from './timeline'
+import { Trace } from './trace'
+
+/** What went wrong in a run apart from what its code found: an exception without a handler, real time that was asked for. */
+export interface Mishap {
+  readonly at: number
+  readonly error: Error
+}
+
+export interface WorldOptions {
+  readonly seed: number
+  /** Records the choices and the whole trace; slower. */
+  readonly isRecorded?: boolean
+  readonly leftOut?: ReadonlySet<string>
+}
+
+/** Node runs what promises and `process.nextTick` have to do by this function. Other runtimes may not have it. */
+const { _tickCallback: runTicks } = process as { _tickCallback?: () => void }
+
+/**
+ * One random source and one queue of events over virtual time. Nothing else decides what happens: code that asks for the real
+ * time, a real timer or real randomness meanwhile is refused, and the run fails.
+ */
+export class World implements Timeline {
+  readonly choices: Choices
+  readonly trace: Trace
+  readonly mishaps: Mishap[] = []
+  time = 0
+  /** How many events have happened. */
+  events = 0
+  private readonly queue = new EventQueue()
+  private readonly ids: Stream
+  private nextThreadId = 1
+
+  constructor({ seed, isRecorded, leftOut }: WorldOptions) {
+    this.choices = new Choices(seed, isRecorded, leftOut)
+    this.trace = new Trace(isRecorded)
+    this.ids = this.choices.stream('ids')
+  }
+
+  process(name: string, skew?: ClockSkew): SimulatedProcess {
+    return new SimulatedProcess(this, name, skew)
+  }
+
+  in(ms: number, process: EventOwner | undefined, run: () => void): Event {
+    return this.queue.plan(this.time + ms, process, run)
+  }
+
+  at(time: number, process: EventOwner | undefined, run: () => void): Event {
+    return this.queue.plan(Math.max(time, this.time), process, run)
+  }
+
+  cancel(event: Event): void {
+    this.queue.cancel(event)
+  }
+
+  /** @internal How many events of this process are planned. */
+  plannedFor(process: SimulatedProcess): number {
+    let planned = 0
+    for (const event of this.queue) if (event.process === process) planned++
+    return planned
+  }
+
+  /** Notes what code that the run cannot repeat has done. */
+  failed(error: unknown): void {
+    this.mishaps.push({ at: this.time, error: error instanceof Error ? error : new Error(String(error)) })
+  }
+
+  /**
+   * Runs `main` and all that it causes, until it has settled, nothing is left to happen, or the virtual time is over. Resolves
+   * with what became of it.
+   */
+  async run(
+    main: () => Promise<void>,
+    longest = Number.POSITIVE_INFINITY,
+  ): Promise<'done' | 'stuck' | 'late'> {
+    // A macrotask: there no promise callback runs, so the loop can run all of them after each event.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    return await new Promise((resolve) => {
+      setImmediate(() => outsideRequests(() => this.loop(main, longest, resolve)))
+    })
+  }
+
+  private loop(
+    main: () => Promise<void>,
+    longest: number,
+    resolve: (end: 'done' | 'stuck' | 'late') => void,
+  ) {
+    let isDone = false
+    this.at(0, undefined, () => {
+      main()
+        .catch((error) => this.failed(error))
+        .finally(() => {
+          isDone = true
+        })
+    })
+    const step = (): 'done' | 'stuck' | 'late' | undefined => {
+      if (isDone) return 'done'
+      const event = this.queue.take()
+      if (!event) return 'stuck'
+      if (event.time > longest) return 'late'
+      this.time = Math.max(this.time, event.time)
+      this.happen(event)
+      return undefined
+    }
+    if (runTicks) resolve(this.inside(() => loopSync(step, runTicks, this)))
+    else void loopAsync(step, this).then(resolve)
+  }
+
+  private happen(event: Event) {
+    const { process, run } = event
+    if (process && (!process.isAlive || process.keeps(event))) return
+    this.events++
+    try {
+      run?.()
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+
+  /** Runs `fn` while the package takes its randomness and its thread ids from this world. */
+  inside<T>(fn: () => T): T {
+    const leave = this.enter()
+    try {
+      return fn()
+    } finally {
+      leave()
+    }
+  }
+
+  /** @internal */
+  enter(): () => void {
+    const state = processState
+    const before = { simulated: state.simulated, nextThreadId: state.nextThreadId }
+    const { emitWarning } = process
+    state.simulated = {
+      random: () => this.ids.fraction(),
+      immediate: (callback) => void this.in(0, undefined, callback),
+      refuse: (what) => {
+        const error = new Error(
+          `The simulation cannot repeat this run: the package asked for ${what} at ${this.time} ms`,
+        )
+        this.failed(error)
+        throw error
+      },
+    }
+    state.nextThreadId = this.nextThreadId
+    process.emitWarning = ((warning: string | Error) => this.trace.note('warning', String(warning))) as never
+    return () => {
+      this.nextThreadId = state.nextThreadId
+      Object.assign(state, before)
+      process.emitWarning = emitWarning
+    }
+  }
+}
+
+type Step = () => 'done' | 'stuck' | 'late' | undefined
+
+function loopSync(step: Step, ticks: () => void, world: World): 'done' | 'stuck' | 'late' {
+  for (;;) {
+    const end = step()
+    if (end) return end
+    try {
+      ticks()
+    } catch (error) {
+      world.failed(error)
+    }
+  }
+}
+
+/** Where the runtime cannot run promise callbacks on request: one event in each tick of the event loop. */
+async function loopAsync(step: Step, world: World): Promise<'done' | 'stuck' | 'late'> {
+  const leave = world.enter()
+  try {
+    for (;;) {
+      const end = step()
+      if (end) return end
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  } finally {
+    leave()
+  }
+}

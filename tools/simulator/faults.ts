@@ -1,0 +1,262 @@
+import { type Break, LATEST_COPY } from '../../packages/testing/src/simulation/socket'
+import type { Excuse } from './judge/history'
+import type { LiveClient, Stage } from './stage'
+
+/** Silence is found after 3 s, and a PING is given 3 s. Then the client connects again, and waits for a fence. */
+const FIND_SILENCE = 9_000
+/** Until a client has connected again, and its waiters have tried. */
+const RECONNECT = 3_000
+
+type Inject = (stage: Stage, random: Chooser) => void
+
+interface Chooser {
+  choose(options: number): number
+  pick<T>(elements: readonly T[]): T
+}
+
+const living = ({ clients }: Stage) => clients.filter(({ isAlive }) => isAlive)
+
+/** A connection of a client breaks. */
+function cut(how: Break): Inject {
+  return (stage, random) => {
+    const client = random.pick(living(stage))
+    const links = random.pick(client.links)
+    const which = random.pick([
+      ['commands'],
+      ['messages'],
+      ['commands', 'messages'],
+      ['acknowledged'],
+    ] as const)
+    const recovery =
+      how === 'silent' || how === 'half-open' ? FIND_SILENCE : how === 'late' ? LATEST_COPY : RECONNECT
+    // What nobody can fence stays as long as its lease.
+    stage.recorder.fault(`cut ${how}`, ['delay', 'errors', 'loss', 'order'], {
+      recovery: recovery + longestLease(stage),
+      clients: [client.name],
+    })
+    for (const each of which) links[each]?.break(how)
+  }
+}
+
+const longestLease = ({ settings }: Stage) => Math.max(settings.watchdogTimeout, ...settings.leases)
+
+const LENGTHS = [10, 100, 500, 2_000, 8_000]
+
+function forAWhile(
+  kind: string,
+  excuses: readonly Excuse[],
+  begin: (stage: Stage, random: Chooser, ms: number) => () => void,
+): Inject {
+  return (stage, random) => {
+    const ms = random.pick(LENGTHS)
+    stage.recorder.fault(kind, excuses, { lasts: ms, recovery: FIND_SILENCE + longestLease(stage) })
+    const end = begin(stage, random, ms)
+    stage.world.in(ms, undefined, end)
+  }
+}
+
+function refused(kind: string, error: string, refusal: { command?: string; writes?: boolean } = {}): Inject {
+  return forAWhile(kind, ['errors', 'delay', 'loss', 'order'], (stage, random) =>
+    random.pick(stage.servers).refuse({ error, ...refusal }),
+  )
+}
+
+/** A fault, and how often it is drawn in comparison with the others. */
+interface Fault {
+  readonly kind: string
+  readonly weight: number
+  readonly inject: Inject
+  /** Only where the servers have replicas. */
+  readonly needsReplica?: boolean
+}
+
+export const FAULTS: readonly Fault[] = [
+  { kind: 'cut after', weight: 6, inject: cut('after') },
+  { kind: 'cut before', weight: 4, inject: cut('before') },
+  { kind: 'cut late', weight: 6, inject: cut('late') },
+  { kind: 'cut silent', weight: 2, inject: cut('silent') },
+  { kind: 'cut half-open', weight: 2, inject: cut('half-open') },
+  { kind: 'slow', weight: 2, inject: slow },
+  { kind: 'suspend', weight: 4, inject: suspend },
+  { kind: 'kill', weight: 2, inject: kill },
+  { kind: 'wall clock', weight: 1, inject: stepWallClock },
+  {
+    kind: 'pause',
+    weight: 2,
+    inject: forAWhile('pause', ['delay', 'errors', 'loss', 'order'], (stage, random) => {
+      const server = random.pick(stage.servers)
+      server.pause()
+      return () => server.resume()
+    }),
+  },
+  { kind: 'restart', weight: 2, inject: restart('kept') },
+  { kind: 'restart empty', weight: 1, inject: restart('lost') },
+  { kind: 'failover', weight: 6, inject: failover, needsReplica: true },
+  {
+    kind: 'script flush',
+    weight: 2,
+    inject: (stage, random) => {
+      stage.recorder.fault('script flush', [], { recovery: 0 })
+      random.pick(stage.servers).call('SCRIPT', 'FLUSH')
+    },
+  },
+  {
+    kind: 'NOPERM',
+    weight: 1,
+    inject: refused('NOPERM', 'NOPERM this user has no permissions to run the command', {
+      command: 'evalsha',
+    }),
+  },
+  {
+    kind: 'OOM',
+    weight: 1,
+    inject: refused('OOM', "OOM command not allowed when used memory > 'maxmemory'.", { writes: true }),
+  },
+  {
+    kind: 'READONLY',
+    weight: 1,
+    inject: refused('READONLY', "READONLY You can't write against a read only replica.", { writes: true }),
+  },
+  {
+    kind: 'LOADING',
+    weight: 1,
+    inject: refused('LOADING', 'LOADING Redis is loading the dataset in memory'),
+  },
+  {
+    kind: 'BUSY',
+    weight: 1,
+    inject: refused(
+      'BUSY',
+      'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
+    ),
+  },
+  {
+    kind: 'no PUBLISH',
+    weight: 1,
+    inject: refused(
+      'no PUBLISH',
+      "NOPERM ACL failure in script: User default has no permissions to run the 'publish' command",
+      { command: 'publish' },
+    ),
+  },
+  {
+    kind: 'no fence',
+    weight: 2,
+    inject: refused('no fence', "NOPERM this user has no permissions to run the 'client|kill' command", {
+      command: 'client kill',
+    }),
+  },
+  { kind: 'clock step', weight: 0.5, inject: stepServerClock },
+  { kind: 'DEL', weight: 0.5, inject: deleteKey },
+  { kind: 'FLUSHALL', weight: 0.3, inject: flushAll },
+]
+
+function slow(stage: Stage, random: Chooser) {
+  const client = random.pick(living(stage))
+  const links = random.pick(client.links)
+  const [delay, ms] = [random.pick([20, 200, 1_500]), random.pick(LENGTHS)]
+  stage.recorder.fault('slow', ['delay', 'loss', 'errors', 'order'], {
+    lasts: ms,
+    recovery: FIND_SILENCE + longestLease(stage),
+  })
+  const all = [links.commands, links.messages, links.acknowledged]
+  for (const link of all) link?.slowDown(delay)
+  stage.world.in(ms, undefined, () => {
+    for (const link of all) link?.slowDown(0)
+  })
+}
+
+function suspend(stage: Stage, random: Chooser) {
+  const client = random.pick(living(stage))
+  if (client.process.isSuspended) return
+  const ms = random.pick([5, 50, 500, 1_500, 4_000, 40_000])
+  const asleep = random.choose(2) === 1
+  stage.recorder.fault('suspend', ['delay', 'loss', 'errors', 'order'], {
+    lasts: ms,
+    recovery: FIND_SILENCE + longestLease(stage),
+  })
+  stage.recorder.client(client.name, 'suspended')
+  client.process.suspend(ms, asleep)
+  stage.world.in(ms, undefined, () => stage.recorder.client(client.name, 'resumed'))
+}
+
+function kill(stage: Stage, random: Chooser) {
+  const clients = living(stage)
+  const client = random.pick(clients)
+  stage.recorder.fault('kill', ['delay', 'order'], { recovery: longestLease(stage) + FIND_SILENCE })
+  stage.kill(client)
+  stage.world.in(100, undefined, () => {
+    stage.replace().catch(() => {})
+  })
+}
+
+function stepWallClock(stage: Stage, random: Chooser) {
+  const client: LiveClient = random.pick(living(stage))
+  const step = random.pick([-5_000, 5_000, 3_600_000, -3_600_000])
+  stage.recorder.fault('wall clock', step > 0 ? ['loss', 'errors'] : [], {
+    recovery: 1_000,
+    clients: [client.name],
+  })
+  client.process.stepWallClock(step)
+}
+
+function restart(keys: 'kept' | 'lost'): Inject {
+  return (stage, random) => {
+    const server = random.pick(stage.servers)
+    if (server.isDown) return
+    const ms = random.pick([1, 50, 500, 3_000, 12_000])
+    const excuses: Excuse[] = ['delay', 'errors', 'loss', 'order']
+    stage.recorder.fault(
+      keys === 'kept' ? 'restart' : 'restart empty',
+      keys === 'kept' ? excuses : [...excuses, 'data'],
+      {
+        ...{ lasts: ms, recovery: RECONNECT + longestLease(stage), server: server.name },
+      },
+    )
+    server.stop()
+    stage.world.in(ms, undefined, () => server.start(keys))
+  }
+}
+
+function failover(stage: Stage, random: Chooser) {
+  const server = random.pick(stage.servers)
+  if (server.isDown || !server.replica) return
+  const lag = random.pick([1, 5, 50])
+  server.replica.lag = lag
+  stage.world.in(100, undefined, () => {
+    if (server.isDown) return
+    // Only what a replica has acknowledged survives, and only acquisitions and renewals wait for that.
+    stage.recorder.fault('failover', ['delay', 'errors', 'loss', 'order'], {
+      recovery: RECONNECT + longestLease(stage),
+      server: server.name,
+    })
+    server.failOver()
+  })
+}
+
+function stepServerClock(stage: Stage, random: Chooser) {
+  const server = random.pick(stage.servers)
+  const step = random.pick([-2_000, 2_000, 60_000, -60_000])
+  stage.recorder.fault('clock step', ['data', 'loss', 'delay', 'order', 'errors'], {
+    recovery: Math.abs(step) + longestLease(stage),
+  })
+  server.stepClock(step)
+}
+
+function deleteKey(stage: Stage, random: Chooser) {
+  const server = random.pick(stage.servers)
+  const { name } = random.pick(stage.plan.objects)
+  stage.recorder.fault('DEL', ['force', 'loss', 'data', 'order', 'delay'], {
+    recovery: longestLease(stage),
+    names: [name],
+  })
+  server.call('DEL', name)
+}
+
+function flushAll(stage: Stage, random: Chooser) {
+  const server = random.pick(stage.servers)
+  stage.recorder.fault('FLUSHALL', ['data', 'loss', 'order', 'delay', 'errors'], {
+    recovery: longestLease(stage),
+  })
+  server.call('FLUSHALL')
+}

@@ -1,0 +1,108 @@
+import { parseArgs } from 'node:util'
+import type { Scene } from './scene'
+
+export interface SimulatorOptions {
+  readonly command: 'search' | 'replay' | 'exhaustive' | 'mutants' | 'list' | 'help'
+  readonly scenes: readonly Scene[]
+  readonly from: number
+  /** How many schedules; undefined: until the time is over. */
+  readonly seeds: number | undefined
+  readonly minutes: number | undefined
+  /** Tells the story of a violation with as few choices as possible. */
+  readonly shrinks: boolean
+  readonly search: 'random' | 'pct'
+}
+
+export const USAGE = `usage: npm run simulate -- [--seeds N | --minutes M] [--from K] [--scene NAME] [--pct] [--shrink]
+       npm run simulate -- --seed K --scene NAME [--shrink]
+       npm run simulate -- --exhaustive [--scene NAME]
+       npm run simulate -- --mutants
+       npm run simulate -- --list
+
+Many clients, servers that fail, and a judge, in one process and in virtual time. Each run follows from its seed.
+Ends with 0 when nothing was violated.
+
+  --seeds N      how many schedules (1000)
+  --minutes M    as many schedules as this time allows
+  --from K       the first seed (1)
+  --scene NAME   one scene, several with commas, or all: seed after seed takes the next scene (all)
+  --seed K       runs one schedule and prints the hash of its trace
+  --pct          changes priorities of connections a few times in each run, for faults that need depth
+  --shrink       leaves choices out of a violation until none can go, and tells what happened
+  --exhaustive   small worlds: every order of deliveries, timers and two faults
+  --mutants      breaks the package on purpose and counts schedules until the judge objects
+  --list         the scenes`
+
+/** Throws TypeError or RangeError when the arguments make no sense. */
+export function parseOptions(args: string[], scenes: readonly Scene[]): SimulatorOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seeds: { type: 'string' },
+      minutes: { type: 'string' },
+      from: { type: 'string' },
+      scene: { type: 'string' },
+      seed: { type: 'string' },
+      pct: { type: 'boolean', default: false },
+      shrink: { type: 'boolean', default: false },
+      exhaustive: { type: 'boolean', default: false },
+      mutants: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  const chosen = scenesOf(values.scene, scenes)
+  const common = { scenes: chosen, shrinks: values.shrink, search: values.pct ? 'pct' : 'random' } as const
+  const alone = (['help', 'list', 'mutants', 'exhaustive'] as const).filter((name) => values[name])
+  if (alone.length > 1) throw new TypeError(`--${alone[0]} and --${alone[1]} exclude each other`)
+  for (const [one, other] of EXCLUSIVE)
+    if (values[one] && values[other]) throw new TypeError(`--${one} and --${other} exclude each other`)
+  if (values.seed !== undefined) {
+    if (chosen.length !== 1) throw new TypeError('--seed needs --scene with the name of one scene')
+    return { ...common, command: 'replay', from: whole('seed', values.seed, 0), seeds: 1, minutes: undefined }
+  }
+  const minutes = values.minutes === undefined ? undefined : number('minutes', values.minutes)
+  const seeds = minutes === undefined ? whole('seeds', values.seeds ?? '1000', 1) : undefined
+  return {
+    ...common,
+    command: alone[0] ?? 'search',
+    from: whole('from', values.from ?? '1', 0),
+    seeds,
+    minutes,
+  }
+}
+
+const EXCLUSIVE = [
+  ['seeds', 'minutes'],
+  ['seeds', 'seed'],
+  ['minutes', 'seed'],
+  ['from', 'seed'],
+  ['seed', 'exhaustive'],
+  ['seed', 'mutants'],
+] as const
+
+function scenesOf(given: string | undefined, scenes: readonly Scene[]): readonly Scene[] {
+  if (given === undefined || given === 'all') return scenes
+  return given.split(',').map((name) => {
+    const scene = scenes.find((each) => each.name === name)
+    if (!scene)
+      throw new TypeError(
+        `there is no scene ${JSON.stringify(name)}; expected all or one of ${scenes.map((each) => each.name).join(', ')}`,
+      )
+    return scene
+  })
+}
+
+function number(name: string, text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value > 0) || value === Number.POSITIVE_INFINITY)
+    throw new RangeError(`--${name} expects a number above 0, got ${JSON.stringify(text)}`)
+  return value
+}
+
+function whole(name: string, text: string, least: number): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isSafeInteger(value) || value < least)
+    throw new RangeError(`--${name} expects a whole number from ${least} on, got ${JSON.stringify(text)}`)
+  return value
+}

@@ -1,0 +1,83 @@
+import type { World } from '../../packages/testing/src/simulation/world'
+import type { Called, Excuse, HistoryEvent, SimulatedObject } from './judge/history'
+
+type Asked = Omit<Called, 'type' | 'at' | 'id'>
+type Granted = { ok: boolean; token?: number; value?: number; level?: number; owners?: readonly string[] }
+
+/** Writes the history of one run. */
+export class Recorder {
+  readonly events: HistoryEvent[] = []
+  private calls = 0
+  /** How many acquisitions were granted. */
+  sections = 0
+  readonly faults = new Map<string, number>()
+
+  constructor(private readonly world: World) {}
+
+  /** A caller begins an operation; returns the number of the call. */
+  call(asked: Asked): number {
+    const id = ++this.calls
+    this.events.push({ type: 'call', at: this.world.time, id, ...asked })
+    return id
+  }
+
+  returned(id: number, answer: Granted): void {
+    this.events.push({ type: 'return', at: this.world.time, id, ...answer })
+  }
+
+  /** The operation rejected. An error of the package has a code; the reason of an abort may be anything. */
+  failed(id: number, error: unknown): void {
+    const { code: given, name } = error as { code?: unknown; name?: string }
+    const code = typeof given === 'string' ? given : undefined
+    const mayBeApplied = !NEVER_APPLIED.has(code ?? '')
+    this.events.push({
+      type: 'failure',
+      at: this.world.time,
+      id,
+      error: code ?? name ?? String(error),
+      mayBeApplied,
+    })
+  }
+
+  told(hold: number, how: 'signal' | 'not-held' | 'lease'): void {
+    this.events.push({ type: 'told', at: this.world.time, hold, how })
+  }
+
+  acted(hold: number): void {
+    this.events.push({ type: 'act', at: this.world.time, hold })
+  }
+
+  client(
+    client: string,
+    change: 'created' | 'killed' | 'suspended' | 'resumed' | 'shut-down' | 'closed',
+  ): void {
+    this.events.push({ type: 'client', at: this.world.time, client, peer: 'node', change })
+  }
+
+  /** `lasts`: in ms; `recovery`: for how long its traces may last. */
+  fault(
+    kind: string,
+    excuses: readonly Excuse[],
+    touched: {
+      lasts?: number
+      recovery: number
+      clients?: readonly string[]
+      names?: readonly string[]
+      server?: string
+    },
+  ): void {
+    const { lasts = 0, recovery, ...rest } = touched
+    const at = this.world.time
+    this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1)
+    this.events.push({ type: 'fault', at, kind, until: at + lasts, recovery, excuses, ...rest })
+  }
+
+  note(event: HistoryEvent): void {
+    this.events.push(event)
+  }
+
+  objects: SimulatedObject[] = []
+}
+
+/** With these the server has surely not done what was asked. */
+const NEVER_APPLIED = new Set(['LOCK_LOST', 'ILLEGAL_MONITOR_STATE', 'WRONG_TYPE', 'PERMIT_NOT_HELD'])

@@ -1,0 +1,166 @@
+import { scriptMachine } from '../../packages/testing/src/lua/script-machine'
+import type { Choice, Stream } from '../../packages/testing/src/simulation/choices'
+import { World } from '../../packages/testing/src/simulation/world'
+import { FAULTS } from './faults'
+import type { Ended, History } from './judge/history'
+import { KeyWatch } from './key-watch'
+import { Recorder } from './recorder'
+import type { Scene } from './scene'
+import { type LiveClient, Stage } from './stage'
+
+export interface ScheduleOptions {
+  readonly isRecorded?: boolean
+  /** Choices that take their default instead. */
+  readonly leftOut?: ReadonlySet<string>
+}
+
+/** What one schedule did. */
+export interface Outcome {
+  readonly history: History
+  readonly hash: string
+  readonly sections: number
+  /** By kind. */
+  readonly faults: ReadonlyMap<string, number>
+  readonly virtualMs: number
+  readonly events: number
+  /** What the world itself found: an error without a handler, a run that never ended, real time that was asked for. */
+  readonly mishaps: readonly { readonly at: number; readonly message: string; readonly stack: string }[]
+  readonly choices: readonly Choice[]
+  readonly trace: readonly string[]
+}
+
+/** After this virtual time a run has hung, in ms. */
+const LONGEST_RUN = 3_600_000
+/** At the end all leases, retries and recovery are over after this time, in ms. */
+const SETTLED_AFTER = 120_000
+
+/** Runs one schedule: all that the seed says. */
+export async function runSchedule(
+  scene: Scene,
+  seed: number,
+  options: ScheduleOptions = {},
+): Promise<Outcome> {
+  const machine = await scriptMachine()
+  const world = new World({ seed, ...options })
+  const recorder = new Recorder(world)
+  const stage = new Stage(world, scene, recorder, machine)
+  new KeyWatch(world, recorder, stage.servers, stage.plan.objects)
+  const unhandled = (error: unknown) => world.failed(error)
+  process.on('unhandledRejection', unhandled)
+  try {
+    const end = await world.run(() => play(stage), LONGEST_RUN)
+    if (end !== 'done')
+      world.failed(
+        new Error(end === 'stuck' ? 'Callers wait, and nothing is left to happen' : 'The run did not end'),
+      )
+  } finally {
+    process.off('unhandledRejection', unhandled)
+  }
+  return {
+    history: {
+      ...{ scene: scene.name, seed, objects: recorder.objects, events: recorder.events },
+      limits: {
+        ...{ latency: 5, watchdogTimeout: stage.settings.watchdogTimeout, drift: 0.001 },
+        longestLease: Math.max(...stage.settings.leases),
+      },
+    },
+    hash: world.trace.hash,
+    sections: recorder.sections,
+    faults: recorder.faults,
+    virtualMs: world.time,
+    events: world.events,
+    mishaps: world.mishaps.map(({ at, error }) => ({ at, message: error.message, stack: error.stack ?? '' })),
+    choices: world.choices.made,
+    trace: world.trace.lines,
+  }
+}
+
+async function play(stage: Stage): Promise<void> {
+  const { world, settings, plan } = stage
+  const clients = await Promise.all(Array.from({ length: settings.clients }, () => stage.open()))
+  await plan.begin?.(stage.caller(clients[0]!, 100))
+  for (const client of clients) stage.play(client)
+  const faults = new RandomFaults(stage, world.choices.stream('faults'))
+  faults.planNext()
+  await stage.idle()
+  faults.stop()
+  await settle(stage)
+}
+
+/** Injects faults one after the other until it is stopped. */
+class RandomFaults {
+  private left: number
+  private readonly gap: number
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly choices: Stream,
+  ) {
+    this.left = [0, 2, 6, 15][choices.weigh([2, 3, 3, 2])]!
+    this.gap = choices.pick([300, 30, 2_000])
+  }
+
+  planNext(): void {
+    if (this.left-- <= 0) return
+    this.stage.world.in(this.choices.choose(this.gap) + 1, undefined, () => {
+      if (this.left < 0) return
+      this.inject()
+      this.planNext()
+    })
+  }
+
+  stop(): void {
+    this.left = -1
+  }
+
+  private inject() {
+    const { stage, choices } = this
+    const possible = FAULTS.filter(({ needsReplica }) => !needsReplica || stage.settings.hasReplica)
+    // The default is no fault.
+    const drawn = choices.weigh([0, ...possible.map(({ weight }) => weight)])
+    if (drawn === 0 || !stage.clients.some(({ isAlive }) => isAlive)) return
+    possible[drawn - 1]!.inject(stage, choices)
+  }
+}
+
+/** All faults end; clients shut down, leases run out; nothing may be left. */
+async function settle(stage: Stage): Promise<void> {
+  const { world, recorder, servers } = stage
+  const sleep = (ms: number) => new Promise<void>((resolve) => void world.in(ms, undefined, resolve))
+  await sleep(SETTLED_AFTER)
+  const living = stage.clients.filter(({ isAlive }) => isAlive)
+  const left = living.map((client) => ({ client: client.name, left: statsOf(client) }))
+  for (const { name } of living) recorder.client(name, 'shut-down')
+  await Promise.all(
+    living.flatMap(({ redissons }) => redissons.map((redisson) => redisson.shutdown({ timeout: 0 }))),
+  )
+  for (const { name } of living) recorder.client(name, 'closed')
+  await sleep(SETTLED_AFTER)
+  const end: Ended = {
+    ...{ type: 'end', at: world.time },
+    keys: servers.flatMap((server) => {
+      const { keyspace } = server.engine
+      keyspace.time = server.time
+      return keyspace.keys().map((key) => ({ server: server.name, key, ttl: keyspace.timeToLive(key) }))
+    }),
+    channels: servers.flatMap((server) =>
+      [...server.subscriptions()].flatMap((channels) =>
+        [...channels.keys()].map((channel) => ({ server: server.name, channel, subscribers: 1 })),
+      ),
+    ),
+    clients: left.map((client) => {
+      const { process } = living.find(({ name }) => name === client.client)!
+      const timers = world.plannedFor(process)
+      return { ...client, left: { ...client.left, ...(timers > 0 ? { timers } : {}) } }
+    }),
+  }
+  recorder.note(end)
+}
+
+function statsOf({ redissons }: LiveClient): Record<string, number> {
+  const left: Record<string, number> = {}
+  for (const redisson of redissons)
+    for (const [name, count] of Object.entries(redisson.internals.stats()))
+      if (count > 0) left[name] = (left[name] ?? 0) + count
+  return left
+}

@@ -1,0 +1,95 @@
+import type { Time } from './judge/history'
+import { judge } from './judge/judge'
+import type { SimulatorOptions } from './options'
+import { type Outcome, runSchedule } from './run-schedule'
+import type { Scene } from './scene'
+
+/** What is wrong in one run: found by the judge, or by the world itself. */
+export interface Finding {
+  readonly rule: string
+  readonly at: Time
+  readonly what: string
+}
+
+export function findingsOf({ history, mishaps }: Outcome): readonly Finding[] {
+  const judged = judge(history).map(({ rule, at, name, what }) => ({ rule, at, what: `${name}: ${what}` }))
+  return [...mishaps.map(({ at, message }) => ({ rule: 'mishap', at, what: message })), ...judged]
+}
+
+/** What many schedules did. */
+export interface Totals {
+  schedules: number
+  sections: number
+  violations: number
+  virtualMs: number
+  readonly faults: Map<string, number>
+}
+
+export const newTotals = (): Totals => ({
+  schedules: 0,
+  sections: 0,
+  violations: 0,
+  virtualMs: 0,
+  faults: new Map(),
+})
+
+export function count(totals: Totals, outcome: Outcome, violated: boolean): void {
+  totals.schedules++
+  totals.sections += outcome.sections
+  totals.virtualMs += outcome.virtualMs
+  if (violated) totals.violations++
+  for (const [kind, faults] of outcome.faults)
+    totals.faults.set(kind, (totals.faults.get(kind) ?? 0) + faults)
+}
+
+export function lastLine({ schedules, sections, violations, faults }: Totals): string {
+  const injected = [...faults.values()].reduce((sum, each) => sum + each, 0)
+  return `${schedules} schedules, ${sections} sections, ${injected} faults injected, ${violations} violations`
+}
+
+const PROGRESS_EVERY = 5_000
+const MOST_SHOWN = 5
+
+export async function search(options: SimulatorOptions): Promise<number> {
+  const { scenes, from, seeds, minutes } = options
+  const totals = newTotals()
+  const started = Date.now()
+  const ends = minutes === undefined ? Number.POSITIVE_INFINITY : started + minutes * 60_000
+  let shown = started
+  for (let index = 0; index < (seeds ?? Number.POSITIVE_INFINITY) && Date.now() < ends; index++) {
+    const scene = scenes[index % scenes.length]!
+    const seed = from + index
+    const outcome = await runSchedule(scene, seed)
+    const findings = findingsOf(outcome)
+    count(totals, outcome, findings.length > 0)
+    if (findings.length > 0) await show(scene, seed, findings)
+    if (Date.now() - shown < PROGRESS_EVERY) continue
+    shown = Date.now()
+    const seconds = Math.round((shown - started) / 1000)
+    console.error(`${seconds} s: ${lastLine(totals)}`)
+  }
+  console.log(lastLine(totals))
+  return totals.violations > 0 ? 1 : 0
+}
+
+/** Runs one schedule. */
+export async function replay(options: SimulatorOptions): Promise<number> {
+  const [scene] = options.scenes
+  const outcome = await runSchedule(scene!, options.from)
+  const findings = findingsOf(outcome)
+  const totals = newTotals()
+  count(totals, outcome, findings.length > 0)
+  if (findings.length > 0) await show(scene!, options.from, findings)
+  console.log(`trace ${outcome.hash}`)
+  console.log(lastLine(totals))
+  return findings.length > 0 ? 1 : 0
+}
+
+async function show(scene: Scene, seed: number, findings: readonly Finding[]) {
+  console.log(
+    `violation: seed ${seed}, scene ${scene.name} (npm run simulate -- --seed ${seed} --scene ${scene.name} --shrink)`,
+  )
+  for (const { rule, at, what } of findings.slice(0, MOST_SHOWN))
+    console.log(`  ${Math.round(at)} ms ${rule}: ${what}`)
+  if (findings.length > MOST_SHOWN) console.log(`  and ${findings.length - MOST_SHOWN} more`)
+}

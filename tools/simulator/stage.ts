@@ -1,0 +1,137 @@
+import type { ScriptMachine } from '../../packages/testing/src/lua/script-machine'
+import type { Stream } from '../../packages/testing/src/simulation/choices'
+import { type ClientLinks, simulatedSource } from '../../packages/testing/src/simulation/connections'
+import { SimulatedServer } from '../../packages/testing/src/simulation/server'
+import type { World } from '../../packages/testing/src/simulation/world'
+import { Redisson } from '../../src/redisson'
+import type { Recorder } from './recorder'
+import type { Caller, Plan, Scene, Settings, StageClient } from './scene'
+
+export interface LiveClient extends StageClient {
+  /** The connections to each server. */
+  readonly links: ClientLinks[]
+  isAlive: boolean
+  /** How many of its callers have not ended. */
+  busy: number
+}
+
+/** The clients, callers and servers of one run. */
+export class Stage {
+  readonly servers: SimulatedServer[]
+  readonly clients: LiveClient[] = []
+  readonly settings: Settings
+  readonly plan: Plan
+  private created = 0
+  private count = 0
+  private whenIdle: (() => void) | undefined
+
+  constructor(
+    readonly world: World,
+    readonly scene: Scene,
+    readonly recorder: Recorder,
+    machine: ScriptMachine,
+  ) {
+    const choices = world.choices.stream('settings')
+    this.settings = drawSettings(scene, choices)
+    this.plan = scene.setUp(choices)
+    const { hasReplica } = this.settings
+    this.servers = Array.from(
+      { length: scene.servers ?? 1 },
+      (_, index) => new SimulatedServer(world, `server ${index + 1}`, machine, { hasReplica }),
+    )
+    recorder.objects.push(...this.plan.objects)
+  }
+
+  /** Connects a client in a process of its own. Its callers begin with `play`. */
+  async open(): Promise<LiveClient> {
+    const { world, servers, settings } = this
+    const name = `c${++this.created}`
+    const skew = world.choices.stream(`clock ${name}`)
+    const process = world.process(name, {
+      drift: [0, 0.001, -0.001][skew.choose(3)]!,
+      wall: [0, 3_600_000, -3_600_000][skew.choose(3)]!,
+    })
+    const links: ClientLinks[] = []
+    const redissons = await Promise.all(
+      servers.map((server, index) =>
+        Redisson.create({
+          redis: simulatedSource(server, process, (opened) => {
+            links[index] = opened
+          }),
+          lockWatchdogTimeout: settings.watchdogTimeout,
+        }),
+      ),
+    )
+    for (const redisson of redissons) redisson.on('error', () => {})
+    const client = { name, process, redissons, redisson: redissons[0]!, links, isAlive: true, busy: 0 }
+    this.recorder.client(name, 'created')
+    this.clients.push(client)
+    return client
+  }
+
+  /** Starts the callers of a client. */
+  play(client: LiveClient): void {
+    for (let index = 0; index < this.settings.callers; index++) {
+      const caller = this.caller(client, index)
+      client.busy++
+      this.plan
+        .caller(caller)
+        .catch((error) => this.world.failed(error))
+        .finally(() => {
+          client.busy--
+          this.ended()
+        })
+    }
+  }
+
+  caller(client: LiveClient, index: number): Caller {
+    const { world, recorder, settings, servers } = this
+    const name = `${client.name}.${index + 1}`
+    return {
+      ...{ name, client, redisson: client.redisson, recorder, settings, servers },
+      choices: world.choices.stream(`caller ${name}`),
+      threadId: () => index + 1,
+      count: () => ++this.count,
+      sleep: (ms) => client.process.sleep(ms),
+    }
+  }
+
+  /** Resolves when all callers of living clients have ended. */
+  async idle(): Promise<void> {
+    while (this.clients.some(({ isAlive, busy }) => isAlive && busy > 0))
+      await new Promise<void>((resolve) => {
+        this.whenIdle = resolve
+      })
+  }
+
+  private ended() {
+    const { whenIdle } = this
+    this.whenIdle = undefined
+    whenIdle?.()
+  }
+
+  /** Kills a client; a new one takes its place. */
+  kill(client: LiveClient): void {
+    client.isAlive = false
+    client.process.kill()
+    this.recorder.client(client.name, 'killed')
+    this.ended()
+  }
+
+  async replace(): Promise<void> {
+    const client = await this.open()
+    this.play(client)
+  }
+}
+
+function drawSettings(scene: Scene, choices: Stream): Settings {
+  const watchdogTimeout = choices.pick([3_000, 1_000, 30_000])
+  return {
+    clients: [2, 3, 1, 4][choices.weigh([4, 3, 1, 1])]!,
+    callers: [2, 3, 1, 6][choices.weigh([4, 3, 2, 1])]!,
+    sections: [4, 10, 20, 40][choices.weigh([1, 3, 3, 2])]!,
+    watchdogTimeout,
+    leases: [1_000, 200, 50, 5_000],
+    hasReplica: (scene.mayHaveReplica ?? true) && choices.happens(0.2),
+  }
+}

@@ -1,0 +1,68 @@
+import { expect } from 'chai'
+import { World } from '../../../packages/testing/src/simulation/world'
+import { random } from '../../../src/util/random'
+import { dateNow, setTimeout } from '../../../src/util/timers'
+import { runSchedule } from '../run-schedule'
+import { scenes } from '../scenes'
+
+describe('The world of the simulator', () => {
+  for (const scene of scenes)
+    it(`A run of the scene ${scene.name} repeats: its seed has one hash, recorded or not, and another seed has another`, async () => {
+      const first = await runSchedule(scene, 7)
+      const others = await runSchedule(scene, 8)
+      const again = await runSchedule(scene, 7, { isRecorded: true })
+      expect(again.hash).to.equal(first.hash)
+      expect(JSON.stringify(again.history)).to.equal(JSON.stringify(first.history))
+      expect(others.hash).not.to.equal(first.hash)
+      expect(first.sections).to.be.greaterThan(0)
+    })
+
+  it('A choice that is left out takes its default, and changes nothing before it', async () => {
+    const [scene] = scenes
+    const whole = await runSchedule(scene!, 3, { isRecorded: true })
+    const fault = whole.choices.findLast(({ stream }) => stream === 'faults')!
+    const leftOut = new Set([`${fault.stream}#${fault.index}`])
+    const without = await runSchedule(scene!, 3, { isRecorded: true, leftOut })
+    expect(
+      without.choices.some(({ stream, index }) => stream === fault.stream && index === fault.index),
+    ).to.equal(false)
+    expect(without.trace.slice(0, 5)).to.deep.equal(whole.trace.slice(0, 5))
+  })
+
+  for (const [what, ask] of [
+    ['setTimeout', () => setTimeout(() => {}, 1)],
+    ['Date.now', () => dateNow()],
+  ] as const)
+    it(`A run in which the package asks for ${what} fails, and the failure names it`, async () => {
+      const world = new World({ seed: 1 })
+      await world.run(async () => {
+        ask()
+      })
+      expect(world.mishaps[0]?.error.message).to.match(new RegExp(`asked for ${what}`))
+    })
+
+  it('Randomness of the package comes from the seed', async () => {
+    const draw = async (seed: number) => {
+      const drawn: number[] = []
+      await new World({ seed }).run(async () => void drawn.push(random(), random()))
+      return drawn
+    }
+    expect(await draw(1)).to.deep.equal(await draw(1))
+    expect(await draw(2)).not.to.deep.equal(await draw(1))
+    expect(random()).not.to.equal(random())
+  })
+
+  it('An error without a handler, and a run in which nothing is left to happen, fail', async () => {
+    const world = new World({ seed: 1 })
+    const end = await world.run(async () => {
+      world.in(5, undefined, () => {
+        throw new Error('thrown in a timer')
+      })
+      await new Promise(() => {})
+    })
+    expect(end).to.equal('stuck')
+    expect(world.mishaps.map(({ at, error }) => [at, error.message])).to.deep.equal([
+      [5, 'thrown in a timer'],
+    ])
+  })
+})

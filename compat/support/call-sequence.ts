@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dumpKeyspace, isReadTimeoutKey, type KeyDump, type PublishedMessages } from './keyspace'
+import { dumpKeyspace, isReadTimeoutKey, type KeyDump, type PublishedMessages, withoutIds } from './keyspace'
 import { type LockThread, type Side, type Sides, saysNotHeld, type WaitOptions } from './lock-peer'
 import type { World } from './world'
 
@@ -49,7 +49,7 @@ export async function perform(
     const answer = await run.do(step)
     const options = stepOptions(step)
     const keys = await dumpKeyspace(world.redis, world)
-    const published = await messages.take()
+    const published = withoutIds(await messages.take(), world)
     if (step[0] !== 'sleep' && casting[step[0]] === 'Node')
       takeWhatOnlyNodeTells(published, options.onlyNodeTells)
     if (options.onlyJavaLeavesReadTimeouts) await deleteClocks(world)

@@ -24,12 +24,23 @@ export async function dumpKeyspace(redis: Redis, sides: Sides): Promise<KeyDump[
   const dump = await Promise.all(
     keys.map(async (key) => {
       const [type, ttl] = await Promise.all([redis.type(key), redis.pttl(key)])
-      const value = type === 'hash' ? Object.entries(await redis.hgetall(key)) : await redis.dump(key)
+      const value = await contentOf(redis, key, type)
       return { key, type, value, ttl: ttl < 0 ? ttl : Math.round(ttl / 1000) }
     }),
   )
   return inOrder(withoutIds(dump, sides)).map((each) =>
     Array.isArray(each.value) ? { ...each, value: inOrder(each.value) } : each,
+  )
+}
+
+async function contentOf(redis: Redis, key: string, type: string): Promise<unknown> {
+  if (type === 'hash') return Object.entries(await redis.hgetall(key))
+  if (type === 'list') return (await redis.lrange(key, 0, -1)).map((owner) => [owner])
+  if (type !== 'zset') return await redis.dump(key)
+  // The deadlines of a fair lock: in seconds from now.
+  const flat = await redis.zrange(key, '0', '-1', 'WITHSCORES')
+  return flat.flatMap((owner, i) =>
+    i % 2 === 0 ? [[owner, Math.round((Number(flat[i + 1]) - Date.now()) / 1000)]] : [],
   )
 }
 
@@ -41,7 +52,7 @@ export function isReadTimeoutKey({ key }: KeyDump): boolean {
  * Ids of the two clients and of their threads give way; any other text stays, and would differ. All owners
  * become one: a read hold beside a write hold has a thread id of its own with ours, the same one in Java.
  */
-function withoutIds<T>(value: T, { Java, Node }: Sides): T {
+export function withoutIds<T>(value: T, { Java, Node }: Sides): T {
   const ids = new RegExp(`(${Java.clientId}|${Node.clientId}):[1-9]\\d*`, 'g')
   return JSON.parse(JSON.stringify(value).replace(ids, '<owner>')) as T
 }

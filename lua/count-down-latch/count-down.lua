@@ -1,11 +1,11 @@
 -- Counts a latch down by one. At zero the key is deleted, and all waiters are notified.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
--- ARGV[3]  the number of this request
--- ARGV[4]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[3]  the slot of this request
+-- ARGV[4]  the number of this request
 --
 -- Answers  0   counted down, or the latch was open already: no message was due
 --          1   opened, and the waiters were notified
@@ -14,7 +14,7 @@
 --
 -- Applied twice: the record knows the request, and the count stays.
 
-local request = ARGV[3]
+local slot, request = ARGV[3], ARGV[4]
 --- @include "count-request"
 --- @include "pass-shortage"
 passShortage(KEYS[2])
@@ -30,5 +30,5 @@ if redis.call('exists', KEYS[1]) == 1 then
     answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
   end
 end
-recordAnswer(KEYS[2], request, ARGV[4], answer)
+recordAnswer(KEYS[2], slot, request, answer)
 return answer

@@ -1,11 +1,11 @@
 -- Deletes a latch, and notifies its waiters.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
--- ARGV[3]  the number of this request
--- ARGV[4]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[3]  the slot of this request
+-- ARGV[4]  the number of this request
 --
 -- Answers  1   deleted
 --          0   there was none
@@ -14,7 +14,7 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count was set again.
 
-local request = ARGV[3]
+local slot, request = ARGV[3], ARGV[4]
 --- @include "count-request"
 --- @include "pass-shortage"
 passShortage(KEYS[2])
@@ -26,5 +26,5 @@ if redis.call('del', KEYS[1]) == 1 then
   -- Redisson 3.16.8 handles two messages in any order, and its waiters stay asleep if it handles the 1 last.
   answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
 end
-recordAnswer(KEYS[2], request, ARGV[4], answer)
+recordAnswer(KEYS[2], slot, request, answer)
 return answer

@@ -1,12 +1,12 @@
 -- Sets the count of a latch that has none.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the count, 1 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the number of this request
--- ARGV[5]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[4]  the slot of this request
+-- ARGV[5]  the number of this request
 --
 -- Answers  1   set
 --          0   there was a count already: nothing was changed
@@ -15,7 +15,7 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count has reached zero.
 
-local request = ARGV[4]
+local slot, request = ARGV[4], ARGV[5]
 --- @include "count-request"
 
 local answer = 0
@@ -23,5 +23,5 @@ if redis.call('set', KEYS[1], ARGV[1], 'NX') then
   --- @include "notify"
   answer = notify(ARGV[3], ARGV[2], '1') and 1 or 2
 end
-recordAnswer(KEYS[2], request, ARGV[5], answer)
+recordAnswer(KEYS[2], slot, request, answer)
 return answer

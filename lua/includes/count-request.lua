@@ -1,4 +1,5 @@
--- How a request that changes a count begins. Reads the local variable `request`, the number of the request. The count is
+-- How a request that changes a count begins. Reads the local variables `slot` and `request`, the slot and
+-- the number of the request. The count is
 -- KEYS[1], and the record of the requests is KEYS[2].
 --
 -- Ends the script with an error where the key holds no count, and with the recorded answer where an earlier copy of the
@@ -10,7 +11,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], request)
+local before = recordedAnswer(KEYS[2], slot, request)
 if before then
   return tonumber(before)
 end

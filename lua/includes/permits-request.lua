@@ -1,4 +1,5 @@
--- How a request that changes an expirable semaphore begins. Reads the local variable `request`, the number of the request.
+-- How a request that changes an expirable semaphore begins. Reads the local variables `slot` and `request`, the slot and
+-- the number of the request.
 -- The count is KEYS[1], the permits in use are KEYS[2], and the record of the requests is KEYS[3].
 --
 -- Ends the script with an error where a key holds something else, and with the recorded answer where an earlier copy of the
@@ -10,7 +11,7 @@ local wrong = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[3], request)
+local before = recordedAnswer(KEYS[3], slot, request)
 if before then
   return tonumber(before)
 end

@@ -1,17 +1,31 @@
--- The record of the open requests of one client to one object: a hash from the number of a request to its answer. Numbers
--- only rise. An object without owners needs the record to recognise a second copy of a request.
+-- The record of the requests of one client to one object. An object without owners needs it to recognise a second copy of a
+-- request. It is a hash with a field for each request in flight, and the field is the slot of the request. Its value is the
+-- number of the request and its answer. The client gives a slot to another request when it needs no answer to the one before
+-- it. Numbers only rise, so a late copy is recognised by its lower number.
 --
--- recordedAnswer(record, request): returns the answer of this request, as text, or nil if it was not applied yet.
--- recordAnswer(record, request, lowest, answer): records the answer of an applied request, and forgets the requests below
--- `lowest` (forget-requests.lua). The record expires a minute after its last use.
+-- recordedAnswer(record, slot, request): returns the answer of this request, as text, or nil if it was not applied yet. For a
+-- request whose slot has a newer one it returns any answer: the client does not read it.
+-- recordAnswer(record, slot, request, answer): records the answer. The record expires a minute after its last use.
+-- changeOnce(record, slot, command, key, number): a change whose answer was recorded just now. If the user may not do it,
+-- takes the record back and returns the error, so that the request can be sent again.
 
---- @include "forget-requests"
-local function recordedAnswer(record, request)
-  return redis.call('hget', record, request)
+local function recordedAnswer(record, slot, request)
+  local newest = redis.call('hget', record, slot)
+  local number, answer = string.match(newest or '', '^(%d+) (.*)$')
+  if number and tonumber(number) >= tonumber(request) then
+    return answer
+  end
 end
 
-local function recordAnswer(record, request, lowest, answer)
-  redis.call('hset', record, request, answer)
+local function recordAnswer(record, slot, request, answer)
+  redis.call('hset', record, slot, request .. ' ' .. answer)
   redis.call('pexpire', record, '60000')
-  forgetBelow(record, lowest, request)
+end
+
+local function changeOnce(record, slot, command, key, number)
+  local result = redis.pcall(command, key, number)
+  if type(result) == 'table' then
+    redis.call('hdel', record, slot)
+  end
+  return result
 end

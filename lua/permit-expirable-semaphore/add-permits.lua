@@ -2,12 +2,12 @@
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits in use
--- KEYS[3]  the record of the open requests of this client
+-- KEYS[3]  the record of the requests of this client
 -- ARGV[1]  how many permits to add; a negative number takes permits away
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the number of this request
--- ARGV[5]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[4]  the slot of this request
+-- ARGV[5]  the number of this request
 --
 -- Answers  1   changed, and the waiters were notified
 --          2   changed, but the server refused the message (ACL)
@@ -17,7 +17,7 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
-local request = ARGV[4]
+local slot, request = ARGV[4], ARGV[5]
 --- @include "permits-request"
 --- @include "server-time"
 --- @include "notify"
@@ -36,5 +36,5 @@ else
     answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
   end
 end
-recordAnswer(KEYS[3], request, ARGV[5], answer)
+recordAnswer(KEYS[3], slot, request, answer)
 return answer

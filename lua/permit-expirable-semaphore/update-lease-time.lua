@@ -2,13 +2,13 @@
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
 -- KEYS[2]  the permits in use
--- KEYS[3]  the record of the open requests of this client
+-- KEYS[3]  the record of the requests of this client
 -- ARGV[1]  the new lease in ms, from now on; 0: without end
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
 -- ARGV[4]  its id, 32 hexadecimal digits
--- ARGV[5]  the number of this request
--- ARGV[6]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[5]  the slot of this request
+-- ARGV[6]  the number of this request
 --
 -- Answers  1   set
 --          0   it is not in use, or its lease had ended
@@ -16,7 +16,7 @@
 --
 -- Applied twice: the record knows the request and its answer, and a lease that was set since stays.
 
-local request = ARGV[5]
+local slot, request = ARGV[5], ARGV[6]
 --- @include "permits-request"
 --- @include "server-time"
 --- @include "notify"
@@ -34,5 +34,5 @@ if score > now then
     notify(ARGV[3], ARGV[2], '1')
   end
 end
-recordAnswer(KEYS[3], request, ARGV[6], answer)
+recordAnswer(KEYS[3], slot, request, answer)
 return answer

@@ -1,10 +1,10 @@
 -- Takes permits of a semaphore, if there are enough.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  how many permits, 1 or more
--- ARGV[2]  the number of this request
--- ARGV[3]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[2]  the slot of this request
+-- ARGV[3]  the number of this request
 --
 -- Answers  0 or more   taken; this many are left
 --          -1          not taken: the semaphore does not exist
@@ -16,7 +16,7 @@
 -- write to wait for. It answers the current number of free permits.
 
 --- @include "counter"
---- @include "request-once"
+--- @include "request-record"
 local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
@@ -25,8 +25,13 @@ end
 local free = tonumber(value or '0')
 local permits = tonumber(ARGV[1])
 local granted = free >= permits and '1' or '-1'
-local before = recordOnce(KEYS[2], ARGV[2], granted)
+local before = recordedAnswer(KEYS[2], ARGV[2], ARGV[3])
 local answer = -3 - free
+if before then
+  redis.call('pexpire', KEYS[2], '60000')
+else
+  recordAnswer(KEYS[2], ARGV[2], ARGV[3], granted)
+end
 if before == '1' then
   answer = math.max(free, 0)
 elseif not before and granted == '1' then
@@ -36,5 +41,4 @@ elseif not value then
 elseif free < 0 then
   answer = -2
 end
-forgetBelow(KEYS[2], ARGV[3], ARGV[2])
 return answer

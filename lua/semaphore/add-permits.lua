@@ -1,12 +1,12 @@
 -- Changes the number of permits of a semaphore, up or down; it may fall below zero.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  how many permits to add; a negative number takes permits away
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the number of this request
--- ARGV[5]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[4]  the slot of this request
+-- ARGV[5]  the number of this request
 --
 -- Answers  1   changed, and the waiters were notified
 --          2   changed, but the server refused the message (ACL)
@@ -16,7 +16,7 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
-local request = ARGV[4]
+local slot, request = ARGV[4], ARGV[5]
 --- @include "count-request"
 
 local answer = 3
@@ -32,5 +32,5 @@ else
     answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
   end
 end
-recordAnswer(KEYS[2], request, ARGV[5], answer)
+recordAnswer(KEYS[2], slot, request, answer)
 return answer

@@ -1,12 +1,12 @@
 -- Cancels an acquisition of a semaphore. The permits that it was granted are free again, and a late copy of it is refused.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  how many permits the acquisition asked for
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the number of the acquisition's request
--- ARGV[5]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[4]  the slot of the acquisition's request
+-- ARGV[5]  the number of the acquisition's request
 --
 -- Answers  0   it was granted nothing, or its permits were released already
 --          1   its permits are free again, and the waiters were notified
@@ -23,7 +23,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[4])
+local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
 passShortage(KEYS[2])
 recordAnswer(KEYS[2], ARGV[4], ARGV[5], -1)
 if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then

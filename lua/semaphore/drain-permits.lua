@@ -1,16 +1,16 @@
 -- Takes all permits of a semaphore that are free.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the open requests of this client
--- ARGV[1]  the number of this request
--- ARGV[2]  the lowest number of an open request of this client; 0: not sent
+-- KEYS[2]  the record of the requests of this client
+-- ARGV[1]  the slot of this request
+-- ARGV[2]  the number of this request
 --
 -- Answers  how many were free; below zero after permits were taken away by addPermits. The number is 0 afterwards
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: the record knows the request and its answer, and nothing is taken.
 
-local request = ARGV[1]
+local slot, request = ARGV[1], ARGV[2]
 --- @include "count-request"
 
 local free = tonumber(redis.call('get', KEYS[1]) or '0')
@@ -18,5 +18,5 @@ if free ~= 0 then
   -- The script does not use SET, because SET would remove the time to live.
   redis.call('decrby', KEYS[1], free)
 end
-recordAnswer(KEYS[2], request, ARGV[2], free)
+recordAnswer(KEYS[2], slot, request, free)
 return free

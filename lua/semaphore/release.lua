@@ -1,13 +1,13 @@
 -- Adds permits to a semaphore, and notifies its waiters.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  how many permits, 1 or more
 -- ARGV[2]  1: only if the semaphore exists
 -- ARGV[3]  the channel
 -- ARGV[4]  PUBLISH or SPUBLISH
--- ARGV[5]  the number of this request
--- ARGV[6]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[5]  the slot of this request
+-- ARGV[6]  the number of this request
 --
 -- Answers  2 or more  added; 2 plus the number of clients that were notified. It is 2 if a permit was free before: those clients
 --                     do not wait for this permit
@@ -20,7 +20,7 @@
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
 --- @include "counter"
---- @include "request-once"
+--- @include "request-record"
 --- @include "pass-shortage"
 --- @include "notify"
 local wrong, value = counterError(KEYS[1])
@@ -34,11 +34,13 @@ if ARGV[2] == '1' and not value then
 elseif (value or 0) + ARGV[1] > 2147483647 then
   answer = '-1'
 end
-local isKept = passShortage(KEYS[2])
-local before = recordOnce(KEYS[2], ARGV[5], answer, isKept)
+passShortage(KEYS[2])
+local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
 if before then
-  answer = before
-elseif answer == '2' then
+  return tonumber(before)
+end
+recordAnswer(KEYS[2], ARGV[5], ARGV[6], answer)
+if answer == '2' then
   local free = changeOnce(KEYS[2], ARGV[5], 'incrby', KEYS[1], ARGV[1])
   if type(free) == 'table' then
     return free
@@ -49,10 +51,9 @@ elseif answer == '2' then
     answer = '-2'
   elseif not heard then
     answer = '1'
-    redis.call('hset', KEYS[2], ARGV[5], answer)
+    recordAnswer(KEYS[2], ARGV[5], ARGV[6], answer)
   elseif free <= tonumber(ARGV[1]) then
     answer = 2 + heard
   end
 end
-forgetBelow(KEYS[2], ARGV[6], ARGV[5])
 return tonumber(answer)

@@ -1,13 +1,13 @@
 -- Sets the number of permits of a semaphore that does not exist yet.
 --
 -- KEYS[1]  the semaphore: the number of permits that are free
--- KEYS[2]  the record of the open requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  how many permits, 0 or more
 -- ARGV[2]  the time to live of the semaphore in ms; 0: no expiry
 -- ARGV[3]  the channel
 -- ARGV[4]  PUBLISH or SPUBLISH
--- ARGV[5]  the number of this request
--- ARGV[6]  the lowest number of an open request of this client; 0: not sent
+-- ARGV[5]  the slot of this request
+-- ARGV[6]  the number of this request
 --
 -- Answers  1   set, and the waiters were notified
 --          0   it exists already: nothing was changed
@@ -17,7 +17,7 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
 
-local request = ARGV[5]
+local slot, request = ARGV[5], ARGV[6]
 --- @include "count-request"
 
 local answer = 0
@@ -31,5 +31,5 @@ if redis.call('set', KEYS[1], ARGV[1], 'NX') then
     answer = notify(ARGV[4], ARGV[3], ARGV[1]) and 1 or 2
   end
 end
-recordAnswer(KEYS[2], request, ARGV[6], answer)
+recordAnswer(KEYS[2], slot, request, answer)
 return answer

@@ -39,8 +39,12 @@ export class OrphanReleaser {
    * the connection broke and its server stays away, it waits until the server is back or the client is shut down, without any
    * other limit. A server that was stopped may execute the command when it goes on, however late.
    */
-  afterTry<Value>(orphan: Orphan, call: ScriptCall<Value>, isGranted: (value: Value) => boolean): void {
-    this.track(
+  afterTry<Value>(
+    orphan: Orphan,
+    call: ScriptCall<Value>,
+    isGranted: (value: Value) => boolean,
+  ): Promise<void> {
+    return this.track(
       new Promise((resolve) => {
         call.onFinished((reply) => {
           const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
@@ -52,9 +56,9 @@ export class OrphanReleaser {
     )
   }
 
-  /** Releases an orphan whose lease was last set at `since`. */
-  hold(orphan: Orphan, since: Moment): void {
-    this.track(this.release(orphan, since))
+  /** Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has given up. */
+  hold(orphan: Orphan, since: Moment): Promise<void> {
+    return this.track(this.release(orphan, since))
   }
 
   /**
@@ -72,9 +76,9 @@ export class OrphanReleaser {
     return Math.min(monotonic - since.monotonic, wall - since.wall)
   }
 
-  private track(work: Promise<void>) {
+  private track(work: Promise<void>): Promise<void> {
     this.inProgress.add(work)
-    work.finally(() => this.inProgress.delete(work))
+    return work.finally(() => this.inProgress.delete(work))
   }
 
   private release(orphan: Orphan, since: Moment): Promise<void> {

@@ -5,27 +5,42 @@ import type { Script } from '../scripts/script'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'
 
-/** How long the server keeps a record after its last use (lua/includes/request-record.lua), in ms. */
-const KEPT_FOR = 60_000
 /**
- * How long the client retries a change in the background after it rejected with RedisUnavailableError, in ms. Together with
- * the time of the calls before and after, it is less than the server keeps the record.
+ * How long the client retries a change in the background after it rejected with RedisUnavailableError, in ms since it was first
+ * sent. The server keeps a record for a minute after its last use (lua/includes/request-record.lua). A retry after that minute
+ * would be applied a second time.
  */
 const RETRIED_FOR = 30_000
 
-/**
- * The first request sends the lowest open number, so that the server forgets all lower requests. A later one sends it after
- * this many others, or after as many as are open, whichever is more. It is rare, because the script then reads the whole
- * record.
- */
-const FORGOTTEN_AFTER = 8
-
 let lastRequest = 0
 
-/** The open requests of one client by object, in order. The client may still send one of them again. */
-type OpenRequests = Map<string, Set<number>>
+/** A request. Several calls may send it. The caller closes it when it needs no answer any more. */
+export interface Request {
+  /** Its field in the record: the lowest that no other open request of this client to this object has. */
+  readonly slot: number
+  /** Unique in the process, and higher than all before. */
+  readonly number: number
+}
 
-const openOf = perObject((_: Context): OpenRequests => new Map())
+/** The slots of one client at one object, while it has open requests there. */
+class Slots {
+  private readonly free: number[] = []
+  private count = 0
+
+  take(): number {
+    return this.free.pop() ?? this.count++
+  }
+
+  release(slot: number): void {
+    this.free.push(slot)
+  }
+
+  get areFree(): boolean {
+    return this.free.length === this.count
+  }
+}
+
+const slotsOf = perObject((_: Context) => new Map<string, Slots>())
 
 /**
  * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
@@ -34,8 +49,7 @@ const openOf = perObject((_: Context): OpenRequests => new Map())
 export class RequestRecord {
   private readonly keys: readonly string[]
   private readonly key: string
-  private readonly open: OpenRequests
-  private sentSinceForgotten = FORGOTTEN_AFTER
+  private readonly slots: Map<string, Slots>
 
   constructor(
     private readonly context: Context,
@@ -43,52 +57,34 @@ export class RequestRecord {
   ) {
     this.key = keys[0]
     this.keys = [...keys, `${prefixed('rlock_requests', this.key)}:${context.clientId}`]
-    this.open = openOf(context)
+    this.slots = slotsOf(context)
   }
 
-  /**
-   * Returns the number of a new request, by which the server recognises its copies. Several calls may send it. The caller
-   * closes it when it needs no answer any more.
-   */
-  next(): number {
-    const { open, key } = this
-    const request = ++lastRequest
-    const requests = open.get(key)
-    if (requests) requests.add(request)
-    else open.set(key, new Set([request]))
-    return request
+  open(): Request {
+    const { slots, key } = this
+    let own = slots.get(key)
+    if (!own) {
+      own = new Slots()
+      slots.set(key, own)
+    }
+    return { slot: own.take(), number: ++lastRequest }
   }
 
-  /** Sends a script whose last key is the record, and whose last arguments are the request and the lowest open one. */
+  /** The next request may have its slot. A late copy of the closed one is recognised by its lower number. */
+  close({ slot }: Request): void {
+    const own = this.slots.get(this.key)!
+    own.release(slot)
+    if (own.areFree) this.slots.delete(this.key)
+  }
+
+  /** Sends a script whose last key is the record, and whose last arguments are the request. */
   send<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
-    request: number,
+    { slot, number }: Request,
     acknowledged = false,
   ): ScriptCall<Value> {
-    const all = [...args, request, this.forgottenBelow()]
-    return this.context.scripts.run(script, this.keys, all, acknowledged)
-  }
-
-  /** Closes a request: at once or, with `copyPossible`, when no copy of it can arrive any more. */
-  close(request: number, copyPossible: boolean): void {
-    const { context, key, open } = this
-    const forget = () => {
-      const requests = open.get(key)
-      requests?.delete(request)
-      if (requests?.size === 0) open.delete(key)
-    }
-    if (copyPossible) context.clock.after(KEPT_FOR, forget)
-    else forget()
-  }
-
-  /** The lowest open number, if the next request should send it; else 0. */
-  private forgottenBelow(): number {
-    const requests = this.open.get(this.key)
-    if (!requests || ++this.sentSinceForgotten <= Math.max(FORGOTTEN_AFTER, requests.size)) return 0
-    this.sentSinceForgotten = 0
-    const [lowest = 0] = requests
-    return lowest
+    return this.context.scripts.run(script, this.keys, [...args, slot, number], acknowledged)
   }
 
   /** Sends a new request once. */
@@ -97,9 +93,9 @@ export class RequestRecord {
     args: readonly (string | number)[],
     acknowledged = false,
   ): Promise<Reply<Value>> {
-    const request = this.next()
+    const request = this.open()
     const call = this.send(script, args, request, acknowledged)
-    call.onFinished((reply) => this.close(request, reply === undefined || call.lateCopyPossible))
+    call.onFinished(() => this.close(request))
     try {
       return await call.answer
     } catch (error) {
@@ -119,20 +115,26 @@ export class RequestRecord {
     alsoRefused = false,
   ): Promise<Reply<Value>> {
     const { orphans, clock } = this.context
-    const request = this.next()
+    const request = this.open()
     const call = this.send(script, args, request, acknowledged)
+    let retried: Promise<void> | undefined
     try {
-      const reply = await call.answer
-      this.close(request, call.lateCopyPossible)
-      return reply
+      return await call.answer
     } catch (reason) {
-      this.close(request, true)
       const error = asUnknown(reason, call)
       if (error instanceof RedisUnavailableError || (alsoRefused && error instanceof RedisRefusedError)) {
-        const release = async () => void (await this.send(script, args, request, acknowledged).answer)
-        orphans.hold({ lease: RETRIED_FOR, release }, clock.now())
+        const release = async () => {
+          // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped back.
+          if (clock.elapsedSince(call.started) < RETRIED_FOR)
+            await this.send(script, args, request, acknowledged).answer
+        }
+        retried = orphans.hold({ lease: RETRIED_FOR, release }, call.started)
       }
       throw error
+    } finally {
+      const close = () => this.close(request)
+      if (retried) retried.then(close)
+      else call.onFinished(close)
     }
   }
 }

@@ -3,6 +3,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
 import { untilRecheck } from '../waiting/wait-policy'
 import { PermitsAttempt } from './permits-attempt'
+import type { Request } from './request-record'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -25,21 +26,17 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
  * next try is a new request.
  */
 export class SemaphoreAttempt extends PermitsAttempt {
-  private request: number | undefined
-  private copyPossible = false
+  private request: Request | undefined
 
   send(): ScriptCall<Outcome<undefined>> {
     const { requests } = this.semaphore
-    this.request ??= requests.next()
+    this.request ??= requests.open()
     const { request } = this
     const call = requests.send(ACQUIRE, [this.needs], request, true)
     call.whenAnswered(
-      ({ value, lateCopyPossible }) => {
+      ({ value }) => {
         this.answered(value)
-        this.copyPossible ||= lateCopyPossible
-        if (value.granted || this.request !== request) return
-        requests.close(request, lateCopyPossible)
-        this.request = undefined
+        if (!value.granted && this.request === request) this.left()
       },
       () => {},
     )
@@ -50,18 +47,20 @@ export class SemaphoreAttempt extends PermitsAttempt {
     const { semaphore, needs, request } = this
     const { context, requests } = semaphore
     if (request === undefined) return
+    this.request = undefined
     const release = async () => {
       const { value } = await requests.send(CANCEL, [needs, ...semaphore.messages], request).answer
       semaphore.changed(value)
     }
     const orphan = { lease: CANCELLED_FOR, release }
-    if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
-    else context.orphans.hold(orphan, context.clock.now())
-    this.copyPossible = true
+    const cancelled = inFlight
+      ? context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
+      : context.orphans.hold(orphan, context.clock.now())
+    cancelled.then(() => requests.close(request))
   }
 
   left(): void {
-    if (this.request !== undefined) this.semaphore.requests.close(this.request, this.copyPossible)
+    if (this.request) this.semaphore.requests.close(this.request)
     this.request = undefined
   }
 }

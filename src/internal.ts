@@ -4,6 +4,7 @@
  *
  * It is loaded from the same code as `rlock`, so that classes and process-wide state exist once.
  */
+export { checkOptions } from './api/arguments'
 export { IN_PROCESS_SERVER, type InProcessServer } from './api/redis-source'
 export type { ConnectedClient, Connections, Server } from './client/connections'
 export { processState } from './ownership/process-state'
@@ -26,4 +27,5 @@ export {
   queueMicrotask,
   setImmediate,
   setInterval,
+  setTimeout,
 } from './util/timers'

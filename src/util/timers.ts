@@ -19,8 +19,16 @@ export const { clearTimeout, clearInterval } = timers
 export const setTimeout = real('setTimeout', timers.setTimeout as typeof timers.setTimeout)
 export const setInterval = real('setInterval', timers.setInterval as typeof timers.setInterval)
 export const dateNow = real('Date.now', realNow)
-export const nextTick = process.nextTick.bind(process)
-export const queueMicrotask = globalThis.queueMicrotask.bind(globalThis)
+
+/**
+ * Jest with `enableGlobally` makes these two fake before the import, and they are in no module of Node. Fake functions have
+ * a `clock`. A promise is never fake.
+ */
+const settled = Promise.resolve()
+const microtask = (callback: () => void): void => void settled.then(callback)
+export const nextTick = 'clock' in process.nextTick ? microtask : process.nextTick.bind(process)
+export const queueMicrotask =
+  'clock' in globalThis.queueMicrotask ? microtask : globalThis.queueMicrotask.bind(globalThis)
 
 const { setImmediate: realImmediate } = timers
 

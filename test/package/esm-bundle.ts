@@ -141,7 +141,7 @@ export function esmBundleSuite() {
         import { Redisson } from 'rlock'
         import { getRedissonToken } from '@rlock/nestjs'
         console.log(JSON.stringify(getRedissonToken() === Redisson))`
-      const external = ['ioredis', '@nestjs/common', 'reflect-metadata']
+      const external = ['ioredis', '@nestjs/common', '@nestjs/core', 'reflect-metadata']
       expect(await bundled(source, ['ioredis'], { external })).to.equal(true)
     })
 

@@ -1,6 +1,6 @@
+export type { ClientSource } from './client-source'
 export { getRedissonToken, InjectRedisson } from './inject'
 export {
-  type ClientSource,
   type Placement,
   RedissonModule,
   type RedissonModuleAsyncOptions,

@@ -1,26 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { DynamicModule, FactoryProvider, ModuleMetadata } from '@nestjs/common'
-import { Redisson, type RedissonClient, type RedissonOptions } from 'rlock'
-import { ClientLifecycle, logEventsOf } from './client-lifecycle'
+import { ModulesContainer } from '@nestjs/core'
+import { ClientLifecycle } from './client-lifecycle'
+import type { ClientSource } from './client-source'
 import { getRedissonToken } from './inject'
-
-/** The client of the module: options for a new one, or a client of yours. */
-export type ClientSource =
-  | (RedissonOptions & {
-      /**
-       * How long the end of the application waits for locks that are held, in ms. Until then `unlock()` works.
-       * @default 10000
-       */
-      shutdownTimeout?: number | undefined
-      /**
-       * Whether the client's events `error`, `renewalFailed` and `lockLost` go to Nest's logger.
-       * @default true
-       */
-      logEvents?: boolean | undefined
-    })
-  | {
-      /** A client of yours. The module neither shuts it down nor listens to its events. */
-      redisson: RedissonClient
-    }
 
 /** How other modules find the client. */
 export interface Placement {
@@ -50,7 +33,8 @@ export interface RedissonModuleAsyncOptions extends Placement, Pick<ModuleMetada
  * application has stopped to accept requests (`onApplicationShutdown`): waiting acquisitions reject, and locks that are held
  * may be released for `shutdownTimeout` ms. Call `app.enableShutdownHooks()`, so that SIGTERM causes this, too.
  *
- * One `forRoot` for each client: a second one has a `name`.
+ * One `forRoot` for each client: a second one has a `name`. Two clients of one name are refused, unless both have
+ * `isGlobal: false`: then each module has the client that it imports.
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class RedissonModule {
@@ -64,7 +48,8 @@ export class RedissonModule {
   static forRootAsync(options: RedissonModuleAsyncOptions): DynamicModule {
     const { name, isGlobal = true, imports = [], inject = [], useFactory } = options
     const token = getRedissonToken(name)
-    const lifecycle = `${String(name === undefined ? 'Redisson' : token)}:lifecycle`
+    // A name that no other call has: Nest 10 takes modules that look alike for one, and then both have the first client.
+    const lifecycle = `rlock:lifecycle:${randomUUID()}`
     return {
       module: RedissonModule,
       global: isGlobal,
@@ -72,22 +57,17 @@ export class RedissonModule {
       providers: [
         {
           provide: lifecycle,
-          inject,
-          useFactory: async (...args: unknown[]) => open(await useFactory(...args)),
+          inject: [ModulesContainer],
+          useFactory: (application: ModulesContainer) => new ClientLifecycle(application, name, isGlobal),
         },
-        { provide: token, inject: [lifecycle], useFactory: ({ redisson }: ClientLifecycle) => redisson },
+        {
+          provide: token,
+          inject: [lifecycle, ...inject],
+          useFactory: (opening: ClientLifecycle, ...args: unknown[]) =>
+            opening.open(() => useFactory(...args)),
+        },
       ],
       exports: [token],
     }
   }
-}
-
-async function open(source: ClientSource): Promise<ClientLifecycle> {
-  if (typeof source !== 'object' || source === null)
-    throw new TypeError("RedissonModule expects options, such as { redis: 'redis://127.0.0.1:6379' }")
-  if ('redisson' in source) return new ClientLifecycle(source.redisson)
-  const { shutdownTimeout = 10_000, logEvents = true, ...options } = source
-  const redisson = await Redisson.create(options)
-  if (logEvents) logEventsOf(redisson)
-  return new ClientLifecycle(redisson, shutdownTimeout)
 }

@@ -1,11 +1,13 @@
 import 'reflect-metadata'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Inject, Injectable, Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
+import type { Redis } from 'ioredis'
 import { Redisson } from 'rlock'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
-import { sharedStandalone } from '../../../test/kit/servers/index'
+import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { getRedissonToken, InjectRedisson, RedissonModule, WithLock } from '../src/index'
 
 const name = uniqueName('nest-module')
@@ -32,6 +34,12 @@ async function hold(redisson: Redisson, duration: number): Promise<() => Promise
   const section = sleep(duration).then(() => acquired.unlock())
   section.catch(() => {})
   return () => section.then(() => 'released')
+}
+
+/** How many connections of this name the server has. */
+async function countOf(redis: Redis, connectionName: string): Promise<number> {
+  const list = (await redis.client('LIST')) as string
+  return list.split('\n').filter((line) => line.includes(` name=${connectionName} `)).length
 }
 
 /** Runs what docs/guides/frameworks.md says of the module. */
@@ -118,7 +126,7 @@ describe('RedissonModule', () => {
     expect(await redis.ping()).to.equal('PONG')
   })
 
-  it("The client's events go to the logger of the application, unless logEvents is false", async () => {
+  it("The client's events go to the logger of the application, unless logEvents is false (V37)", async () => {
     const logged: string[] = []
     const note = (level: string) => (message: unknown) => {
       logged.push(`${level}: ${message}`)
@@ -133,19 +141,118 @@ describe('RedissonModule', () => {
       events.emit('error', new Error('an outage'))
       events.emit('renewalFailed', { lockName: 'orders', error: new Error('no answer') } as never)
       events.emit('lockLost', { error: new Error('a loss') } as never)
+      events.emit('permitLost', { error: new Error('a lost permit') } as never)
       await module.close()
     }
     expect(logged).to.deep.equal([
       'warn: an outage',
       'warn: The renewal of the lock "orders" failed: no answer',
       'error: a loss',
+      'error: a lost permit',
     ])
   })
 
-  it('An application does not start where the options make no sense, or Redis cannot be reached', async () => {
+  it('A client that a test overrides is never created, and its options are never asked for (V37)', async () => {
+    let asked = 0
+    const double = { getLock: () => ({ withLock: (fn: () => unknown) => fn() }), holds: () => [] }
+    const module = await Test.createTestingModule({
+      imports: [
+        RedissonModule.forRoot({ redis: 'redis://127.0.0.1:1' }),
+        RedissonModule.forRootAsync({
+          name: 'audit',
+          useFactory: () => ({ redis: `redis://127.0.0.1:${++asked}` }),
+        }),
+        Feature,
+      ],
+    })
+      .overrideProvider(getRedissonToken())
+      .useValue(double)
+      .overrideProvider(getRedissonToken('audit'))
+      .useValue(double)
+      .compile()
+    expect(await module.get(Service).work()).to.deep.equal([])
+    await module.close()
+    expect(asked).to.equal(0)
+  })
+
+  // `deep-hash` is the algorithm of Nest 10.
+  for (const moduleIdGeneratorAlgorithm of ['deep-hash', 'reference'] as const)
+    it(`Two modules that are not global give each importer its own client, with module ids by ${moduleIdGeneratorAlgorithm} (V37)`, async () => {
+      const clients = [await createRedisson(), await createRedisson()]
+      const importers = clients.map((redisson) => {
+        @Injectable()
+        class Holder {
+          constructor(@Inject(Redisson) readonly redisson: Redisson) {}
+        }
+        @Module({
+          imports: [RedissonModule.forRoot({ redisson, isGlobal: false })],
+          providers: [Holder],
+          exports: [Holder],
+        })
+        class Importer {
+          static readonly Holder = Holder
+        }
+        return Importer
+      })
+      @Module({ imports: importers })
+      class App {}
+      const app = await NestFactory.createApplicationContext(App, {
+        logger: false,
+        abortOnError: false,
+        moduleIdGeneratorAlgorithm,
+      })
+      expect(importers.map(({ Holder }) => app.get(Holder).redisson)).to.deep.equal(clients)
+      await app.close()
+    })
+
+  it('An application does not start with two global clients of one name (V37)', async () => {
+    const clients = [await createRedisson(), await createRedisson()]
+    for (const name of [undefined, 'audit']) {
+      const imports = clients.map((redisson) => RedissonModule.forRoot({ redisson, name }))
+      const refused = await rejection(Test.createTestingModule({ imports }).compile())
+      expect(refused).to.be.instanceOf(TypeError)
+      expect(String(refused)).to.contain(name ?? 'without a name')
+    }
+  })
+
+  it('A client whose neighbour cannot be opened is shut down with the start that failed (V37)', async () => {
+    let opened = 0
+    const connectionName = uniqueName('nest-neighbour').replaceAll(':', '-')
+    const redis = await openRedis()
+    const { hostname: host, port } = new URL(url)
+    const start = Test.createTestingModule({
+      imports: [
+        RedissonModule.forRoot({ redis: { host, port: Number(port), connectionName } }),
+        RedissonModule.forRootAsync({
+          name: 'audit',
+          inject: [Redisson],
+          useFactory: async () => {
+            opened = await countOf(redis, connectionName)
+            return { redis: 'redis://127.0.0.1:1' }
+          },
+        }),
+      ],
+    }).compile()
+    expect(await rejection(start)).to.have.property('code', 'REDIS_UNAVAILABLE')
+    expect(opened).to.be.greaterThan(0)
+    await waitUntil('its connections are closed', async () => (await countOf(redis, connectionName)) === 0)
+  })
+
+  it('An application does not start where the options make no sense, or Redis cannot be reached (V37)', async () => {
     const starting = (options: unknown) =>
       rejection(Test.createTestingModule({ imports: [RedissonModule.forRoot(options as never)] }).compile())
     expect(await starting({ redis: url, lockWatchdog: 1 })).to.be.instanceOf(TypeError)
+    for (const wrong of [
+      { redis: url, shutdownTimeout: '10000' },
+      { redis: url, shutdownTimeout: Number.NaN },
+      { redis: url, shutdownTimeout: -1 },
+      { redis: url, logEvents: 'false' },
+      { redisson: undefined },
+      { redisson: 'redis://h' },
+    ])
+      expect(String(await starting(wrong)), JSON.stringify(wrong)).to.match(
+        /^(TypeError|RangeError): (shutdownTimeout|logEvents|redisson) /,
+      )
     expect(await starting({ redis: 'redis://127.0.0.1:1' })).to.have.property('code', 'REDIS_UNAVAILABLE')
     const nothing = RedissonModule.forRootAsync({ useFactory: () => undefined as never })
     expect(await rejection(Test.createTestingModule({ imports: [nothing] }).compile())).to.be.instanceOf(

@@ -2,12 +2,14 @@ import { type InProcessServer, RedisUnavailableError } from 'rlock'
 import {
   type ConnectedClient,
   type Connections,
+  checkOptions,
   IN_PROCESS_SERVER,
   outsideRequests,
   type Server,
   withTimeout,
 } from 'rlock/internal'
 import { openConnections } from './connections'
+import { checkTimers } from './real-timers'
 import { InMemoryServer } from './server'
 import { ServerClock } from './server-clock'
 
@@ -66,7 +68,9 @@ class InMemory implements InMemoryRedis {
   readonly server: InMemoryServer
   private advanced: Promise<void> = Promise.resolve()
 
-  constructor({ now }: InMemoryRedisOptions) {
+  constructor(options: InMemoryRedisOptions) {
+    checkOptions(options, ['now'])
+    const { now } = options
     if (now !== undefined && typeof now !== 'function')
       throw new TypeError('now must be a function that returns the time in ms')
     this.clock = new ServerClock(now)
@@ -79,6 +83,7 @@ class InMemory implements InMemoryRedis {
   }
 
   private async connect(client: ConnectedClient): Promise<Connections> {
+    await checkTimers()
     await withTimeout(this.server.resumed(), CONNECT_TIMEOUT, this.clock, () => {
       throw new RedisUnavailableError('The in-memory Redis could not be reached: it is paused')
     })

@@ -73,6 +73,11 @@ describe('The in-memory Redis', () => {
     expect(await waiting).to.equal(false)
   })
 
+  it('inMemoryRedis() refuses options that it does not know (V38)', () => {
+    for (const wrong of [{ nope: 1 }, { Now: () => 0 }, [], null])
+      expect(() => inMemoryRedis(wrong as never), JSON.stringify(wrong)).to.throw(TypeError)
+  })
+
   it('advance() refuses values that are no time', async () => {
     expect(await rejection(redis.advance(-1))).to.be.instanceOf(RangeError)
     expect(await rejection(redis.advance('1' as unknown as number))).to.be.instanceOf(TypeError)

@@ -42,7 +42,7 @@ export {
   exponentialBackOff,
 } from './locks/spin-lock'
 export type { TokenLock } from './locks/token-lock'
-export type { MultiLockHold } from './multi/union-hold'
+export type { MultiLockHold } from './multi/members-hold'
 export { Redisson } from './redisson'
 export type { RedissonClient, ShutdownOptions } from './redisson-client'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'

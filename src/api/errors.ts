@@ -95,19 +95,10 @@ export class LockTimeoutError extends RedissonError {
  * - `lost`: this caller held it, and the hold is gone
  * - `taken`: another owner holds it
  * - `late`: its acquisition was answered so late that too little of the lease was left
- * - `restarted`: its server restarted less than a lease ago, and may have forgotten its holder
  * - `unreachable`: it did not answer
  * - `failed`: any other error
  */
-export type LockMemberState =
-  | 'held'
-  | 'released'
-  | 'lost'
-  | 'taken'
-  | 'late'
-  | 'restarted'
-  | 'unreachable'
-  | 'failed'
+export type LockMemberState = 'held' | 'released' | 'lost' | 'taken' | 'late' | 'unreachable' | 'failed'
 
 /** A member of a multi lock or a RedLock, in an error. It is plain data without a client or a URL, so it can be logged. */
 export interface LockMember {

@@ -4,14 +4,20 @@ import type { Context } from './context'
  * The property by which a lock of this package identifies itself to a multi lock. An object without it is a member, too, if
  * it has `tryAcquire`: the multi lock orders it by its name, and only the same object counts as the same lock.
  */
-export const MEMBER: unique symbol = Symbol.for('rlock.member.v1')
+export const MEMBER: unique symbol = Symbol.for('rlock.member.v2')
 
 export interface MemberIdentity {
   readonly name: string
+  /** The place in the global order. It is the same in every process. */
   readonly key: string
+  /** Distinguishes the locks of the client. */
   readonly lockId: string
-  readonly context: Pick<Context, 'lockWatchdogTimeout' | 'server'>
+  readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'>
+  /** Undefined for a lock that is made of members itself. */
+  readonly server: Context['server'] | undefined
+  /** Whether this process should yield the lock, or a member of it, to other processes first. */
+  mustYield(): boolean
 }
 
-/** The property that says whether this process should yield the lock, or a member of it, to other processes first. */
-export const MUST_YIELD: unique symbol = Symbol.for('rlock.must-yield.v1')
+/** The method of a hold by which a logical thread finds it as its own. Holds of every copy of the package have it. */
+export const ADOPT: unique symbol = Symbol.for('rlock.adopt.v1')

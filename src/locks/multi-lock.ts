@@ -5,13 +5,17 @@ import type {
   UnlockOptions,
   WithLockOptions,
 } from '../api/arguments'
+import { LockLostError, type LockMember } from '../api/errors'
 import type { Lockable } from '../api/lockable'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { collectAll } from '../multi/collect-all'
-import { membersOf } from '../multi/member'
-import { type MultiLockHold, UnionHold } from '../multi/union-hold'
-import { UnionLock } from '../multi/union-lock'
+import { acquireMembers, type FailedRound } from '../multi/acquire-members'
+import { type MemberGroup, membersOf } from '../multi/member'
+import { describeStates } from '../multi/member-states'
+import type { MembersHold, MultiLockHold } from '../multi/members-hold'
+import { MembersLock } from '../multi/members-lock'
+import { isTransient } from '../multi/try-member'
+import { quote } from '../util/quote'
 
 /**
  * Redisson's RedissonMultiLock: several locks as one, all of them or none. Members may be of any kind that has
@@ -20,7 +24,8 @@ import { UnionLock } from '../multi/union-lock'
  * **How it acquires.** First it tries all members at once. If another owner holds a member, or the client should yield a
  * member to other processes, it releases all members and waits for that one. Then it acquires the others in one global
  * order: by key, then by address. The order of the arguments does not matter. While it holds some members, it waits a few
- * tens of ms for the next one. If it is aborted or fails, it releases the members that it has.
+ * tens of ms for the next one, and longer if the call has waited for long. If it is aborted or fails, it releases the members
+ * that it has.
  *
  * **How it is held.** Each member has its own lease and watchdog. The hold is lost as soon as one member is lost: `signal`
  * aborts, and `isHeld` is false. With a lease it ends with the first member whose lease ends.
@@ -75,7 +80,7 @@ export interface RMultiLock extends Lockable {
 }
 
 /** See the interface. */
-export class MultiLock extends UnionLock implements RMultiLock {
+export class MultiLock extends MembersLock implements RMultiLock {
   constructor(context: Context, locks: readonly unknown[]) {
     const members = membersOf(
       locks.flatMap((lock): readonly unknown[] => (lock instanceof MultiLock ? lock.locks : [lock])),
@@ -85,11 +90,24 @@ export class MultiLock extends UnionLock implements RMultiLock {
   }
 
   private get locks(): readonly Lockable[] {
-    return this.members.map(({ lock }) => lock)
+    return this.group.members.map(({ lock }) => lock)
   }
 
-  protected async collect(options: AcquireArguments): Promise<UnionHold | undefined> {
-    const parts = await collectAll(this.union, this.members, options)
-    return parts && new UnionHold(this.union, parts)
+  protected collect(options: AcquireArguments): Promise<MembersHold | undefined> {
+    const failure = ({ errors, states, isWaitOver }: FailedRound) =>
+      errors.find((error) => !isTransient(error)) ??
+      errors[0] ??
+      (isWaitOver ? undefined : tooShort(this.group, states))
+    return acquireMembers(this.group, { ...options, bound: undefined, validFor: undefined, failure })
   }
+}
+
+function tooShort({ name, context }: MemberGroup, members: readonly LockMember[]): LockLostError {
+  const error = new LockLostError(
+    `All members of ${quote(name)} were acquired several times in a row, and each time the lease of one was over before the ` +
+      `last one answered (client ${context.clientId}; ${describeStates(members)}). Use a longer leaseTime.`,
+    name,
+  )
+  error.members = members
+  return error
 }

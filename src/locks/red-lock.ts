@@ -1,9 +1,11 @@
 import type { AcquireArguments } from '../api/arguments'
+import { LockQuorumError, RedissonError } from '../api/errors'
 import type { Context } from '../client/context'
-import { collectQuorum } from '../multi/collect-quorum'
-import { type Member, membersOf } from '../multi/member'
-import type { UnionHold } from '../multi/union-hold'
-import { UnionLock } from '../multi/union-lock'
+import { acquireMembers, type FailedRound } from '../multi/acquire-members'
+import { type Member, type MemberGroup, membersOf } from '../multi/member'
+import { describeStates } from '../multi/member-states'
+import type { MembersHold } from '../multi/members-hold'
+import { MembersLock } from '../multi/members-lock'
 import { quote } from '../util/quote'
 import type { RMultiLock } from './multi-lock'
 
@@ -14,16 +16,17 @@ import type { RMultiLock } from './multi-lock'
  * **Whether to use it.** It survives the loss of a minority of independent servers. It does not make one server with
  * replicas safer. Do not rely on it alone for work that must never happen twice: see docs/guides/multi-lock.md.
  *
- * **How it acquires.** It tries all members at once, and decides as soon as the result is certain. A member may take a tenth of
- * the lease to answer. A member that is granted after the quorum and within that time joins the hold; a later grant is
- * released. Without a quorum it releases all members, waits for a member that another owner holds, and tries all again.
+ * **How it acquires.** It tries all members at once. A member may take a tenth of the lease to answer; a later grant is
+ * released. So a silent server costs that time at most. Without a quorum it releases all members, waits for a member that
+ * another owner holds, and tries all again.
  *
  * **How it is held.** The hold is lost as soon as fewer members than a quorum are valid by the clock of this process. With a
  * lease it is valid for Redlock's time: the lease, less the time of the acquisition, less an allowance for clock drift. The
- * allowance is a hundredth of the lease and 2 ms, or the margin of each member, whichever ends first. A server that this
- * client saw restart does not count for one lease, because it may have forgotten a holder.
+ * allowance is a hundredth of the lease and 2 ms, or the margin of each member, whichever ends first. A server that restarts
+ * empty counts at once, although it may have forgotten a holder: start it a lease later.
  *
- * `unlock()` releases all members, and resolves as soon as a quorum is released, so a stalled server causes no delay.
+ * `unlock()` releases all members. A minority that does not answer delays it by a second.
+ *
  * **Different from Java.** All of the above. Java's subtracts no time, checks no clock while it holds, and its
  * `isHeldByCurrentThread` requires all members.
  *
@@ -37,26 +40,55 @@ export interface RRedLock extends RMultiLock {}
 const warned = new WeakSet<Context>()
 
 /** See the interface. */
-export class RedLock extends UnionLock implements RRedLock {
+export class RedLock extends MembersLock implements RRedLock {
   private readonly watchdogLease: number
 
   constructor(context: Context, locks: readonly unknown[]) {
     const members = membersOf(locks, 'RedLock')
     super(context, members, 'RedLock', Math.floor(members.length / 2) + 1)
-    const leases = members.map(({ identity }) => identity?.context.lockWatchdogTimeout)
+    const leases = members.map(({ identity }) => identity?.client.lockWatchdogTimeout)
     this.watchdogLease = Math.min(...leases.map((lease) => lease ?? context.lockWatchdogTimeout))
-    warnOfOneServer(context, members, this.union.name)
+    warnOfOneServer(context, members, this.group.name)
   }
 
-  protected collect(options: AcquireArguments): Promise<UnionHold | undefined> {
-    return collectQuorum(this.union, this.members, { ...options, watchdogLease: this.watchdogLease }, () =>
-      this.context.assertOpen(),
-    )
+  protected collect(options: AcquireArguments): Promise<MembersHold | undefined> {
+    const { leaseTime } = options
+    const bound = (leaseTime ?? this.watchdogLease) / 10
+    const validFor = leaseTime === undefined ? undefined : validityOf(leaseTime)
+    const failure = (round: FailedRound) => misuse(round) ?? quorumError(this.group, round, bound)
+    return acquireMembers(this.group, { ...options, bound, validFor, failure })
   }
 }
 
+/** Redlock's validity: the lease less an allowance for clocks that run at different rates. */
+function validityOf(lease: number): number {
+  return lease - (lease * 0.01 + 2)
+}
+
+function quorumError({ name, context, members, needed }: MemberGroup, round: FailedRound, bound: number) {
+  const why = round.isLate ? 'a quorum answered, but too late' : 'no quorum could be reached'
+  return new LockQuorumError(
+    `The lock ${quote(name)} was not acquired, and nothing of it is held (client ${context.clientId}): ${why} ` +
+      `(${describeStates(round.states)}; ${needed} of ${members.length} are needed, each within ${Math.round(bound)} ms). ` +
+      'Try again when more members answer.',
+    name,
+    round.states,
+  )
+}
+
+/** The error for the caller if all members that failed did so with the same error, and it does not come from a server. */
+function misuse({ errors }: FailedRound): unknown {
+  const [error] = errors
+  const { code } = Object(error) as { code?: unknown }
+  const isSame = errors.every((each) => (Object(each) as { code?: unknown }).code === code)
+  const isOurs = error instanceof RedissonError
+  const isCallers = error instanceof TypeError || error instanceof RangeError
+  const ofCaller = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST', 'REDISSON_SHUTDOWN']
+  return isSame && (isCallers || (isOurs && ofCaller.includes(error.code))) ? error : undefined
+}
+
 function warnOfOneServer(context: Context, members: readonly Member[], name: string) {
-  const servers = members.flatMap(({ identity }) => (identity ? [identity.context.server.id] : []))
+  const servers = members.flatMap(({ identity }) => (identity?.server ? [identity.server.id] : []))
   if (new Set(servers).size === servers.length || warned.has(context)) return
   warned.add(context)
   process.emitWarning(

@@ -1,6 +1,7 @@
 import { type LockMember, type LockMemberState, RedisUnavailableError } from '../api/errors'
 import { quote } from '../util/quote'
 import type { Member } from './member'
+import type { Answer } from './try-member'
 
 const LONGEST_MESSAGE = 200
 
@@ -8,6 +9,13 @@ const LONGEST_MESSAGE = 200
 export function stateOf(member: Member, state: LockMemberState, error?: unknown): LockMember {
   const lockName = member.name
   return error === undefined ? { lockName, state } : { lockName, state, error: plain(error) }
+}
+
+/** The state of a member after a try. */
+export function stateOfAnswer(answer: Answer): LockMember {
+  const { kind, member } = answer
+  if (kind === 'granted') return stateOf(member, answer.part.hold.isHeld ? 'held' : 'late')
+  return kind === 'taken' ? stateOf(member, 'taken') : stateOf(member, failureOf(answer.error), answer.error)
 }
 
 /** The state of a member that failed. */

@@ -20,12 +20,12 @@ export interface TryOptions {
 
 /** The answer of a member. */
 export type Answer =
-  | { readonly kind: 'granted'; readonly part: Part }
+  | { readonly kind: 'granted'; readonly member: Member; readonly part: Part }
   | { readonly kind: 'taken'; readonly member: Member }
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
 
 /** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
-const LONGEST_WAIT_FOR_RELEASES = 1_000
+export const LONGEST_WAIT_FOR_RELEASES = 1_000
 
 /** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
 export async function tryMember(
@@ -38,11 +38,15 @@ export async function tryMember(
     signal?.throwIfAborted()
     acquiring = member.lock.tryAcquire({ waitTime, leaseTime, threadId, signal })
     const hold = await unlessAborted(acquiring, signal)
-    return hold ? { kind: 'granted', part: { member, hold } } : { kind: 'taken', member }
+    return hold ? granted({ member, hold }) : { kind: 'taken', member }
   } catch (error) {
     acquiring?.then((late) => late?.unlock()).catch(() => {})
     return { kind: 'failed', member, error }
   }
+}
+
+export function granted(part: Part): Answer {
+  return { kind: 'granted', member: part.member, part }
 }
 
 /** Whether a retry may help. Any other error would come again. */
@@ -93,10 +97,14 @@ export class Wait {
     this.started = clock.now()
   }
 
+  /** In ms. */
+  get elapsed(): number {
+    return this.clock.elapsedSince(this.started)
+  }
+
   /** In ms; the greatest safe integer for a wait without limit. */
   get left(): number {
-    const { ms, clock, started } = this
-    return ms === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, ms - clock.elapsedSince(started))
+    return this.ms === undefined ? Number.MAX_SAFE_INTEGER : Math.max(0, this.ms - this.elapsed)
   }
 
   get isOver(): boolean {

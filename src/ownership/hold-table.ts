@@ -55,12 +55,16 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
     if (this.expired.size > MAX_EXPIRED_REMEMBERED) this.expired.delete(this.expired.keys().next().value!)
   }
 
-  retired(key: string): H | undefined {
-    return this.expired.get(key)
+  /** Its caller has released all of it. */
+  forget(key: string, hold: H): void {
+    const entry = this.entries.get(key)
+    if (entry?.hold === hold) delete entry.hold
+    if (this.expired.get(key) === hold) this.expired.delete(key)
+    this.tidy(key)
   }
 
-  forgetRetired(key: string): void {
-    this.expired.delete(key)
+  retired(key: string): H | undefined {
+    return this.expired.get(key)
   }
 }
 

@@ -52,7 +52,7 @@ export class CommandConnection {
       this.fences.watch(redis)
       this.redis = redis
     }
-    this.server = new ServerIdentity(this.redis, target, clock)
+    this.server = new ServerIdentity(this.redis, target)
   }
 
   private openSingle(): Redis {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { type ReleaseOptions, releaseOptions } from '../api/arguments'
 import type { LockHold } from '../api/lock-hold'
+import { ADOPT } from '../client/member-identity'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
@@ -68,7 +69,7 @@ export class AcquiredLockHold implements LockHold {
   }
 
   /** From now on the thread finds this hold as its own. */
-  adoptBy(thread: LogicalThread): void {
+  [ADOPT](thread: LogicalThread): void {
     new ThreadCaller(this.hold.context, thread).adopt(this.hold)
   }
 

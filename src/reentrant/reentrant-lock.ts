@@ -18,7 +18,7 @@ import { LockLostError, LockTimeoutError, WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { MEMBER, type MemberIdentity, MUST_YIELD } from '../client/member-identity'
+import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ThreadCaller, unscopedCaller } from '../ownership/caller'
 import { ambientThread, newChildThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
@@ -53,12 +53,10 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold> i
 
   /** The identity of this lock for a multi lock of which it is a member. */
   get [MEMBER](): MemberIdentity {
-    const { name, key, lockId } = this.scripts
-    return { name, key, lockId, context: this.context }
-  }
-
-  get [MUST_YIELD](): boolean {
-    return this.context.queues.mustYield(this.scripts)
+    const { context, scripts } = this
+    const { name, key, lockId } = scripts
+    const mustYield = () => context.queues.mustYield(scripts)
+    return { name, key, lockId, client: context, server: context.server, mustYield }
   }
 
   // A log must not show the client inside, which has credentials.

@@ -177,10 +177,5 @@ function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
 
 /** The caller has released every level: removes the hold from its hold table. */
 function forget(hold: Hold) {
-  const { ref } = hold
-  if (!ref) return
-  const entry = ref.table.get(ref.key)
-  if (entry?.hold === hold) delete entry.hold
-  if (ref.table.retired(ref.key) === hold) ref.table.forgetRetired(ref.key)
-  ref.table.tidy(ref.key)
+  hold.ref?.table.forget(hold.ref.key, hold)
 }

@@ -1,24 +1,9 @@
-import { createRequire } from 'node:module'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
+import { loadAnotherCopy } from '../kit/another-copy'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ownerOf, wireThreadId } from '../kit/observing'
 import { sharedStandalone } from '../kit/servers/index'
-
-type Package = typeof import('../../src/index')
-
-/** A second copy of the package in this process, as two versions in node_modules are. */
-function loadAnotherCopy(): Package {
-  const require = createRequire(__filename)
-  const entry = require.resolve('../../src/index')
-  const isOurs = (path: string) => /[\\/]src[\\/]/.test(path) && !path.includes('node_modules')
-  const kept = Object.entries(require.cache).filter(([path]) => isOurs(path))
-  for (const [path] of kept) delete require.cache[path]
-  const copy = require(entry) as Package
-  for (const path of Object.keys(require.cache)) if (isOurs(path)) delete require.cache[path]
-  for (const [path, loaded] of kept) require.cache[path] = loaded
-  return copy
-}
 
 describe('Thread ids on the wire', () => {
   let redisson: Redisson

@@ -26,7 +26,7 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
     isCluster: false,
     hasReplicas: false,
     publishCommand: 'publish',
-    identity: { address: 'in memory', id: server.runId, wasReplacedWithin: () => false },
+    identity: { address: 'in memory', id: server.runId, db: 0 },
     transport: new InMemoryTransport(link),
     source: channels,
     secrets: [],

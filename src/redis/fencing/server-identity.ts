@@ -1,40 +1,34 @@
 import { type Cluster, Redis } from 'ioredis'
-import type { Clock, Moment } from '../../util/clock'
 import { runIdOf } from '../handshake'
 import type { RedisTarget } from '../target'
 
 /** The identity of a member's server, as a multi lock needs it. */
-export type KnownServer = Pick<ServerIdentity, 'address' | 'id' | 'wasReplacedWithin'>
+export type KnownServer = Pick<ServerIdentity, 'address' | 'db' | 'id'>
 
-/** The server of a client, and when it was last replaced. Needs no command of its own: the handshake has asked. */
+/** The server of a client. Needs no command of its own: the handshake has asked. */
 export class ServerIdentity {
-  /** The address in the options of the client. Two clients of one server may have different addresses. */
+  /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
   readonly address: string
+  readonly db: number
   private runId: string | undefined
-  private replacedAt: Moment | undefined
 
   constructor(
     redis: Redis | Cluster,
-    target: RedisTarget,
-    private readonly clock: Clock,
+    private readonly target: RedisTarget,
   ) {
-    this.address = `${target.description}/${target.options.db ?? 0}`
+    this.db = target.options.db ?? 0
+    this.address = `${target.description}/${this.db}`
     if (!(redis instanceof Redis)) return
     redis.on('ready', () => {
-      const runId = runIdOf(redis)
-      if (runId === undefined) return
-      if (this.runId !== undefined && this.runId !== runId) this.replacedAt = clock.now()
-      this.runId = runId
+      this.runId = runIdOf(redis) ?? this.runId
     })
   }
 
-  /** Distinguishes servers: the run id, or the address if that is unknown (a cluster, or INFO refused). */
+  /**
+   * Distinguishes the servers of this moment: the run id, or the address if that is unknown (a cluster, or INFO refused). A
+   * server that restarted has another one.
+   */
   get id(): string {
-    return this.runId ?? this.address
-  }
-
-  /** Whether this client found, less than `ms` ago, that the server was replaced or had restarted. */
-  wasReplacedWithin(ms: number): boolean {
-    return this.replacedAt !== undefined && this.clock.elapsedSince(this.replacedAt) < ms
+    return this.runId ?? this.target.description
   }
 }

@@ -1,7 +1,8 @@
+import { LockQuorumError } from '../../../../src/api/errors'
 import type { ClientInternals } from '../../../../src/client/client'
 import { FairScripts } from '../../../../src/locks/fair-scripts'
-import { QuorumRound } from '../../../../src/multi/quorum-round'
-import { UnionHold } from '../../../../src/multi/union-hold'
+import { RedLock } from '../../../../src/locks/red-lock'
+import { MembersHold } from '../../../../src/multi/members-hold'
 import type { ObjectKind } from '../plan/objects'
 import { rewriting } from './rewriting'
 
@@ -43,7 +44,7 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
       countReached()
       return {}
     case 'multi-stops-at-lost':
-      Object.assign(UnionHold.prototype, { unlock: oneAfterTheOther })
+      Object.assign(MembersHold.prototype, { unlock: oneAfterTheOther })
       return {}
     case 'token-deletes-any':
       return replacing('token-lock/release', "redis.call('get', KEYS[1]) ~= ARGV[1]", 'false')
@@ -72,25 +73,31 @@ const replacing = (script: string, sound: string, broken: string): ClientInterna
   transport: rewriting(script, (source) => source.replace(sound, broken)),
 })
 
-async function oneAfterTheOther(this: UnionHold): Promise<void> {
+async function oneAfterTheOther(this: MembersHold): Promise<void> {
   for (const hold of this.holds) await hold.unlock()
 }
 
 /** By the servers that answered rather than by those there are. */
 function countReached(): void {
   interface Insides {
-    readonly members: readonly unknown[]
-    readonly answers: ReadonlyMap<unknown, { kind: string }>
-    readonly union: { needed: number }
-    readonly unsettled: number
+    group: { readonly needed: number }
   }
-  const prototype = QuorumRound.prototype as unknown as { decideIfCertain(this: Insides): void }
-  const { decideIfCertain } = prototype
-  prototype.decideIfCertain = function (this: Insides) {
-    const failed = [...this.answers.values()].filter(({ kind }) => kind === 'failed').length
-    const reached = this.members.length - failed
-    // By none, no caller is inside.
-    if (this.unsettled === 0 && reached > 0) this.union.needed = Math.floor(reached / 2) + 1
-    decideIfCertain.call(this)
+  const prototype = RedLock.prototype as unknown as {
+    collect(this: Insides, options: object): Promise<unknown>
+  }
+  const { collect } = prototype
+  prototype.collect = async function (options) {
+    try {
+      return await collect.call(this, options)
+    } catch (error) {
+      if (!(error instanceof LockQuorumError)) throw error
+      const reached = error.members.filter(
+        ({ state }) => state !== 'unreachable' && state !== 'failed',
+      ).length
+      // By none, no caller is inside.
+      if (reached === 0) throw error
+      this.group = { ...this.group, needed: Math.floor(reached / 2) + 1 }
+      return await collect.call(this, options)
+    }
   }
 }

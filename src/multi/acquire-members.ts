@@ -1,0 +1,188 @@
+import type { AcquireArguments } from '../api/arguments'
+import { type LockMember, RedisUnavailableError } from '../api/errors'
+import { onAbort } from '../util/abort'
+import type { Moment } from '../util/clock'
+import { random } from '../util/random'
+import type { Member, MemberGroup } from './member'
+import { stateOfAnswer } from './member-states'
+import { MembersHold } from './members-hold'
+import {
+  type Answer,
+  granted,
+  isTransient,
+  type Part,
+  pause,
+  releaseParts,
+  tryMember,
+  Wait,
+} from './try-member'
+
+/** How long a round waits for members while it holds others: at least so many ms, and so much of the time waited before. */
+const WAIT_WHILE_HOLDING = 40
+const PART_OF_TIME_WAITED = 1 / 4
+const LONGEST_WAIT_WHILE_HOLDING = 5_000
+/** The longest pause between two rounds, in ms. It grows with the rounds, and a random part of it is waited. */
+const LONGEST_PAUSE = 64
+/** The longest wait for one member that another owner holds, in ms, where that member may be one of the spare ones. */
+const LONGEST_WAIT_FOR_SPARE = 1_000
+/** A call that is not refused by other owners, and yet acquires nothing for this long, in ms, rejects. */
+const FAILED_AFTER = 10_000
+
+export interface MemberOptions extends AcquireArguments {
+  /** All members are tried at once, and each may take this long to answer, in ms. Undefined: in the global order. */
+  readonly bound: number | undefined
+  /** How long a hold counts from the start of its round, in ms. Undefined: as long as its members. */
+  readonly validFor: number | undefined
+  /** The error of a call whose members failed; undefined: the lock was not acquired within the wait. */
+  failure(round: FailedRound): unknown
+}
+
+/** A round without enough members, although other owners do not hold too many. */
+export interface FailedRound {
+  readonly errors: readonly unknown[]
+  readonly states: readonly LockMember[]
+  /** Enough members were acquired, but too little of their leases was left. */
+  readonly isLate: boolean
+  readonly isWaitOver: boolean
+}
+
+/**
+ * Acquires so many of the members as are needed, or none. Undefined: the wait was over.
+ *
+ * A round tries the members. If it acquires too few, it releases all of them. Then the caller waits in the queue of one member
+ * that another owner holds, and holds nothing meanwhile. With that member it begins the next round.
+ */
+export async function acquireMembers(
+  group: MemberGroup,
+  options: MemberOptions,
+): Promise<MembersHold | undefined> {
+  const { context, members, needed } = group
+  const { clock } = context
+  const { signal, validFor } = options
+  const spare = members.length - needed
+  const wait = new Wait(clock, options.waitTime)
+  let failingSince: Moment | undefined
+  // A try without a wait would not yield. So the client waits for a member that it should yield to other processes.
+  const toYield = wait.isOneTry ? undefined : members.find(({ identity }) => identity?.mustYield())
+  let first = toYield && (await waitFor(toYield))
+  for (let rounds = 0; ; rounds++) {
+    const since = clock.now()
+    const isAtOnce = options.bound !== undefined || (rounds === 0 && !first && !wait.isOneTry)
+    const answers = isAtOnce
+      ? await tryAtOnce(group, options, first)
+      : await tryInOrder(group, options, first, wait)
+    const parts = answers.flatMap((answer) => (answer.kind === 'granted' ? [answer.part] : []))
+    const valid = parts.filter(({ hold }) => hold.isHeld)
+    if (valid.length >= needed && !signal?.aborted) {
+      const hold = new MembersHold(group, valid, validFor === undefined ? undefined : { since, ms: validFor })
+      if (hold.isHeld) {
+        if (valid.length < parts.length) void releaseParts(without(parts, valid), clock)
+        return hold
+      }
+    }
+    const states = answers.map(stateOfAnswer)
+    await releaseParts(parts, clock)
+    signal?.throwIfAborted()
+    context.assertOpen()
+    const taken = answers.flatMap((answer) => (answer.kind === 'taken' ? [answer.member] : []))
+    const errors = answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []))
+    const isRefused = taken.length > spare
+    const isFinal = errors.filter((error) => !isTransient(error)).length > spare
+    failingSince = isRefused ? undefined : (failingSince ?? since)
+    const isFailed = isFinal || (failingSince && clock.elapsedSince(failingSince) >= FAILED_AFTER)
+    if (isFailed || wait.isOver) {
+      const isLate = parts.length >= needed
+      const error =
+        isRefused && !isFinal
+          ? undefined
+          : options.failure({ errors, states, isLate, isWaitOver: wait.isOver })
+      if (error !== undefined) throw error
+      return undefined
+    }
+    if (rounds > 0) await pause(Math.min(wait.left, pauseAfter(rounds)), clock, signal)
+    // All processes wait for the same member, so that its next holder finds the other members free.
+    const blocker = taken[rounds % taken.length]
+    first = blocker && (await waitFor(blocker))
+    if (!first && isRefused && wait.isOver) {
+      signal?.throwIfAborted()
+      return undefined
+    }
+  }
+
+  async function waitFor(member: Member): Promise<Part | undefined> {
+    const most = spare === 0 ? wait.left : Math.min(wait.left, LONGEST_WAIT_FOR_SPARE * atRandom())
+    const answer = await tryMember(member, most, options)
+    return answer.kind === 'granted' ? answer.part : undefined
+  }
+}
+
+/** One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already. */
+async function tryAtOnce(
+  { context, members }: MemberGroup,
+  options: MemberOptions,
+  first: Part | undefined,
+): Promise<readonly Answer[]> {
+  const { bound, signal } = options
+  const tryAll = (how: AcquireArguments) =>
+    Promise.all(
+      members.map((member) => (member === first?.member ? granted(first) : tryMember(member, 0, how))),
+    )
+  if (bound === undefined) return await tryAll(options)
+  const limit = new AbortController()
+  const stop = signal && onAbort(signal, () => limit.abort(signal.reason))
+  if (signal?.aborted) limit.abort(signal.reason)
+  const timer = context.clock.after(bound, () => limit.abort(unanswered(bound)))
+  try {
+    return await tryAll({ ...options, signal: limit.signal })
+  } finally {
+    timer.cancel()
+    stop?.()
+  }
+}
+
+/**
+ * Acquires the members one after the other, up to one that it does not get. It waits only for members that come later in
+ * the order than those that it holds, so processes cannot wait for each other in a circle. A Java peer has its own order: it
+ * gets its turn when this wait is over. The wait grows with the rounds, so that the sections of other owners fit into it.
+ */
+async function tryInOrder(
+  { context, members }: MemberGroup,
+  options: MemberOptions,
+  first: Part | undefined,
+  wait: Wait,
+): Promise<readonly Answer[]> {
+  const { leaseTime = Number.MAX_SAFE_INTEGER } = options
+  const grown = Math.max(WAIT_WHILE_HOLDING, wait.elapsed * PART_OF_TIME_WAITED)
+  const most = Math.min(grown, LONGEST_WAIT_WHILE_HOLDING, leaseTime / 3)
+  const mayWait = new Wait(context.clock, most * atRandom())
+  const answers: Answer[] = first ? [granted(first)] : []
+  const from = first ? members.indexOf(first.member) : -1
+  for (const [index, member] of members.entries()) {
+    if (index === from) continue
+    const waitTime = index > from && !wait.isOneTry ? Math.min(mayWait.left, wait.left) : 0
+    const answer = await tryMember(member, waitTime, options)
+    answers.push(answer)
+    if (answer.kind !== 'granted') break
+  }
+  return answers
+}
+
+function without(parts: readonly Part[], some: readonly Part[]): Part[] {
+  return parts.filter((part) => !some.includes(part))
+}
+
+/** Callers that blocked each other do not do so again. */
+function pauseAfter(rounds: number): number {
+  return random() * Math.min(2 ** rounds, LONGEST_PAUSE)
+}
+
+/** A factor between a half and one. */
+function atRandom(): number {
+  return 0.5 + random() / 2
+}
+
+function unanswered(bound: number): RedisUnavailableError {
+  return new RedisUnavailableError(
+    `the server did not answer within ${Math.round(bound)} ms, which is a tenth of the lease`,
+  )
+}

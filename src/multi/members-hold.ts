@@ -1,0 +1,219 @@
+import { inspect } from 'node:util'
+import { type ReleaseOptions, releaseOptions } from '../api/arguments'
+import {
+  IllegalMonitorStateError,
+  LockLostError,
+  type LockMember,
+  RedissonShutdownError,
+} from '../api/errors'
+import type { LockHold } from '../api/lock-hold'
+import { ADOPT } from '../client/member-identity'
+import type { LogicalThread } from '../ownership/logical-thread'
+import { newThreadId } from '../ownership/process-state'
+import { onAbort, unlessAborted } from '../util/abort'
+import { inThisContext } from '../util/async-context'
+import type { Moment } from '../util/clock'
+import { quote } from '../util/quote'
+import type { MemberGroup } from './member'
+import { describeStates, failureOf, stateOf } from './member-states'
+import { LONGEST_WAIT_FOR_RELEASES, type Part, settledWithin } from './try-member'
+
+/** An acquisition of a multi lock or a RedLock, as an object. */
+export interface MultiLockHold extends LockHold {
+  /** The name of the lock in messages. */
+  readonly lockName: string
+  /** The owners of the members, as their servers have them, separated by spaces. */
+  readonly owner: string
+  /** An id of this acquisition in this process. No server knows it: each member has a `threadId` of its own. */
+  readonly threadId: number
+  /** The holds of the members, in the order in which they were acquired. */
+  readonly holds: readonly LockHold[]
+}
+
+/** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
+export interface Validity {
+  readonly since: Moment
+  readonly ms: number
+}
+
+/** Several holds as one. It is lost as soon as fewer members are held than needed. */
+export class MembersHold implements MultiLockHold {
+  readonly threadId = newThreadId()
+  /** The logical thread that acquired it, which may have ended. */
+  thread: LogicalThread | undefined
+  private unlocked = false
+  private loss: LockLostError | undefined
+  private controller: AbortController | undefined
+  private abort: ((reason: unknown) => void) | undefined
+  private readonly stopWatching: (() => void)[] = []
+
+  constructor(
+    private readonly group: MemberGroup,
+    private readonly parts: readonly Part[],
+    private readonly validity: Validity | undefined,
+  ) {}
+
+  get lockName(): string {
+    return this.group.name
+  }
+
+  get holds(): readonly LockHold[] {
+    return this.parts.map(({ hold }) => hold)
+  }
+
+  get owner(): string {
+    return this.parts.map(({ hold }) => hold.owner).join(' ')
+  }
+
+  get isHeld(): boolean {
+    return !this.unlocked && this.checkHeld()
+  }
+
+  get signal(): AbortSignal {
+    const isHeld = this.checkHeld()
+    if (!this.controller) {
+      const controller = new AbortController()
+      this.controller = controller
+      this.abort = inThisContext((reason) => controller.abort(reason))
+      if (!isHeld) controller.abort(this.loss)
+      else if (!this.unlocked) this.watchMembers()
+    }
+    return this.controller.signal
+  }
+
+  unlock(options?: ReleaseOptions): Promise<void> {
+    let signal: AbortSignal | undefined
+    try {
+      signal = releaseOptions(options).signal
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    if (this.unlocked) return Promise.reject(this.unlockedAlready())
+    const wasHeld = this.checkHeld()
+    this.unlocked = true
+    this.stop()
+    return unlessAborted(this.release(wasHeld), signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.unlocked) await this.unlock()
+  }
+
+  /** From now on the thread finds the holds of the members as its own. */
+  [ADOPT](thread: LogicalThread): void {
+    for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
+  }
+
+  /** Looks again after `ms`, and calls back if the hold is lost by then. */
+  whenLostAfter(ms: number, callback: () => void): void {
+    const timer = this.group.context.clock.after(ms, () => {
+      if (!this.checkHeld()) callback()
+    })
+    this.stopWatching.push(() => timer.cancel())
+  }
+
+  // A log must not show the clients inside.
+  [inspect.custom](): string {
+    return `MultiLockHold(${quote(this.lockName)})`
+  }
+
+  toJSON(): object {
+    return { lockName: this.lockName, holds: this.holds.map(({ lockName }) => ({ lockName })) }
+  }
+
+  /** Whether enough members are held, as far as the client knows without asking the servers. */
+  private checkHeld(): boolean {
+    if (this.loss) return false
+    const { validity, group, parts } = this
+    if (this.unlocked) return true
+    const isPast = validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.ms
+    if (!isPast && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
+    this.lose()
+    return false
+  }
+
+  private watchMembers() {
+    const { group, parts, validity } = this
+    for (const { hold } of parts) {
+      const { signal } = hold
+      if (signal.aborted) this.memberGone(signal.reason)
+      else this.stopWatching.push(onAbort(signal, () => this.memberGone(signal.reason)))
+    }
+    if (validity) this.whenLostAfter(validity.ms - group.context.clock.elapsedSince(validity.since), () => {})
+    if (this.loss) this.stop()
+  }
+
+  private memberGone(reason: unknown) {
+    const left = this.parts.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
+    if (left.length >= this.group.needed) return
+    if (reason instanceof RedissonShutdownError) this.abort?.(reason)
+    else this.lose()
+  }
+
+  private lose() {
+    if (this.loss || this.unlocked) return
+    this.loss = this.lossError(
+      this.parts.map(({ member, hold }) =>
+        hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', reasonOf(hold)),
+      ),
+    )
+    this.stop()
+    this.abort?.(this.loss)
+  }
+
+  private stop() {
+    for (const stop of this.stopWatching.splice(0)) stop()
+  }
+
+  /**
+   * Releases all members at once, even if some of them fail, and then reports. So few members that the others are a quorum
+   * are waited for a second only; their releases go on in the background.
+   */
+  private async release(wasHeld: boolean): Promise<void> {
+    const { parts, group } = this
+    const { context, members, needed } = group
+    const states = parts.map(({ member }): LockMember => stateOf(member, 'unreachable'))
+    const errors: unknown[] = []
+    const releases = parts.map(async ({ member, hold }, index) => {
+      try {
+        await hold.unlock()
+        states[index] = stateOf(member, 'released')
+      } catch (error) {
+        // Lost, or other code released the member by itself.
+        const isLost = error instanceof IllegalMonitorStateError
+        states[index] = stateOf(member, isLost ? 'lost' : failureOf(error), error)
+        errors.push(error)
+      }
+    })
+    const count = (wanted: string) => states.filter(({ state }) => state === wanted).length
+    const isLost = () => !wasHeld || count('lost') > parts.length - needed
+    const isFree = () => parts.length - count('released') <= members.length - needed
+    await settledWithin(releases, LONGEST_WAIT_FOR_RELEASES, context.clock)
+    if (!isLost() && !isFree()) await Promise.all(releases)
+    if (isLost()) throw this.lossError(states)
+    if (!isFree()) throw errors[0]
+  }
+
+  private lossError(members: readonly LockMember[]): LockLostError {
+    const { name, context, needed } = this.group
+    const error = new LockLostError(
+      `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
+        'Other clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
+      name,
+      this.threadId,
+    )
+    error.members = members
+    return error
+  }
+
+  private unlockedAlready(): IllegalMonitorStateError {
+    const { name, context } = this.group
+    return new IllegalMonitorStateError(
+      `This hold on the lock ${quote(name)} was released already (client ${context.clientId}). Release a hold once.`,
+    )
+  }
+}
+
+function reasonOf({ signal }: LockHold): unknown {
+  return signal.aborted ? signal.reason : undefined
+}

@@ -1,0 +1,210 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect } from 'chai'
+import type { Redisson, RLock } from '../../src/index'
+import { loadAnotherCopy } from '../kit/another-copy'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+describe('Several locks as one', () => {
+  let servers: Standalone[]
+  let clients: Redisson[]
+  let name: string
+
+  before(async () => {
+    servers = await Promise.all(Array.from({ length: 3 }, () => startStandalone({ appendonly: true })))
+  })
+  after(async () => {
+    await Promise.all((servers ?? []).map((server) => server.stop()))
+  })
+  beforeEach(async () => {
+    name = uniqueName('several')
+    clients = await Promise.all(servers.map(({ url }) => createRedisson({ redis: url })))
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  const redLock = () => clients[0]!.getRedLock(...clients.map((client) => client.getLock(name)))
+
+  describe('in two databases of one server', () => {
+    it('unlock() of a multi lock frees no multi lock over the same names in another database (V3)', async () => {
+      const second = await createRedisson({ redis: `${servers[0]!.url}/1` })
+      const over = (client: Redisson) =>
+        client.getMultiLock(client.getLock(`${name}:a`), client.getLock(`${name}:b`))
+      for (const scope of [{}, { threadId: 7 }])
+        await clients[0]!.run(async () => {
+          const [one, other] = [over(clients[0]!), over(second)]
+          const isHeld = (lock: typeof one) =>
+            scope.threadId ? lock.isHeldByThread(scope.threadId) : lock.isHeldByCurrentThread()
+          await one.lock(scope)
+          await other.lock(scope)
+          await one.unlock(scope)
+          expect(await clients[0]!.getLock(`${name}:a`).isLocked()).to.equal(false)
+          expect(await second.getLock(`${name}:a`).isLocked()).to.equal(true)
+          expect([await isHeld(one), await isHeld(other)]).to.deep.equal([false, true])
+          await other.unlock(scope)
+        })
+    })
+
+    it('One name in two databases makes two members, and a RedLock warns that they fail together (V3)', async () => {
+      const second = await createRedisson({ redis: `${servers[0]!.url}/1` })
+      const warned = new Promise<Error & { code?: string }>((resolve) => process.once('warning', resolve))
+      const locks = [clients[0]!.getLock(name), second.getLock(name)]
+      await clients[0]!.getMultiLock(...locks).withLock(async () => {
+        for (const lock of locks) expect(await lock.isLocked()).to.equal(true)
+      })
+      clients[0]!.getRedLock(...locks)
+      expect((await warned).code).to.equal('RLOCK_ONE_SERVER')
+      const twin = await createRedisson({ redis: `${servers[0]!.url}/1` })
+      expect(() => clients[0]!.getMultiLock(...locks, twin.getLock(name))).to.throw(RangeError)
+    })
+  })
+
+  describe('after a server is another one', () => {
+    it('Another object finds a multi lock and a RedLock after a server restarted with its data (V4)', async () => {
+      const both = () =>
+        clients[0]!.getMultiLock(clients[0]!.getLock(`${name}:a`), clients[0]!.getLock(`${name}:b`))
+      await clients[0]!.run(async () => {
+        for (const lock of [both, redLock]) {
+          await lock().lock()
+          await servers[0]!.restart()
+          // The client has met the new server.
+          await waitUntil('connected again', async () =>
+            clients[0]!
+              .getLock(`${name}:x`)
+              .isLocked()
+              .then(() => true),
+          )
+          expect(await lock().isHeldByCurrentThread()).to.equal(true)
+          await lock().unlock()
+        }
+      })
+      expect(await clients[0]!.getLock(`${name}:a`).isLocked()).to.equal(false)
+      for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(false)
+    })
+
+    it('Another object finds a multi lock with a RedLock among its members (V4)', async () => {
+      const lock = () => clients[0]!.getMultiLock(redLock(), clients[0]!.getLock(`${name}:a`))
+      for (const scope of [{}, { threadId: 3 }])
+        await clients[0]!.run(async () => {
+          await lock().lock(scope)
+          await lock().unlock(scope)
+          for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(false)
+        })
+    })
+  })
+
+  it('A multi lock does not starve behind members that others use back to back (V23)', async function () {
+    this.timeout(90_000)
+    const other = await createRedisson({ redis: servers[0]!.url })
+    const names = ['a', 'b', 'c'].map((each) => `${name}:${each}`)
+    let isOver = false
+    let sections = 0
+    const users = names.map(async (each) => {
+      while (!isOver)
+        await other.getLock(each).withLock(async () => {
+          sections++
+          await sleep(150 + Math.random() * 300)
+        })
+    })
+    const lock = clients[0]!.getMultiLock(...names.map((each) => clients[0]!.getLock(each)))
+    const waits: number[] = []
+    try {
+      for (let round = 0; round < 3; round++) {
+        const started = performance.now()
+        await lock.withLock(() => {}, { waitTime: 20_000 })
+        waits.push(Math.round(performance.now() - started))
+        const before = sections
+        await waitUntil('the others are at work', async () => sections > before + 3)
+      }
+    } finally {
+      isOver = true
+      await Promise.all(users)
+    }
+    console.log(`        waited ${waits.join(', ')} ms`)
+  })
+
+  it('Multi locks whose leases ended unreleased do not pile up in a long thread (V33)', async () => {
+    const redisson = clients[0]!
+    const leave = async (count: number) => {
+      for (let done = 0; done < count; done += 100) {
+        await Promise.all(
+          Array.from({ length: 100 }, (_, index) => {
+            const each = `${name}:${done + index}`
+            return redisson
+              .getMultiLock(redisson.getLock(`${each}:a`), redisson.getLock(`${each}:b`))
+              .lock({ leaseTime: 100 })
+          }),
+        )
+      }
+      await sleep(300)
+      return heapUsed()
+    }
+    await redisson.run(async () => {
+      const before = await leave(1_200)
+      const growth = (await leave(3_000)) - before
+      expect(growth / 3_000).to.be.lessThan(2_000)
+    })
+  })
+
+  describe('withLock() with a threadId', () => {
+    it('fn re-enters each member of a RedLock that was slow to answer (V34)', async () => {
+      const proxy = await openProxy(servers[2]!)
+      clients[2] = await createRedisson({ redis: proxy.url })
+      await redLock().withLock(() => {})
+      await waitUntil('it is released', async () => !(await clients[2]!.getLock(name).isLocked()))
+      proxy.stall()
+      setTimeout(() => proxy.resume(), 150)
+      await redLock().withLock(
+        async () => {
+          await sleep(300)
+          for (const client of clients) {
+            const member = client.getLock(name)
+            expect(await member.tryLock()).to.equal(true)
+            await member.unlock()
+          }
+        },
+        { threadId: 5 },
+      )
+    })
+
+    it('fn re-enters members of another copy of the package (V34)', async () => {
+      const copy = loadAnotherCopy()
+      const theirs = await copy.Redisson.create({ redis: servers[1]!.url })
+      try {
+        const member = theirs.getLock(name)
+        const lock = clients[0]!.getMultiLock(clients[0]!.getLock(name), member)
+        for (const options of [{}, { threadId: 5 }])
+          await lock.withLock(async () => {
+            expect(await member.tryLock()).to.equal(true)
+            await member.unlock()
+          }, options)
+        expect(() => clients[0]!.getMultiLock(member, theirs.getLock(name))).to.throw(RangeError)
+      } finally {
+        await theirs.shutdown()
+      }
+    })
+  })
+
+  it('A semaphore is refused as a member when the lock is made (V36)', async () => {
+    const [client] = clients as [Redisson]
+    for (const semaphore of [client.getSemaphore(name), client.getPermitExpirableSemaphore(name)])
+      for (const make of [client.getMultiLock.bind(client), client.getRedLock.bind(client)])
+        expect(() => make(client.getLock(name), semaphore as unknown as RLock)).to.throw(
+          TypeError,
+          /semaphore/,
+        )
+  })
+})
+
+/** What is reachable, in bytes. */
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().heapUsed
+}

@@ -6,7 +6,6 @@ import {
   ConnectionFence,
   type Connections,
   IN_PROCESS_SERVER,
-  type Moment,
   pingOrDisconnect,
   reconnectUnless,
   type Script,
@@ -64,7 +63,6 @@ async function connect(
     fence.watch(asRedis(redis))
     return [fence]
   })
-  const identity = new Identity(commands, process)
   commands.on('error', (error: Error) => outages.failed(error))
   commands.on('ready', () => {
     outages.connected()
@@ -87,7 +85,13 @@ async function connect(
     isCluster: false,
     hasReplicas: acknowledged !== undefined,
     publishCommand: 'publish',
-    identity,
+    identity: {
+      address: commands.server.name,
+      db: 0,
+      get id() {
+        return commands.server.runId
+      },
+    },
     transport: new SimulatedTransport(commands, acknowledged, broken, process),
     source,
     secrets: [],
@@ -98,29 +102,6 @@ async function connect(
       acknowledged?.disconnect()
       commands.disconnect()
     },
-  }
-}
-
-class Identity {
-  readonly address: string
-  private replacedAt: Moment | undefined
-
-  constructor(
-    redis: SimulatedRedis,
-    private readonly clock: SimulatedProcess,
-  ) {
-    this.address = redis.server.name
-    this.id = redis.server.runId
-    redis.on('ready', () => {
-      if (this.id !== redis.server.runId) this.replacedAt = clock.now()
-      this.id = redis.server.runId
-    })
-  }
-
-  id: string
-
-  wasReplacedWithin(ms: number): boolean {
-    return this.replacedAt !== undefined && this.clock.elapsedSince(this.replacedAt) < ms
   }
 }
 

@@ -42,8 +42,8 @@ export class Redisson implements RedissonClient {
   /**
    * Connects and resolves with a client.
    *
-   * Emits a process warning for each missing right that locks need: `RLOCK_PUBLISH_REFUSED`, `RLOCK_EVALSHA_REFUSED`. For
-   * that the server must have ACL DRYRUN, and the user must be allowed to call it.
+   * Emits a process warning for each missing right that locks need: `RLOCK_PUBLISH_REFUSED`, `RLOCK_EVALSHA_REFUSED`,
+   * `RLOCK_FENCE_REFUSED`. For the first two the server must have ACL DRYRUN, and the user must be allowed to call it.
    *
    * @throws {@link RedisUnavailableError}, naming host and port, when the server cannot be reached within the connect
    * timeout (ioredis's `connectTimeout`, 10 s by default).

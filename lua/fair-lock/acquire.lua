@@ -7,21 +7,18 @@
 -- ARGV[2]  the lease in ms
 -- ARGV[3]  the allowance of a place in ms
 -- ARGV[4]  1: an owner that does not acquire enters the queue; 0: it does not
--- ARGV[5]  the moment after which this call must have no effect, by the server's clock in ms; 0: none
--- ARGV[6]  the beginning of an owner's channel: <channel>:
--- ARGV[7]  PUBLISH or SPUBLISH
+-- ARGV[5]  the beginning of an owner's channel: <channel>:
+-- ARGV[6]  PUBLISH or SPUBLISH
 --
--- Answers  nil             acquired
---          { 0, ms, now }  not acquired, and not in the queue
---          { 1, ms, now }  in the queue
---          { 2, 0, now }   too late: nothing was changed
---          where ms is how long the lock or the place at the head lasts without any command, -1 without expiry, and now is
---          the time by the server's clock in ms
+-- Answers  nil        acquired
+--          { 0, ms }  not acquired, and not in the queue
+--          { 1, ms }  in the queue
+--          where ms is how long the lock or the place at the head lasts without any command, -1 without expiry
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the second copy finds the owner field, or its place, and answers like the first. If the first acquired, the
 -- second still writes, so that a WAIT after it waits until a replica has the first copy's write, too. A late copy, after the
--- owner has left, has no effect after its deadline. Before its deadline it enters a place that no client refreshes.
+-- owner has left, takes a free lock until its lease ends, or enters a place that lapses: no client refreshes it.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
@@ -43,11 +40,6 @@ if wrong then
 end
 
 local now = serverTime()
-local deadline = tonumber(ARGV[5])
-if deadline > 0 and now > deadline then
-  return { 2, 0, now }
-end
-
 local allowance = tonumber(ARGV[3])
 local latest = now + allowance
 -- The owner of the place is alive, so the place must not be dropped now, even if its refresh is late.
@@ -69,13 +61,13 @@ if remaining == -2 then
     return nil
   end
   if swept > 0 then
-    notify(ARGV[7], ARGV[6] .. head, '0')
+    notify(ARGV[6], ARGV[5] .. head, '0')
   end
   remaining = math.max(1, math.ceil(lapses - now))
 end
 
 if ARGV[4] == '0' then
-  return { 0, remaining, now }
+  return { 0, remaining }
 end
 if not place and not redis.call('zscore', KEYS[3], ARGV[1]) then
   local last = redis.call('lindex', KEYS[2], -1)
@@ -88,4 +80,4 @@ if not place and not redis.call('zscore', KEYS[3], ARGV[1]) then
   redis.call('rpush', KEYS[2], ARGV[1])
   redis.call('zadd', KEYS[3], latest, ARGV[1])
 end
-return { 1, remaining, now }
+return { 1, remaining }

@@ -13,7 +13,6 @@
 --
 -- Answers  { the index from which to go on, 0 at the end;
 --            the waits in ms of the Java places before that index;
---            the time by the server's clock in ms;
 --            how long the lock, or the place at the head of a free lock, lasts without any command, in ms; -1 without expiry;
 --            the owner at the head of the queue of a free lock, else the empty string;
 --            the thread ids of the places found, each followed by a space }
@@ -66,4 +65,4 @@ if from == 0 then
     end
   end
 end
-return { from, sum, now, lives, first, table.concat(found) }
+return { from, sum, lives, first, table.concat(found) }

@@ -5,20 +5,16 @@
 -- ARGV[1]  how long they are leased, in ms; 0: without end
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the moment after which this call may do nothing any more, by the server's clock in ms; 0: none
--- ARGV[5]  how many permits
--- ARGV[6…] their new ids, 32 hexadecimal digits each
+-- ARGV[4]  how many permits
+-- ARGV[5…] their new ids, 32 hexadecimal digits each
 --
--- Answers  {1, now}              taken
---          {0, now, free, wait}  too few are free: their number, and in how many ms the next lease ends; -1: unknown
---          {-1, now}             the semaphore does not exist
---          {2, now}              too late: nothing was changed
---          where now is the time by the server's clock in ms
+-- Answers  {1}              taken
+--          {0, free, wait}  too few are free: their number, and in how many ms the next lease ends; -1: unknown
+--          {-1}             the semaphore does not exist
 -- Error    WRONGTYPE where a key holds something else
 --
 -- Applied twice: the permits that are in use already stay in use, and no lease gets shorter. The script takes only those that
--- have expired since. A late copy, after the release of its permits, takes them again before its deadline, and does nothing
--- after it.
+-- have expired since. A late copy, after the release of its permits, takes them again, if so many are free.
 
 --- @include "permits"
 --- @include "server-time"
@@ -29,13 +25,8 @@ if wrong then
 end
 
 local now = serverTime()
-local deadline = tonumber(ARGV[4])
-if deadline > 0 and now > deadline then
-  return {2, now}
-end
-
 local ids = {}
-for i = 6, #ARGV do
+for i = 5, #ARGV do
   ids[#ids + 1] = bytes(ARGV[i])
 end
 
@@ -50,12 +41,12 @@ local function findInUse()
 end
 
 findInUse()
-local permits = tonumber(ARGV[5])
+local permits = tonumber(ARGV[4])
 local reclaimed = 0
 if inUse < permits then
   reclaimed = reclaim(KEYS[1], KEYS[2], now)
   if not value then
-    return {-1, now}
+    return {-1}
   end
   if inUse > 0 and reclaimed > 0 then
     findInUse()
@@ -66,7 +57,7 @@ if inUse < permits then
       notify(ARGV[3], ARGV[2], free)
     end
     local nearest = tonumber(redis.call('zrange', KEYS[2], 0, 0, 'withscores')[2] or NEVER)
-    return {0, now, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
+    return {0, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
   end
 end
 -- Before the count is changed: if the set is empty, and a slot migration has moved its key away, the script ends here.
@@ -84,4 +75,4 @@ if reclaimed > permits - inUse then
     notify(ARGV[3], ARGV[2], free)
   end
 end
-return {1, now}
+return {1}

@@ -4,7 +4,6 @@ import type { Clock, Moment } from '../util/clock'
 import { margin } from './lease'
 
 const RETRY_AFTER = 500
-const LATE_COPY_CHECKS = [1_000, 5_000, 15_000]
 
 /** A grant that the server may still keep for this client, although no caller waits for it any more. */
 export interface Orphan {
@@ -49,7 +48,6 @@ export class OrphanReleaser {
         call.onFinished((reply) => {
           const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
           if (acquiredNothing) return resolve()
-          if (call.lateCopyPossible) this.lateCopy(orphan)
           resolve(this.release(orphan, this.clock.now()))
         })
       }),
@@ -59,15 +57,6 @@ export class OrphanReleaser {
   /** Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has given up. */
   hold(orphan: Orphan, since: Moment): Promise<void> {
     return this.track(this.release(orphan, since))
-  }
-
-  /**
-   * The connection broke during an acquisition and could not be fenced, so a copy of it may arrive after its hold has
-   * ended and take the lock for an owner that no longer exists. Releases it a few times while its lease could last.
-   */
-  lateCopy(orphan: Orphan): void {
-    for (const delay of LATE_COPY_CHECKS)
-      if (delay < orphan.lease) this.clock.after(delay, () => void this.release(orphan, this.clock.now()))
   }
 
   /** By the clock that advanced less: a clock that was set forward must not end the retries early. */

@@ -8,8 +8,6 @@ import type { Outcome } from '../waiting/attempt'
 import { FairPlaces } from './fair-places'
 import { FairBlocked, type FairScripts } from './fair-scripts'
 
-/** The client waits this long for the answer to a try (executor.ts), in ms. A copy that arrives later must have no effect. */
-const LONGEST_TRY = 10_000
 /** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
 const LEAVING_LASTS = 60_000
 
@@ -17,14 +15,12 @@ const LEAVING_LASTS = 60_000
 export class FairAttempt extends AcquireAttempt<undefined> {
   private readonly queues: boolean
   private places: FairPlaces | undefined
-  private readonly began: Moment
   /** When the last try was sent whose answer said that the owner is in the queue. */
   placedAt: Moment | undefined
   /** The queue on the server may have a place of it. */
   private mayHavePlace = false
   private hasLeft = false
   private inFlight: ScriptCall<Outcome<undefined>> | undefined
-  private lateCopyPossible = false
 
   constructor(
     context: Context,
@@ -33,19 +29,18 @@ export class FairAttempt extends AcquireAttempt<undefined> {
   ) {
     super(context, fair, options, fair.queueOf(options.owner))
     const { waitTime } = options
-    this.began = context.clock.now()
     this.queues = waitTime === undefined || waitTime > 0
   }
 
   override send(): ScriptCall<Outcome<undefined>> {
     const { owner, lease, fair } = this
-    if (!this.queues) return fair.enter(owner, lease, false, 0)
+    if (!this.queues) return fair.enter(owner, lease, false)
     this.places ??= FairPlaces.of(this.context, fair)
     const { places } = this
     places.add(this)
     const hadPlace = this.mayHavePlace
     this.mayHavePlace = true
-    const call = fair.enter(owner, lease, true, places.serverTimeIn(this.tryLasts()))
+    const call = fair.enter(owner, lease, true)
     call.whenAnswered(
       ({ value, sent, connectionBroke }) => this.answered(value, sent, hadPlace || connectionBroke),
       () => {
@@ -54,7 +49,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     )
     // The waiter was aborted while the try was being sent, and its queue knows nothing of the try.
     if (this.hasLeft) {
-      this.undo(call, false)
+      this.undo(call)
       this.leave()
     }
     return call
@@ -65,10 +60,9 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     this.context.queues.wake(this.target.lockId)
   }
 
-  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, lateCopyPossible: boolean): void {
+  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
     this.inFlight = inFlight
-    this.lateCopyPossible = lateCopyPossible
-    super.undo(inFlight, lateCopyPossible)
+    super.undo(inFlight)
   }
 
   /** The waiter has left its local queue for any reason, so it also leaves the queue on the server. */
@@ -90,7 +84,6 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     context.orphans.hold(place, context.clock.now())
     // A try in flight may enter the queue after the script above.
     if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
-    if (this.lateCopyPossible) context.orphans.lateCopy(place)
   }
 
   private answered(outcome: Outcome<undefined>, sent: Moment, mayHavePlace: boolean) {
@@ -99,14 +92,5 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     this.mayHavePlace = isPlaced || mayHavePlace
     this.placedAt = isPlaced ? sent : undefined
     this.places?.learn(outcome)
-  }
-
-  private tryLasts(): number {
-    const { context, waitTime } = this
-    if (waitTime === undefined) return LONGEST_TRY
-    return Math.min(
-      LONGEST_TRY,
-      Math.max(0, waitTime - context.clock.elapsedSince(this.began)) + context.grace,
-    )
   }
 }

@@ -1,5 +1,4 @@
 import type { Context } from '../client/context'
-import { ServerTime } from '../client/server-time'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
@@ -30,13 +29,11 @@ export class FairPlaces {
   /** When the next refresh is due, by the monotonic clock. */
   private due = Number.POSITIVE_INFINITY
   private isRefreshing = false
-  private readonly time: ServerTime
 
   private constructor(
     private readonly context: Context,
     private readonly scripts: FairScripts,
   ) {
-    this.time = ServerTime.of(context)
     this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
   }
 
@@ -65,14 +62,8 @@ export class FairPlaces {
     placesOf(this.context).delete(this.scripts.key)
   }
 
-  /** The time by the server's clock in this many ms; 0 while it is unknown. */
-  serverTimeIn(ms: number): number {
-    return this.time.in(ms) ?? 0
-  }
-
   /** A try was answered. */
-  learn({ serverTime, lives }: Pick<FairBlocked, 'serverTime' | 'lives'>): void {
-    this.time.learn(serverTime)
+  learn({ lives }: Pick<FairBlocked, 'lives'>): void {
     const { allowance } = this.scripts
     const third = allowance / REFRESHES_AN_ALLOWANCE
     this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))

@@ -22,12 +22,8 @@ export class FairBlocked {
   constructor(
     /** The owner has a place in the queue. */
     readonly isPlaced: boolean,
-    /** The try arrived after its deadline. */
-    readonly isLate: boolean,
     /** How long the lock, or the place at the head, lasts without any command, in ms; -1 without expiry. */
     readonly lives: number,
-    /** The time by the server's clock in ms. */
-    readonly serverTime: number,
   ) {}
 }
 
@@ -35,7 +31,6 @@ export class FairBlocked {
 export interface RefreshReply {
   readonly next: number
   readonly waitsAhead: number
-  readonly serverTime: number
   readonly lives: number
   /** The owner that heads the queue of a free lock. */
   readonly head: string
@@ -45,20 +40,13 @@ export interface RefreshReply {
 
 function decodeAcquire(raw: unknown): Outcome<undefined> {
   if (raw === null) return GRANTED
-  const [place, lives, serverTime] = raw as [number, number, number]
-  return new FairBlocked(place === 1, place === 2, lives, serverTime)
+  const [place, lives] = raw as [number, number]
+  return new FairBlocked(place === 1, lives)
 }
 
 function decodeRefresh(raw: unknown): RefreshReply {
-  const [next, waitsAhead, serverTime, lives, head, found] = raw as [
-    number,
-    number,
-    number,
-    number,
-    string,
-    string,
-  ]
-  return { next, waitsAhead, serverTime, lives, head, found: found.split(' ').slice(0, -1) }
+  const [next, waitsAhead, lives, head, found] = raw as [number, number, number, string, string]
+  return { next, waitsAhead, lives, head, found: found.split(' ').slice(0, -1) }
 }
 
 const ACQUIRE = script('fair-lock/acquire', decodeAcquire)
@@ -93,13 +81,13 @@ export class FairScripts extends PlainLockScripts {
 
   /** One try that does not queue. */
   override acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.enter(owner, lease, false, 0)
+    return this.enter(owner, lease, false)
   }
 
-  /** One try. With `queues` it enters the queue if it does not acquire. No effect after `deadline`, by the server's clock. */
-  enter(owner: string, lease: number, queues: boolean, deadline: number): ScriptCall<Outcome<undefined>> {
+  /** One try. With `queues` it enters the queue if it does not acquire. */
+  enter(owner: string, lease: number, queues: boolean): ScriptCall<Outcome<undefined>> {
     const { allowance, context, ownChannels } = this
-    const args = [owner, lease, allowance, queues ? 1 : 0, deadline, ownChannels, context.publishCommand]
+    const args = [owner, lease, allowance, queues ? 1 : 0, ownChannels, context.publishCommand]
     return context.scripts.run(ACQUIRE, this.queueKeys, args, true)
   }
 

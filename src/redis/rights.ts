@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
+import { classify } from './errors'
 import {
   LATCH_CHANNEL,
   latchChannel,
@@ -38,9 +39,17 @@ export function publishGrant(publish: PublishCommand, patterns: readonly string[
   return `Grant the user +${publish} ${channels}, and do not rename ${publish.toUpperCase()}`
 }
 
+/** What the fence of a broken connection calls (fencing/connection-fence.ts). No connection has this id, so none is killed. */
+const FENCE = [
+  ['CLIENT', 'ID'],
+  ['CLIENT', 'KILL', 'ID', String(Number.MAX_SAFE_INTEGER)],
+  ['INFO', 'server'],
+] as const
+
 /**
- * Emits a process warning for each missing right that locks need. For that the server must have ACL DRYRUN, and the user must
- * be allowed to call it. Never rejects: without an answer, the first lock or the first release reports the missing right.
+ * Emits a process warning for each missing right that locks need. For scripts and messages the server must have ACL DRYRUN,
+ * and the user must be allowed to call it. Never rejects: without an answer, the first lock or the first release reports
+ * the missing right.
  */
 export async function warnOfMissingRights(
   redis: Redis,
@@ -49,10 +58,12 @@ export async function warnOfMissingRights(
   clock: Clock,
 ): Promise<void> {
   const user = target.options.username ?? 'default'
-  const acl: AskAcl = (...words) => inTime(redis.call('ACL', ...words), target, clock)
-  const [scripts, messages] = await Promise.all([
+  const ask: Ask = (command, ...words) => inTime(redis.call(command, ...words), target, clock)
+  const acl: AskAcl = (...words) => ask('ACL', ...words)
+  const [scripts, messages, ...fence] = await Promise.all([
     dryRun(acl, user, ['EVALSHA', 'no-such-script', '0']),
     dryRun(acl, user, [publish, lockChannel(PROBE), '0']),
+    ...FENCE.map((command) => refusal(ask, command)),
   ])
   if (scripts !== undefined)
     process.emitWarning(
@@ -66,9 +77,28 @@ export async function warnOfMissingRights(
         `${publishGrant(publish, CHANNELS)}.`,
       { code: 'RLOCK_PUBLISH_REFUSED' },
     )
+  const unfenced = fence.find((reason) => reason !== undefined)
+  if (unfenced !== undefined)
+    process.emitWarning(
+      `Redis refuses the user ${user} what ends a broken connection for certain (${unfenced}). A command of such a ` +
+        'connection may arrive late: it may keep a free lock until its lease ends, or a permit without a lease for ever. ' +
+        'Two holders remain impossible. Grant the user +client|id +client|kill +info, and do not rename them.',
+      { code: 'RLOCK_FENCE_REFUSED' },
+    )
 }
 
+type Ask = (command: string, ...words: string[]) => Promise<unknown>
 type AskAcl = (...words: string[]) => Promise<unknown>
+
+/** Why the server refuses the command; undefined if it does not, or does not answer. */
+async function refusal(ask: Ask, [command, ...words]: readonly [string, ...string[]]) {
+  try {
+    await ask(command, ...words)
+    return undefined
+  } catch (error) {
+    return classify(error) === 'refused' ? (error as Error).message : undefined
+  }
+}
 
 /** Why the server would refuse the command; undefined if it would not, or does not say. */
 async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Promise<string | undefined> {

@@ -46,10 +46,9 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     return this.scripts.acquire(this.owner, this.lease, this.companion)
   }
 
-  undo(inFlight: ScriptCall<Outcome<Grant>> | undefined, lateCopyPossible: boolean): void {
+  undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
     const { context, scripts, owner, lease } = this
     const orphan = new LockOrphan(context, scripts, owner, lease)
-    if (lateCopyPossible) context.orphans.lateCopy(orphan)
     if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else context.orphans.hold(orphan, context.clock.now())
   }

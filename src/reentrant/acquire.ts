@@ -7,7 +7,7 @@ import { AcquireAttempt } from './acquire-attempt'
 import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import { Hold, type HoldRef } from './hold'
-import { LockOrphan, releaseOrphan } from './lock-orphan'
+import { releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts } from './lock-scripts'
 import { reenterInTime } from './reenter'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
@@ -85,10 +85,7 @@ async function acquireAnew<Handle extends AcquiredLockHold>(
       throw error
     }
     hold.grant = reply.value.grant
-    if (reply.lateCopyPossible)
-      hold.releaseLateCopy = () => context.orphans.lateCopy(new LockOrphan(context, scripts, owner, lease))
     if (hold.isPastDeadline && !(await confirm(request, hold))) {
-      hold.releaseLateCopyOnce()
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       request.assertWanted()
       continue

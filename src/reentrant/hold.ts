@@ -46,11 +46,6 @@ export class Hold extends Lease {
   thread: LogicalThread | undefined
   /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
   branches: HoldBranches | undefined
-  /**
-   * A late copy of its acquisition may acquire the lock after its end; this releases what the copy acquired. Set only
-   * where a connection broke and could not be fenced.
-   */
-  releaseLateCopy: (() => void) | undefined
   /** Releases what the server may still keep of it after this client considers it ended. */
   releaseOrphan: (() => void) | undefined
   /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */
@@ -89,7 +84,6 @@ export class Hold extends Lease {
     const { context, ref, lockName, kind, owner, threadId } = this
     context.leases.end(this)
     this.lossReason = reason
-    this.releaseLateCopyOnce()
     const error = this.lossError()
     if (reason === 'lease' && !this.needsWatchdog && this.levels.size > 0) {
       this.end('expired', error)
@@ -151,13 +145,6 @@ export class Hold extends Lease {
 
   override refuseEntry(): void {
     this.branches?.close()
-  }
-
-  /** Called when it has ended: releases what a late copy of its acquisition may acquire, if a copy is possible. */
-  releaseLateCopyOnce(): void {
-    const { releaseLateCopy } = this
-    this.releaseLateCopy = undefined
-    releaseLateCopy?.()
   }
 
   /** Runs the operations on this hold one after the other, in the order of their calls. */

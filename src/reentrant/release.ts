@@ -107,8 +107,6 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
       throw error
     }
     reply = clientReply(call, NOT_HELD)
-  } finally {
-    hold.releaseLateCopyOnce()
   }
   const { value, connectionBroke } = reply
   const wasHeld = 'granted' in value ? value.granted : value.result !== 'not-held'
@@ -125,8 +123,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
 
 /**
  * Ends a level in this client and sends nothing. After the last level, the server keeps the lock until its lease ends.
- * Rejects with LockLostError if the hold was lost for another reason than its lease. It does not release what a late copy
- * of the acquisition may acquire, because that would release the lock as well.
+ * Rejects with LockLostError if the hold was lost for another reason than its lease.
  */
 export function leaveToLease(hold: Hold, level: Level): Promise<void> {
   return hold.runSerially(async () => {
@@ -154,7 +151,7 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
 
 /** A reply that the client gives itself, in place of the server's. */
 function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
-  return { value, sent: started, connectionBroke: false, lateCopyPossible: false, acknowledged: true }
+  return { value, sent: started, connectionBroke: false, acknowledged: true }
 }
 
 /**

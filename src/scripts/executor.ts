@@ -58,11 +58,6 @@ export class ScriptExecutor {
 
   constructor(private readonly options: ScriptExecutorOptions) {}
 
-  /** A call without an answer is rejected after this time, in ms. */
-  get longestCall(): number {
-    return this.options.unavailableAfter
-  }
-
   get isServerAway(): boolean {
     return this.options.transport.state === 'away'
   }
@@ -112,7 +107,6 @@ export class ScriptExecutor {
       return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     const { script, keys, args } = call
-    call.isSent(transport, keys[0]!)
     const answered = (raw: unknown) => this.answered(call, sent, raw, true)
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     try {
@@ -129,14 +123,14 @@ export class ScriptExecutor {
   }
 
   private answered<Value>(call: ScriptCall<Value>, sent: Moment, raw: unknown, acknowledged: boolean) {
-    const { mayHaveBeenApplied, lateCopyPossible } = call
+    const { mayHaveBeenApplied } = call
     let value: Value
     try {
       value = call.script.decode(raw)
     } catch (error) {
       return this.broke(call, error)
     }
-    const reply = { value, sent, connectionBroke: mayHaveBeenApplied, lateCopyPossible, acknowledged }
+    const reply = { value, sent, connectionBroke: mayHaveBeenApplied, acknowledged }
     this.options.outages.answered()
     this.options.refusals.answered()
     this.unwatch(call)

@@ -11,8 +11,6 @@ export interface Reply<Value> {
   readonly sent: Moment
   /** A connection broke before the answer, so an earlier copy may have been applied as well. */
   readonly connectionBroke: boolean
-  /** That connection could not be fenced, so an earlier copy may still be applied later. */
-  readonly lateCopyPossible: boolean
   /** A replica has the writes, or none needs to have them. */
   readonly acknowledged: boolean
 }

@@ -7,20 +7,11 @@ export class UnansweredSends {
   mayHaveBeenApplied = false
   /** The connections that broke after the command was sent on them. */
   private broken: BrokenConnection[] | undefined
-  /** A connection with the command broke, and the client does not know which one. */
-  private isUntraced = false
-  /** The server to which the command was last sent. */
-  private sentTo = ''
 
   constructor(
     /** The last connection that had broken before the command was last sent. */
     private brokenBefore: BrokenConnection,
   ) {}
-
-  /** The command for this key is being sent. */
-  isSent(transport: ScriptTransport, key: string): void {
-    this.sentTo = transport.serverOf(key)
-  }
 
   /**
    * The connection broke just now on which the command for this key was sent. If the slot of the key has moved since then,
@@ -31,21 +22,14 @@ export class UnansweredSends {
     this.mayHaveBeenApplied = true
     const server = transport.serverOf(key)
     this.broken ??= []
-    const known = this.broken.length
     for (let each = this.brokenBefore.next; each; each = each.next)
       if (each.server === server) this.broken.push(each)
     this.brokenBefore = transport.lastBroken
-    if (this.broken.length === known || server !== this.sentTo) this.isUntraced = true
   }
 
   /** Whether a connection broke after the command was sent on it. The server may have applied the command. */
   get connectionBroke(): boolean {
     return this.broken !== undefined
-  }
-
-  /** Whether a copy of the command may still arrive: its connection is not fenced. */
-  get lateCopyPossible(): boolean {
-    return this.isUntraced || (this.broken?.some(({ state }) => state !== 'fenced') ?? false)
   }
 
   /** Whether the fence of a broken connection is still pending. */

@@ -1,5 +1,4 @@
 import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
-import { ServerTime } from '../client/server-time'
 import type { Orphan } from '../leases/orphan-releaser'
 import { suffixed } from '../redis/names'
 import { script } from '../scripts/script'
@@ -13,36 +12,16 @@ import type { Synchronizer } from './synchronizer'
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
 
-/** What an acquisition was answered. */
-type Answer = Outcome<undefined> & {
-  /** The time by the server's clock in ms. */
-  readonly serverTime: number
-  /** It came after its deadline, and changed nothing. */
-  readonly isLate: boolean
-}
-
 /** See lua/permit-expirable-semaphore/acquire.lua. */
 function decodeAcquire(raw: unknown): Outcome<undefined> {
-  const [answer, serverTime = 0, left = NO_SEMAPHORE, wait = -1] = raw as number[]
-  return { ...outcome(answer, left, wait), serverTime, isLate: answer === LATE } as Answer
-}
-
-function outcome(answer: number | undefined, left: number, wait: number): Outcome<undefined> {
+  const [answer, left = NO_SEMAPHORE, wait = -1] = raw as number[]
   if (answer === TAKEN) return GRANTED
-  if (answer === LATE) return blocked(0)
   // The wait ends with the next lease, or earlier: Java publishes no message when it shortens a lease.
   const recheck = untilRecheck()
   return { ...blocked(wait < 0 ? recheck : Math.min(wait, recheck)), left }
 }
 
 const TAKEN = 1
-const LATE = 2
-
-/** In ms. The last release of a late copy comes after this (orphan-releaser.ts). */
-const LONGEST_DEADLINE = 10_000
-/** A deadline in the past: the server answers with its time, and grants nothing. */
-const ASKS_FOR_TIME = 1
-const NO_DEADLINE = 0
 
 /** The answer to a release of permits. */
 export interface ReleaseReply {
@@ -67,11 +46,7 @@ export function timeoutsKey(key: string): string {
 
 /** What the leases and the attempts of one semaphore whose permits expire share. */
 export class PermitScripts {
-  readonly time: ServerTime
-
-  constructor(readonly semaphore: Synchronizer) {
-    this.time = ServerTime.of(semaphore.context)
-  }
+  constructor(readonly semaphore: Synchronizer) {}
 
   /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
   async release(ids: readonly string[], all: boolean): Promise<Reply<ReleaseReply>> {
@@ -111,19 +86,11 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
 
   send(): ScriptCall<Outcome<undefined>> {
     const { permitLease: lease, ids } = this
-    const { time, semaphore } = this.scripts
-    const { context, keys, messages } = semaphore
-    const { scripts } = context
-    // Used while the server's time is unknown. A late copy of a leased acquisition needs no deadline: its permits expire.
-    // Without a lease they never expire, so this try only asks for the time.
-    const unknown = lease === undefined ? ASKS_FOR_TIME : NO_DEADLINE
-    // By this deadline the executor has usually rejected the call. A copy that arrives later must take nothing.
-    const deadline = time.in(Math.min(scripts.longestCall, LONGEST_DEADLINE)) ?? unknown
-    const args = [lease ?? 0, ...messages, deadline, ids.length, ...ids]
-    const call: ScriptCall<Outcome<undefined>> = scripts.run(ACQUIRE, keys, args, true)
+    const { context, keys, messages } = this.scripts.semaphore
+    const args = [lease ?? 0, ...messages, ids.length, ...ids]
+    const call = context.scripts.run(ACQUIRE, keys, args, true)
     call.whenAnswered(
       ({ value }) => {
-        time.learn((value as Answer).serverTime)
         this.answered(value)
       },
       () => {},
@@ -131,10 +98,9 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     return call
   }
 
-  undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, lateCopyPossible: boolean): void {
+  undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
     const { orphans, clock } = this.semaphore.context
     const orphan = this.scripts.orphan(this.ids, this.permitLease)
-    if (lateCopyPossible) orphans.lateCopy(orphan)
     if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else orphans.hold(orphan, clock.now())
   }

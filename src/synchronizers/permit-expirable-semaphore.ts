@@ -26,7 +26,6 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { SHARED } from '../waiting/wait-policy'
 import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
-import { LatePermits } from './late-permits'
 import { AcquiredPermit, PermitLease } from './permit-lease'
 import { Synchronizer } from './synchronizer'
 
@@ -48,19 +47,16 @@ const TRIES_TO_OUTRUN_LEASE = 10
 interface Taken {
   readonly ids: readonly string[]
   readonly sent: Moment
-  readonly lateCopyPossible: boolean
 }
 
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   private readonly scripts: PermitScripts
-  private readonly late: LatePermits
 
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
     super(context, name, 'permits', keys, semaphoreChannel(key), SHARED)
     this.scripts = new PermitScripts(this)
-    this.late = LatePermits.of(context)
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
@@ -187,8 +183,8 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
       const waitTime = wanted.waitTime && Math.max(0, wanted.waitTime - context.clock.elapsedSince(started))
       const taken = await this.take({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
       if (!taken) return undefined
-      const { ids, sent, lateCopyPossible } = taken
-      const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime, lateCopyPossible)
+      const { ids, sent } = taken
+      const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime)
       if (!permit.isPastDeadline) {
         context.leases.begin(permit)
         return new AcquiredPermit(permit)
@@ -206,7 +202,6 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   private async ids(wanted: LeasedPermitsWanted): Promise<string | readonly string[] | undefined> {
     const taken = await this.take(wanted, wanted.leaseTime)
-    if (taken?.lateCopyPossible) this.late.add(taken.ids)
     return wanted.many ? taken?.ids : taken?.ids[0]
   }
 
@@ -218,7 +213,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const { ids } = attempt
     const reply = await context.queues.acquire(this.target, attempt)
     if (!reply) return undefined
-    const { sent, lateCopyPossible } = reply
+    const { sent } = reply
     try {
       // The client may have begun to shut down in the same tick.
       context.assertOpen()
@@ -226,21 +221,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
       context.orphans.hold(scripts.orphan(ids, lease), sent)
       throw error
     }
-    return { ids, sent, lateCopyPossible }
+    return { ids, sent }
   }
 
   private async releasePermits(ids: readonly string[], all: boolean) {
     this.context.assertNotClosed()
-    let areKept = false
-    try {
-      const { value, connectionBroke } = await this.scripts.release(ids, all)
-      // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
-      const areGone = value.states.every((state) => state === 'absent')
-      areKept = all && !areGone && value.states.some((state) => state !== 'released')
-      if (!connectionBroke || (all && !areGone)) return value.states
-      return value.states.map((state) => (state === 'absent' ? 'released' : state))
-    } finally {
-      if (!areKept) this.late.released(this.scripts, ids)
-    }
+    const { value, connectionBroke } = await this.scripts.release(ids, all)
+    // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
+    const areGone = value.states.every((state) => state === 'absent')
+    if (!connectionBroke || (all && !areGone)) return value.states
+    return value.states.map((state) => (state === 'absent' ? 'released' : state))
   }
 }

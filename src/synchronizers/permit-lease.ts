@@ -30,7 +30,6 @@ export class PermitLease extends Lease {
     readonly id: string,
     granted: Moment,
     private leaseTime: number | undefined,
-    private readonly lateCopyPossible: boolean,
   ) {
     const { context, name, target } = scripts.semaphore
     const { key, channel } = target
@@ -105,7 +104,6 @@ export class PermitLease extends Lease {
     if (this.state !== 'held') return
     const { context, target } = this.scripts.semaphore
     context.leases.end(this)
-    this.releaseLateCopy()
     const error = this.notHeld(
       reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.lease} ms ran out`,
     )
@@ -140,8 +138,6 @@ export class PermitLease extends Lease {
         context.orphans.hold(this.scripts.orphan([this.id], this.longestLease), began)
       }
       throw error
-    } finally {
-      this.releaseLateCopy()
     }
   }
 
@@ -152,12 +148,6 @@ export class PermitLease extends Lease {
       this.lockName,
       [this.id],
     )
-  }
-
-  /** Releases the permit again if a late copy of its acquisition takes it after its end. */
-  private releaseLateCopy() {
-    const { scripts, lateCopyPossible } = this
-    if (lateCopyPossible) scripts.semaphore.context.orphans.lateCopy(scripts.orphan([this.id], this.lease))
   }
 }
 

@@ -8,8 +8,6 @@ export type Outcome<Grant> = (
 ) & {
   /** How many permits are free after this try, for a semaphore; below 0: there is no such semaphore, or it is in debt. */
   readonly left?: number | undefined
-  /** The try came after its deadline: it was not granted, and its answer says nothing about the object. */
-  readonly isLate?: boolean
 }
 
 /** A grant without a payload. */
@@ -42,10 +40,9 @@ export interface Attempt<Grant> {
   takeOver?(giver: string): ScriptCall<Outcome<Grant>>
   /**
    * The waiter has left. Releases what `inFlight` may be granted. Without `inFlight` it releases what earlier tries may have
-   * been granted. With `lateCopyPossible` it also releases what a late copy of a try may acquire. Absent where a try changes
-   * nothing on the server.
+   * been granted. Absent where a try changes nothing on the server.
    */
-  undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined, lateCopyPossible: boolean): void
+  undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined): void
   /** The waiter has left, with or without a grant: withdraws from a queue on the server. */
   left?(granted: boolean): void
 }

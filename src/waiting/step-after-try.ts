@@ -13,8 +13,6 @@ export const TRIES_FOR_ACKNOWLEDGEMENT = 3
  */
 export type Step =
   | { readonly kind: 'left' }
-  /** The answer says nothing about the object, so the waiter tries again at once. */
-  | { readonly kind: 'late'; readonly waiter: AnyWaiter }
   | {
       readonly kind: 'acquired' | 'blocked'
       readonly remaining: number

@@ -230,7 +230,6 @@ export class WaitQueue extends LastAnswer {
   private proceed(step: Step): void {
     if (this.isEmpty) return this.finish()
     if (step.kind === 'left') return this.tryInTurn()
-    if (step.kind === 'late') return void this.sendTry(step.waiter, undefined)
     this.left = step.left
     // Permits that are released here go to the server until this queue listens. So it also listens if a wake-up came.
     const mayTry = step.left === undefined || (step.left > 0 && this.wakeUps === this.seen)
@@ -260,7 +259,6 @@ export class WaitQueue extends LastAnswer {
       if (this.lock.policy.next === 'granted') grantByReply(this, reply as GrantedReply<unknown>)
       return { kind: 'acquired', remaining: waiter.attempt.lease, left: outcome.left }
     }
-    if (outcome.isLate) return { kind: 'late', waiter }
     waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
     this.learn(true)

@@ -26,7 +26,7 @@ export interface WaitersOfLock {
 /** A grant that the server did not answer to this waiter. */
 export function unasked(clock: Clock): GrantedReply<undefined> {
   const value = { granted: true, grant: undefined } as const
-  return { value, sent: clock.now(), connectionBroke: false, lateCopyPossible: false, acknowledged: true }
+  return { value, sent: clock.now(), connectionBroke: false, acknowledged: true }
 }
 
 /** The part of a queue that its waiters use. */
@@ -62,8 +62,6 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   unacknowledged = 0
   /** The server may hold the lock for a try that was answered. */
   private mayHold = false
-  /** A copy of an answered try may still arrive. */
-  private lateCopyPossible = false
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
   private isSending = false
   private timer: Timer | undefined
@@ -95,7 +93,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
 
   /** A try of its own was or may yet be granted on the server. */
   get mayBeGranted(): boolean {
-    return this.isTrying || this.mayHold || this.lateCopyPossible
+    return this.isTrying || this.mayHold
   }
 
   /** How much of its wait is left, in ms. */
@@ -114,7 +112,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     this.isSending = false
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
     if (this.settled) {
-      attempt.undo?.(call, false)
+      attempt.undo?.(call)
       attempt.left?.(false)
     } else this.inFlight = call
     return call
@@ -123,16 +121,12 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   /** The try was answered. `mayHold`: the server may hold the lock for it, although the answer does not grant it. */
   endTry(mayHold: boolean): void {
     this.mayHold ||= mayHold
-    this.lateCopyPossible ||= this.inFlight?.lateCopyPossible ?? false
     this.inFlight = undefined
   }
 
   succeed(reply: GrantedReply<Grant>): void {
-    // A late copy of this try or of an earlier one may still arrive. The hold must know this: after its release the
-    // copy would acquire the free lock.
-    const known = this.lateCopyPossible ? { ...reply, lateCopyPossible: true } : reply
-    this.mayHold = this.lateCopyPossible = false
-    if (this.settle(true)) this.resolve(known)
+    this.mayHold = false
+    if (this.settle(true)) this.resolve(reply)
   }
 
   /** The wait is over without a grant. */
@@ -172,8 +166,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     this.settled = true
     this.timer?.cancel()
     this.stopListening?.()
-    if (this.inFlight || this.mayHold || this.lateCopyPossible)
-      this.attempt.undo?.(this.inFlight, this.lateCopyPossible)
+    if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
     if (!this.isSending) this.attempt.left?.(granted)
     this.inFlight = undefined
     this.queue.leave(this)

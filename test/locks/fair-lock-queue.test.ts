@@ -112,26 +112,6 @@ describe('The queue of a fair lock', () => {
       copies.length = 0
     })
 
-    it('A late copy of a try of a fair lock neither enters nor acquires after the end of its wait (E6)', async () => {
-      const redisson = await scene.open(internals)
-      await scene.java.take()
-      const lock = scene.lockOf(redisson)
-      // From the answer on it knows the time of the server.
-      expect(await lock.tryLock(50)).to.equal(false)
-      copies.length = 0
-      expect(await lock.tryLock(50)).to.equal(false)
-      await waitUntil('it has left', async () => (await scene.length()) === 0)
-      await sleep(1_200)
-      const late = async () => {
-        for (const { pass } of copies) expect(await pass()).to.satisfy(([place]: number[]) => place === 2)
-      }
-      await late()
-      await scene.java.vanish()
-      await late()
-      expect(copies).to.not.have.length(0)
-      await scene.nothingIsLeft()
-    })
-
     it('A late copy of a try of a fair lock that enters an owner after all is taken out by the next refresh (E6)', async () => {
       const redisson = await scene.open(internals)
       await scene.java.take()

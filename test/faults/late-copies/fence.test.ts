@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { RedisUnavailableError } from '../../../src/index'
-import { type Clock, systemClock } from '../../../src/util/clock'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../kit/clients'
 import { closeProxies, openProxy } from '../../kit/proxies'
 import {
@@ -16,36 +15,15 @@ import {
 import { openStandalone, type Setting } from '../lost-replies/setting'
 import { isFree, KINDS, keysOf, LateLink } from './link'
 
-/** The looks for late copies where a connection cannot be fenced, in ms after a release. */
-const LOOKS = [1_000, 5_000, 15_000]
-
-/** The system's clock, which notes what timers were armed for. */
-class NotingClock implements Clock {
-  readonly delays: number[] = []
-  readonly now = systemClock.now
-  readonly elapsedSince = systemClock.elapsedSince
-
-  after(delay: number, callback: () => void) {
-    this.delays.push(delay)
-    return systemClock.after(delay, callback)
-  }
-
-  get looks(): number[] {
-    return this.delays.filter((delay) => LOOKS.includes(delay))
-  }
-}
-
 describe('A connection that broke with commands in flight', () => {
   let setting: Setting
   let link: LateLink
-  let clock: NotingClock
 
   before(async () => {
     setting = await openStandalone()
   })
   beforeEach(async () => {
     link = await LateLink.open(setting)
-    clock = new NotingClock()
   })
   afterEach(async () => {
     await closeAll()
@@ -60,8 +38,8 @@ describe('A connection that broke with commands in flight', () => {
     return { host, port, username: name, password: 'secret' }
   }
 
-  it('A connection that broke with commands in flight is killed by its id before any command is sent again, and the client looks for no late copies (guarantee 4)', async () => {
-    const redisson = await link.client({}, { clock })
+  it('A connection that broke with commands in flight is killed by its id before any command is sent again (guarantee 4)', async () => {
+    const redisson = await link.client()
     const name = setting.newName()
     const seen: string[] = []
     void link.proxies[0]!.dropNextReply(([command = '', ...words]) => {
@@ -74,7 +52,6 @@ describe('A connection that broke with commands in flight', () => {
     await withheld
     await hold.unlock()
     expect(seen).to.deep.equal(['kill', 'evalsha', 'evalsha'])
-    expect(clock.looks).to.deep.equal([])
   })
 
   it('A connection that broke without commands in flight is not killed (guarantee 4)', async function () {
@@ -91,7 +68,7 @@ describe('A connection that broke with commands in flight', () => {
   })
 
   it('A connection that broke with commands in flight delays all calls until a slow CLIENT KILL is answered, and never beyond their wait (guarantee 4)', async () => {
-    const redisson = await link.client({}, { clock })
+    const redisson = await link.client()
     const [proxy] = link.proxies
     const name = setting.newName()
     let resent = 0
@@ -116,14 +93,13 @@ describe('A connection that broke with commands in flight', () => {
     expect(await copy.arrive()).to.equal('dead')
     await hold.unlock()
     expect(await keysOf(setting.admin, name)).to.deep.equal([])
-    expect(clock.looks).to.not.include(LOOKS[1])
   })
 
   it('A connection that broke with commands in flight is killed as soon as a server that was busy with a script answers again (guarantee 4)', async () => {
     const [proxy] = link.proxies
     const { host, port } = proxy!
     // Else no connection is ready before the server has done with the script.
-    const redisson = await link.client({}, { clock }, { host, port, enableReadyCheck: false })
+    const redisson = await link.client({}, {}, { host, port, enableReadyCheck: false })
     const name = setting.newName()
     await setting.admin.config('SET', 'lua-time-limit', 20)
     const looping = await openRedis(`redis://${setting.primary.host}:${setting.primary.port}`)
@@ -148,12 +124,11 @@ describe('A connection that broke with commands in flight', () => {
     expect(await copy.arrive()).to.equal('dead')
     await hold.unlock()
     expect(await keysOf(setting.admin, name)).to.deep.equal([])
-    expect(clock.looks).to.not.include(LOOKS[1])
   })
 
   it('A connection that broke with commands in flight is killed by the next stable connection, if the reply to CLIENT KILL is lost (guarantee 4)', async function () {
     await needs(this, 'statistics of subcommands')
-    const redisson = await link.client({}, { clock })
+    const redisson = await link.client()
     const [proxy] = link.proxies
     const name = setting.newName()
     const lost = proxy!.dropNextReply(([, subcommand]) => subcommand?.toLowerCase() === 'kill')
@@ -167,7 +142,6 @@ describe('A connection that broke with commands in flight', () => {
     await hold.unlock()
     expect(await copy.arrive()).to.equal('dead')
     expect(await keysOf(setting.admin, name)).to.deep.equal([])
-    expect(clock.looks).to.deep.equal([])
   })
 
   const withoutRights: Record<string, string[]> = {
@@ -176,37 +150,58 @@ describe('A connection that broke with commands in flight', () => {
     'may use no command CLIENT': ['-client'],
     'may not use INFO': ['-info'],
   }
-  for (const [title, rules] of Object.entries(withoutRights))
+  for (const [title, rules] of Object.entries(withoutRights)) {
+    it(`create() warns of a user who ${title} that late copies of its commands are possible (guarantee 4)`, async () => {
+      const warned = new Promise<Error>((resolve) => {
+        const listener = (warning: Error & { code?: string }) => {
+          if (warning.code !== 'RLOCK_FENCE_REFUSED') return
+          process.off('warning', listener)
+          resolve(warning)
+        }
+        process.on('warning', listener)
+      })
+      const source = await user(...rules)
+      await createRedisson({ redis: source })
+      expect((await warned).message)
+        .to.contain(source.username)
+        .and.contain('+client|kill')
+    })
+
     for (const [kind, lockOf] of Object.entries(KINDS))
-      it(`After a connection of a user who ${title} broke with commands in flight, the client looks for late copies of ${kind} (guarantee 4)`, async () => {
-        const redisson = await link.client({}, { clock }, await user(...rules))
+      it(`A late copy of a user who ${title} makes no second holder, and ${kind} that it takes is free when its lease ends (guarantee 4)`, async () => {
+        const redisson = await link.client({}, {}, await user(...rules))
         const name = setting.newName()
-        const withheld = link.withhold(name)
-        const hold = await lockOf(redisson, name).acquire()
-        const copy = await withheld
-        await hold.unlock()
-        expect(clock.looks).to.deep.equal(LOOKS)
-        expect(await copy.arrive()).to.equal('executed')
+        const copyOfNext = async () => {
+          const withheld = link.withhold(name)
+          const hold = await lockOf(redisson, name).acquire({ leaseTime: 1_500 })
+          const copy = await withheld
+          await hold.unlock()
+          return copy
+        }
+        const first = await copyOfNext()
+        const holder = kind === 'a read lock' ? 'a write lock' : kind
+        const theirs = await KINDS[holder]!(setting.peer, name).acquire()
+        expect(await first.arrive()).to.equal('executed')
+        expect(await KINDS[holder]!(setting.peer, name).isLocked()).to.equal(true)
+        expect(
+          Object.keys(await setting.admin.hgetall(name)).filter((field) => field !== 'mode'),
+        ).to.deep.equal([theirs.owner])
+        await theirs.unlock()
+        const second = await copyOfNext()
+        expect(await second.arrive()).to.equal('executed')
         expect(await keysOf(setting.admin, name)).not.to.deep.equal([])
         await isFree(setting.admin, name)
       })
+  }
 
-  it('After a connection that could not be fenced broke with commands in flight, the client looks for late copies also if the hold is lost (guarantee 4)', async () => {
-    const redisson = await link.client(
-      { lockWatchdogTimeout: 1_500 },
-      { clock },
-      await user(...without('client', 'kill')),
-    )
-    const name = setting.newName()
-    const withheld = link.withhold(name)
-    const hold = await redisson.getLock(name).acquire()
-    const copy = await withheld
-    await setting.admin.del(name)
-    await new Promise<void>((resolve) => hold.signal.addEventListener('abort', () => resolve()))
-    expect(await copy.arrive()).to.equal('executed')
-    expect(await keysOf(setting.admin, name)).not.to.deep.equal([])
-    await isFree(setting.admin, name)
-    expect((await rejection(hold.unlock())).code).to.equal('LOCK_LOST')
+  it('create() warns nothing of a user whose broken connections can be fenced (guarantee 4)', async () => {
+    const codes: unknown[] = []
+    const listener = ({ code }: Error & { code?: string }) => codes.push(code)
+    process.on('warning', listener)
+    await createRedisson({ redis: await user() })
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', listener)
+    expect(codes).to.not.include('RLOCK_FENCE_REFUSED')
   })
 })
 
@@ -223,10 +218,9 @@ describe('A connection that broke and whose server was restarted', () => {
   after(() => server.stop())
 
   // Ids begin anew, and after so few connections somebody else has the one that broke.
-  it('A connection that broke and whose server was restarted leads to looks for late copies, and to no kill of another connection of the same id (guarantee 4)', async () => {
-    const clock = new NotingClock()
+  it('A connection that broke and whose server was restarted leads to no kill of another connection of the same id (guarantee 4)', async () => {
     const proxy = await openProxy(server)
-    const redisson = await createRedisson({ redis: proxy.url }, { clock })
+    const redisson = await createRedisson({ redis: proxy.url })
     const name = uniqueName()
     await redisson.getLock(name).withLock(() => {})
     const theirs = await withClient(server, idsOf)
@@ -248,7 +242,6 @@ describe('A connection that broke and whose server was restarted', () => {
     await (await acquiring).unlock()
     for (const stranger of strangers) await stranger.ping()
     expect(ended).to.equal(0)
-    expect(clock.looks).to.deep.equal(LOOKS)
     for (const stranger of strangers) stranger.disconnect()
   })
 })

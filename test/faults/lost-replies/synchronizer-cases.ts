@@ -22,6 +22,8 @@ export interface Scene {
 export interface Case {
   readonly script: ScriptName
   readonly state: string
+  /** Without the fence a late copy of the call takes the permits again. */
+  readonly needsFence?: true
   readonly arrange?: (scene: Scene) => Promise<unknown>
   /** The call; within it the script is sent. */
   readonly act: (scene: Scene) => Promise<unknown>
@@ -137,6 +139,7 @@ const PERMITS: Case[] = [
   {
     script: 'permit-expirable-semaphore/acquire',
     state: 'enough, and released',
+    needsFence: true,
     arrange: set(5),
     act: ({ permits }) => permits.acquire({ permits: 2, leaseTime: 60_000 }),
     afterwards: ({ permits }, ids) => permits.release(ids as string[]),
@@ -144,6 +147,7 @@ const PERMITS: Case[] = [
   {
     script: 'permit-expirable-semaphore/acquire',
     state: 'enough, one that renews itself, and released',
+    needsFence: true,
     arrange: set(5),
     act: ({ permits }) => permits.acquirePermit(),
     afterwards: (_, permit) => (permit as { release(): Promise<void> }).release(),

@@ -15,10 +15,6 @@ class Scene {
     this.sends = new UnansweredSends(this.broken.last)
   }
 
-  send() {
-    this.sends.isSent(this.transport, KEY)
-  }
-
   brokeOff() {
     this.sends.brokeOff(this.transport, KEY)
   }
@@ -34,23 +30,14 @@ describe('What a call knows of its broken connections', () => {
 
   beforeEach(() => {
     scene = new Scene()
-    scene.send()
   })
 
-  it('No copy can arrive late once the connection to the server of the key is fenced', () => {
+  it('A call waits for the fence of the connection that broke', () => {
     const broken = scene.broken.add('old', 'pending')
     scene.brokeOff()
-    expect(scene.sends).to.include({ isFencePending: true, lateCopyPossible: true })
+    expect(scene.sends).to.include({ isFencePending: true, connectionBroke: true })
     broken.settle('fenced')
-    expect(scene.sends).to.include({ isFencePending: false, lateCopyPossible: false })
-  })
-
-  it('A copy sent before the slot moved may arrive late though a connection to the new server was fenced', () => {
-    scene.broken.add('old', 'unfenced')
-    scene.server = 'new'
-    scene.broken.add('new', 'fenced')
-    scene.brokeOff()
-    expect(scene.sends.lateCopyPossible).to.equal(true)
+    expect(scene.sends).to.include({ isFencePending: false, connectionBroke: true })
   })
 
   it('A call whose slot has moved waits for the new server, and not for the old one', () => {
@@ -60,16 +47,6 @@ describe('What a call knows of its broken connections', () => {
     scene.brokeOff()
     expect(scene.sends.isFencePending).to.equal(true)
     redirected.settle('fenced')
-    expect(scene.sends).to.include({ isFencePending: false, lateCopyPossible: true })
-  })
-
-  it('The next copy is traced to where it was sent', () => {
-    scene.broken.add('old', 'fenced')
-    scene.brokeOff()
-    scene.server = 'new'
-    scene.send()
-    scene.broken.add('new', 'fenced')
-    scene.brokeOff()
-    expect(scene.sends.lateCopyPossible).to.equal(false)
+    expect(scene.sends).to.include({ isFencePending: false, connectionBroke: true })
   })
 })

@@ -9,7 +9,7 @@ export function tellOwners(evidence: EvidenceWriter): (transport: ScriptTranspor
     evidence.note(event, { caller: '', lock, side: 'x', turn: 0, lease: undefined, owner })
 
   const inFairQueue = (lock: string, owner: string, answer: unknown) => {
-    // { 1, ms, now }: in the queue (lua/fair-lock/acquire.lua).
+    // { 1, ms }: in the queue (lua/fair-lock/acquire.lua).
     if (!Array.isArray(answer)) return void placed.delete(owner)
     if (answer[0] !== 1 || placed.has(owner)) return
     placed.add(owner)

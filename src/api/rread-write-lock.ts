@@ -8,11 +8,9 @@ import type { RLock } from './rlock'
  * waits for the write lock would wait for itself. It is rejected with IllegalMonitorStateError (Java waits for ever). As
  * in Java, a constant stream of readers can keep a writer out.
  *
- * Concurrent branches below a thread that writes (`withLock` calls within it) read together, or one of them writes. A
- * branch is rejected with IllegalMonitorStateError when it asks to write while it, or an ancestor of it, reads beside
- * other branches. While a branch waits to write, its ancestors that are not inside wait behind the same readers. They do
- * not enter before the branch, so an ancestor may enter and then await the branch. Where no ancestor writes, do not take
- * a read lock and then await a branch that already waits to write: the branch waits for that read lock.
+ * Concurrent branches below a thread that writes (`withLock` calls within it) enter one by one, first come, first served,
+ * also to read. Below a thread that only reads, branches read together. Where no ancestor writes, do not take a read lock
+ * and then await a branch that already waits to write: the branch waits for that read lock.
  */
 export interface RReadWriteLock {
   /** The name given to `getReadWriteLock`. */

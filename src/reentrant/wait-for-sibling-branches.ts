@@ -1,8 +1,6 @@
-import { IllegalMonitorStateError } from '../api/errors'
 import { type BranchPlace, HoldBranches } from '../ownership/branch-place'
 import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
-import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import type { AnyAcquireRequest } from './acquire-request'
@@ -43,26 +41,19 @@ export async function waitForSiblingBranches<Result>(
  * the lock: siblings exclude each other below a hold, like other callers outside it.
  */
 function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
-  // Siblings that read do not exclude each other: for the read side, the hold above them is the write hold.
+  // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is the write hold.
   const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.lockId)
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined
   hold.branches ??= new HoldBranches()
-  return { hold, place: hold.branches.enter(path, scripts.shared === true) }
+  return { hold, place: hold.branches.enter(path) }
 }
 
 /** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
 async function untilInside(request: AnyAcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
-  const { context, scripts } = request
   if (request.isWaitOver) return false
   if (place.state === 'waiting') await decided(request, place)
-  if (place.state === 'refused')
-    throw new IllegalMonitorStateError(
-      `This logical thread and sibling branches hold the read lock ${quote(scripts.name)}, and it asks for the write ` +
-        `lock (client ${context.clientId}, thread id ${hold.threadId}). If a sibling asked too, both would wait for ` +
-        'ever. Release the read lock first, or take the write lock from the start.',
-    )
   if (hold.state === 'lost') throw hold.lossError()
   return place.state !== 'waiting'
 }

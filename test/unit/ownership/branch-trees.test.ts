@@ -46,13 +46,11 @@ class Tree {
   }
 
   private async acquire(name: string, path: readonly LogicalThread[], held: BranchPlace[]): Promise<void> {
-    const reads = this.random.chance(60)
-    const place = this.branches.enter(path, reads)
-    this.log.push(`${name} asks to ${reads ? 'read' : 'write'}`)
+    const place = this.branches.enter(path)
+    this.log.push(`${name} asks`)
     await place.decided()
-    this.log.push(`${name} is ${place.state === 'inside' ? 'inside' : 'refused'}`)
-    if (place.state === 'inside') held.push(place)
-    else place.leave()
+    this.log.push(`${name} is inside`)
+    held.push(place)
   }
 }
 

@@ -148,7 +148,8 @@ export class SubscriberConnection implements ChannelSource {
   }
 
   private flush() {
-    if (this.closed || this.redis.status !== 'ready') return
+    // The next connection looks at all channels. A channel that was forgotten meanwhile must not stay here.
+    if (this.closed || this.redis.status !== 'ready') return this.dirty.clear()
     const subscribe: string[] = []
     const unsubscribe: string[] = []
     for (const channel of this.dirty) {

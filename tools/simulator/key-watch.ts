@@ -7,6 +7,8 @@ import type { Recorder } from './recorder'
 export class KeyWatch {
   private readonly last = new Map<string, string>()
   private readonly checks = new Map<string, number>()
+  /** The latest end of its lease that a waiter can have read. */
+  private readonly ttlSaid = new Map<string, number>()
 
   constructor(
     private readonly world: World,
@@ -43,12 +45,17 @@ export class KeyWatch {
         ...(this.isSingle ? {} : { server: server.name }),
         ...(value === undefined ? {} : { value }),
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
-        ...(mayBeExpired && keyspace.typeOf(name) === 'none' ? { expired: true } : {}),
+        ...(mayBeExpired && keyspace.typeOf(name) === 'none'
+          ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time }
+          : {}),
       }
       this.recorder.note(fact)
     }
     const ttl = keyspace.timeToLive(name)
-    if (ttl >= 0) this.lookAfter(server, name, ttl + 1)
+    if (ttl === -2) this.ttlSaid.delete(id)
+    if (ttl < 0) return
+    this.ttlSaid.set(id, Math.max(this.ttlSaid.get(id) ?? 0, this.world.time + ttl))
+    this.lookAfter(server, name, ttl + 1)
   }
 
   /** No command shows when a key expires. */

@@ -33,12 +33,14 @@ interface Way {
 const ABORTED = Object.assign(new Error('aborted'), { name: 'AbortError' })
 const FOREVER = undefined
 
-function drawWay({ choices, settings }: Caller, mayScope: boolean): Way {
+function drawWay({ choices, settings }: Caller, { mayScope = true, stepsDownTo }: SectionOptions): Way {
   const lease = choices.weigh([5, 3]) === 0 ? undefined : choices.pick(settings.leases)
   const longest = lease ?? settings.watchdogTimeout
   const wait = [FOREVER, 0, 1, 20, 500, 5_000][choices.weigh([8, 2, 1, 1, 1, 1])]
   const abortAfter = [undefined, 0, 1, 2, 5, 50, 1_000][choices.weigh([20, 1, 1, 1, 1, 1, 1])]
-  const scope = mayScope ? choices.pick(['unscoped', 'run', 'thread id'] as const) : 'unscoped'
+  const drawn = mayScope ? choices.pick(['unscoped', 'run', 'thread id'] as const) : 'unscoped'
+  // Only a caller with an identity can have both sides.
+  const scope = stepsDownTo && drawn === 'unscoped' ? 'run' : drawn
   const as = choices.weigh([2, 1]) === 0 ? 'acquire' : 'withLock'
   const length = [0, 1, 3, 10, 50, longest * 0.9, longest, longest * 2.5][
     choices.weigh([8, 8, 6, 6, 2, 0.3, 0.2, 0.2])
@@ -48,8 +50,15 @@ function drawWay({ choices, settings }: Caller, mayScope: boolean): Way {
   return { wait, lease, abortAfter, scope, as, length, pieces, reenters }
 }
 
-/** What a section does inside, beside acting. */
-export type Inside = (hold: LockHold, id: number, owner: string) => Promise<void>
+export interface SectionOptions {
+  /** Whether callers may have a logical thread or an explicit thread id, which re-enter. */
+  readonly mayScope?: boolean
+  readonly mayReenter?: boolean
+  /** The fencing token of a hold. */
+  readonly token?: (hold: LockHold) => number
+  /** A writer takes this inside, and keeps it when it has released. */
+  readonly stepsDownTo?: { readonly object: SimulatedObject; readonly lock: Holdable }
+}
 
 /**
  * One caller takes the lock in one of all ways, works in it, and releases it. It looks before each action whether it still holds
@@ -59,20 +68,10 @@ export async function lockSection(
   caller: Caller,
   object: SimulatedObject,
   lock: Holdable,
-  {
-    mayScope = true,
-    mayReenter = true,
-    token,
-    inside,
-  }: {
-    mayScope?: boolean
-    mayReenter?: boolean
-    token?: (hold: LockHold) => number
-    inside?: Inside
-  } = {},
+  options: SectionOptions = {},
 ): Promise<boolean> {
-  const way = drawWay(caller, mayScope)
-  const section = new Section(caller, object, lock, way, mayReenter, token, inside)
+  const way = drawWay(caller, options)
+  const section = new Section(caller, object, lock, way, options)
   if (way.scope === 'run') return await caller.redisson.run(() => section.play())
   return await section.play()
 }
@@ -81,28 +80,34 @@ class Section {
   private readonly owner: string
   private readonly threadId: number | undefined
 
+  /** The section of the read lock to which it stepped down. */
+  private below: Promise<unknown> | undefined
+
   constructor(
     private readonly caller: Caller,
     private readonly object: SimulatedObject,
     private readonly lock: Holdable,
     private readonly way: Way,
-    private readonly mayReenter: boolean,
-    private readonly token: ((hold: LockHold) => number) | undefined,
-    private readonly inside: Inside | undefined,
+    private readonly options: SectionOptions,
+    owner?: string,
   ) {
     this.threadId = way.scope === 'thread id' ? caller.threadId() : undefined
-    this.owner = this.threadId === undefined ? `${caller.name}.${caller.count()}` : `thread ${this.threadId}`
+    if (owner !== undefined) this.owner = owner
+    else
+      this.owner =
+        this.threadId === undefined ? `${caller.name}.${caller.count()}` : `thread ${this.threadId}`
   }
 
   /** Whether it was acquired. */
   async play(): Promise<boolean> {
-    const { way } = this
-    return way.as === 'withLock'
-      ? await this.withLock()
-      : (await this.section(way.wait, way.lease, 1)) !== undefined
+    const { wait, lease, as } = this.way
+    const acquired =
+      as === 'withLock' ? await this.withLock() : (await this.section(wait, lease, 1)) !== undefined
+    await this.below
+    return acquired
   }
 
-  private options(wait: number | undefined, lease: number | undefined): Options {
+  private requestOf(wait: number | undefined, lease: number | undefined): Options {
     const { way, caller, threadId } = this
     let signal: AbortSignal | undefined
     if (way.abortAfter !== undefined) {
@@ -128,8 +133,10 @@ class Section {
   }
 
   private granted(id: number, hold: LockHold, level: number) {
-    const { caller, token } = this
+    const { caller } = this
+    const { token } = this.options
     const { recorder } = caller
+    this.onEntered?.()
     recorder.sections++
     recorder.returned(id, {
       ok: true,
@@ -166,7 +173,7 @@ class Section {
   ): Promise<LockHold | undefined> {
     const { lock, caller } = this
     const { recorder } = caller
-    const options = this.options(wait, lease)
+    const options = this.requestOf(wait, lease)
     const id = this.called(wait === undefined ? 'acquire' : 'tryAcquire', wait, lease)
     let hold: LockHold | undefined
     try {
@@ -181,7 +188,7 @@ class Section {
     }
     this.granted(id, hold, level)
     const watched = this.watch(id, hold)
-    await this.work(hold, id, watched.isOver, level)
+    await this.work(id, watched.isOver, level)
     watched.release()
     const release = recorder.call({
       ...{
@@ -211,7 +218,7 @@ class Section {
         async (hold) => {
           this.granted(id, hold, 1)
           const watched = this.watch(id, hold)
-          await this.work(hold, id, watched.isOver, 1)
+          await this.work(id, watched.isOver, 1)
           watched.release()
           release = recorder.call({
             ...{
@@ -223,7 +230,7 @@ class Section {
             },
           })
         },
-        this.options(way.wait, way.lease),
+        this.requestOf(way.wait, way.lease),
       )
       recorder.returned(release!, { ok: true })
     } catch (error) {
@@ -234,9 +241,9 @@ class Section {
     return release !== undefined
   }
 
-  private async work(hold: LockHold, id: number, isOver: () => boolean, level: number) {
+  private async work(id: number, isOver: () => boolean, level: number) {
     const { way, caller } = this
-    if (this.mayReenter && way.reenters && level < 3)
+    if (this.options.mayReenter !== false && way.reenters && level < 3)
       await this.section(
         undefined,
         way.lease === undefined ? caller.choices.pick(caller.settings.leases) : undefined,
@@ -246,6 +253,28 @@ class Section {
       caller.recorder.acted(id)
       if (way.length > 0) await caller.sleep(way.length / way.pieces)
     }
-    if (this.inside && !isOver()) await this.inside(hold, id, this.owner)
+    if (this.options.stepsDownTo && !isOver()) await this.stepDown(this.options.stepsDownTo)
   }
+
+  /** Takes the read lock under the write lock; its section goes on after the write lock is released. */
+  private async stepDown({ object, lock }: NonNullable<SectionOptions['stepsDownTo']>) {
+    const { caller, way } = this
+    const length = caller.choices.pick([1, 0, 5, 20])
+    const below = new Section(caller, object, lock, { ...way, ...PLAIN, length }, {}, this.owner)
+    await new Promise<void>((entered) => {
+      below.onEntered = entered
+      this.below = below.play().finally(entered)
+    })
+  }
+
+  private onEntered: (() => void) | undefined
 }
+
+const PLAIN = {
+  wait: undefined,
+  lease: undefined,
+  abortAfter: undefined,
+  as: 'acquire',
+  pieces: 1,
+  reenters: false,
+} as const

@@ -23,6 +23,8 @@ export class Stage {
   readonly plan: Plan
   private created = 0
   private count = 0
+  /** How many killed clients have no successor yet. */
+  private replacing = 0
   private whenIdle: (() => void) | undefined
 
   constructor(
@@ -98,7 +100,7 @@ export class Stage {
 
   /** Resolves when all callers of living clients have ended. */
   async idle(): Promise<void> {
-    while (this.clients.some(({ isAlive, busy }) => isAlive && busy > 0))
+    while (this.replacing > 0 || this.clients.some(({ isAlive, busy }) => isAlive && busy > 0))
       await new Promise<void>((resolve) => {
         this.whenIdle = resolve
       })
@@ -110,17 +112,22 @@ export class Stage {
     whenIdle?.()
   }
 
-  /** Kills a client; a new one takes its place. */
+  /** Kills a client. Call `replace` for a new one. */
   kill(client: LiveClient): void {
     client.isAlive = false
     client.process.kill()
     this.recorder.client(client.name, 'killed')
-    this.ended()
+    this.replacing++
   }
 
   async replace(): Promise<void> {
-    const client = await this.open()
-    this.play(client)
+    try {
+      const client = await this.open()
+      this.play(client)
+    } finally {
+      this.replacing--
+      this.ended()
+    }
   }
 }
 

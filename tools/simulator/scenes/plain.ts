@@ -1,22 +1,8 @@
-import { lockSection } from '../lock-section'
-import type { Scene } from '../scene'
+import { sectionsOf } from './sections'
 
-export const plain: Scene = {
+export const plain = sectionsOf({
   name: 'plain',
-  about: 'one or two plain locks, held in every way',
-  setUp(choices) {
-    const names = choices.pick([['one'], ['one', 'two']])
-    const objects = names.map((name) => ({ kind: 'lock', name }) as const)
-    return {
-      objects,
-      async caller(caller) {
-        const { settings, redisson } = caller
-        for (let section = 0; section < settings.sections; section++) {
-          const object = caller.choices.pick(objects)
-          await lockSection(caller, object, redisson.getLock(object.name))
-          await caller.sleep(caller.choices.pick([0, 1, 5]))
-        }
-      },
-    }
-  },
-}
+  about: 'one or two plain locks',
+  kind: 'lock',
+  lock: (redisson, name) => redisson.getLock(name),
+})

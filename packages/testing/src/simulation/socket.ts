@@ -30,7 +30,7 @@ export const LONGEST_DELAY = 5
 /** A delayed copy of a command arrives at most this much later, in ms. */
 export const LATEST_COPY = 8_000
 
-/** After this time a server notices that a connection is silent, in ms. */
+/** After this time the operating system of the server closes a silent connection, and later that of the client, in ms. */
 const SILENT_FOR = 30_000
 
 /** How a connection breaks. */
@@ -101,8 +101,9 @@ export class Socket {
       this.answers.length = 0
       if (how === 'silent') this.underWay.length = 0
       this.loses = true
-      // The server closes a connection that does not answer its probes.
+      // Each end closes a connection on which its probes are not answered.
       world.in(SILENT_FOR, undefined, () => this.isOpenAtServer && this.closeAtServer())
+      world.in(2 * SILENT_FOR, this.process, () => this.closedAtClient())
       return
     }
     if (how === 'before') this.closeAtServer()
@@ -117,10 +118,7 @@ export class Socket {
   /** The client closes it: the server reads what is under way, and then the end. */
   close(): void {
     if (!this.isOpenAtClient) return
-    this.isOpenAtClient = false
-    this.answers.length = 0
-    if (this.underWay.length === 0 && !this.isSilent && this.isOpenAtServer)
-      this.process.world.in(this.delay(), undefined, () => this.isOpenAtServer && this.closeAtServer())
+    this.endAtClient()
   }
 
   /** The server closes it, by CLIENT KILL or with its end. What is under way is lost. */
@@ -131,10 +129,20 @@ export class Socket {
   }
 
   private closedByNetwork() {
-    if (!this.isOpenAtClient || this.isSilent) return
+    if (!this.isSilent) this.closedAtClient()
+  }
+
+  private closedAtClient() {
+    if (!this.isOpenAtClient) return
+    this.endAtClient()
+    this.ends.closed()
+  }
+
+  private endAtClient() {
     this.isOpenAtClient = false
     this.answers.length = 0
-    this.ends.closed()
+    if (this.underWay.length === 0 && !this.isSilent && this.isOpenAtServer)
+      this.process.world.in(this.delay(), undefined, () => this.isOpenAtServer && this.closeAtServer())
   }
 
   private closeAtServer() {

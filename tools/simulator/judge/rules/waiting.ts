@@ -87,13 +87,13 @@ function spansOf(
   let since: Time | undefined
   for (const { event } of facts) {
     const isOpenNow = isOpen(event)
-    if (isOpenNow) since ??= event.at
+    if (isOpenNow) since ??= Math.max(event.at, event.ttlSaid ?? 0)
     else if (since !== undefined) {
-      spans.push({ from: since, to: event.at })
+      if (since < event.at) spans.push({ from: since, to: event.at })
       since = undefined
     }
   }
-  if (since !== undefined) spans.push({ from: since, to })
+  if (since !== undefined && since < to) spans.push({ from: since, to })
   return spans
 }
 

@@ -44,10 +44,14 @@ function operationsOf(call: Call, side: Action['side']): SequentialOperation[] {
   }
   if (operation === 'release') {
     if (isAnswered) return [{ id, action, begin, end }]
+    // A client that was suspended inside may find only now that its lease ended meanwhile.
+    const from = Math.min(begin, call.hold?.suspendedAt ?? begin)
     // It ends the hold here, and takes effect when it can, or its lease does.
     if (!failed || failed.mayBeApplied)
-      return [{ id, action: { ...action, kind: releasedLate(called) }, begin, end: NEVER }]
-    return call.hold?.side === 'permits' ? [] : [{ id, action: { ...action, kind: 'end' }, begin, end: end! }]
+      return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end: NEVER }]
+    return call.hold?.side === 'permits'
+      ? []
+      : [{ id, action: { ...action, kind: 'end' }, begin: from, end: end! }]
   }
   if (operation === 'look') return isAnswered && value !== undefined ? [{ id, action, begin, end }] : []
   if (!COUNTED.includes(operation)) return []

@@ -1,0 +1,38 @@
+import type { LockHold } from '../../../src/api/lock-hold'
+import type { Redisson } from '../../../src/redisson'
+import type { ObjectKind, SimulatedObject } from '../judge/history'
+import { type Holdable, lockSection } from '../lock-section'
+import type { Scene } from '../scene'
+
+interface Kind {
+  readonly name: string
+  readonly about: string
+  readonly kind: ObjectKind
+  lock(redisson: Redisson, name: string): Holdable
+  readonly mayReenter?: boolean
+  readonly mayScope?: boolean
+  readonly token?: (hold: LockHold) => number
+}
+
+/** A scene in which all callers take one or two locks of one kind, in every way. */
+export function sectionsOf({ name, about, kind, lock, ...options }: Kind): Scene {
+  return {
+    name,
+    about,
+    setUp(choices) {
+      const names = choices.pick([['one'], ['one', 'two']])
+      const objects: SimulatedObject[] = names.map((each) => ({ kind, name: each }))
+      return {
+        objects,
+        async caller(caller) {
+          const { settings, redisson, choices: own } = caller
+          for (let section = 0; section < settings.sections; section++) {
+            const object = own.pick(objects)
+            await lockSection(caller, object, lock(redisson, object.name), options)
+            await caller.sleep(own.pick([0, 1, 5]))
+          }
+        },
+      }
+    },
+  }
+}

@@ -7,12 +7,12 @@ for (const where of ['standalone', 'in a cluster'] as const)
   describeTable('the reply of a handoff is lost', { where, of: 'script', cases })
 
 // There it counts once a replica has it.
-for (const of of ['script', 'wait'] as const)
+for (const lost of ['script', 'wait'] as const)
   describeTable(
-    `the reply of ${of === 'wait' ? 'the WAIT behind ' : ''}a replica-acknowledged handoff is lost`,
+    `the reply of ${lost === 'wait' ? 'the WAIT behind ' : ''}a replica-acknowledged handoff is lost`,
     {
       where: 'behind Sentinel',
-      of,
+      of: lost,
       cases,
     },
   )

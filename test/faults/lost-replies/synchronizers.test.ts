@@ -101,20 +101,21 @@ describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', (
   }
 
   it('semaphore/cancel: an acquisition that was given up stays given up, though its reply is lost and a copy of either arrives late', async () => {
-    for (const of of ['semaphore/acquire', 'semaphore/cancel'] as const) {
+    for (const command of ['semaphore/acquire', 'semaphore/cancel'] as const) {
       const scene = sceneOf(redis, unfenced, uniqueName('lossy'))
       const { name, semaphore } = scene
       await redis.set(name, 5)
-      const isOf = (words: readonly string[]) => words[1] === script(of, String).sha && words.includes(name)
+      const isOf = (words: readonly string[]) =>
+        words[1] === script(command, String).sha && words.includes(name)
       const withheld = proxy.withhold(isOf)
       const abort = new AbortController()
-      if (of === 'semaphore/cancel') {
+      if (command === 'semaphore/cancel') {
         const isAcquire = (words: readonly string[]) =>
           words[1] === script('semaphore/acquire', String).sha && words.includes(name)
         void proxy.dropNextReply(isAcquire).then(() => abort.abort())
       }
       const acquiring = semaphore.acquire({ permits: 2, signal: abort.signal }).catch(() => {})
-      if (of === 'semaphore/acquire') void withheld.then(() => abort.abort())
+      if (command === 'semaphore/acquire') void withheld.then(() => abort.abort())
       await acquiring
       const copy = await withheld
       await waitUntil('it is taken back', () => unfenced.internals.orphans.size === 0)

@@ -17,7 +17,8 @@ import type { RSemaphore } from './synchronizers/semaphore'
 /** Options of `shutdown()`. */
 export interface ShutdownOptions {
   /**
-   * How long `unlock()` still works, in ms, while locks are held or commands are in flight.
+   * How long `unlock()` still works, in ms, while locks are held or commands are in flight. Whatever it is, a shutdown waits up
+   * to a second for the answers to commands in flight, so that no permit is lost.
    * @default 2000
    */
   timeout?: number | undefined

@@ -95,8 +95,9 @@ export interface RPermitExpirableSemaphore {
 
   /**
    * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether the permit is
-   * in use. A `Permit` of this client has that lease from then on, and is no longer renewed (-1: the watchdog renews it). A
-   * `Permit` of another process learns of the new lease at its next renewal.
+   * in use. A `Permit` of this client has that lease from then on, and is no longer renewed. With -1 the watchdog renews it, so
+   * that it ends with its process. If the call rejects, the `Permit` goes on as before. A `Permit` of another process learns of
+   * the new lease at its next renewal.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

@@ -43,6 +43,11 @@ const WAITS_A_RENEWAL = 3
 /** One slow round trip. */
 const GRACE = 1_000
 const SILENT_AFTER = 3_000
+/**
+ * How long a shutdown waits for what is in flight, in ms, however short its timeout is. A permit without a lease that is granted
+ * meanwhile would stay acquired for ever.
+ */
+const SETTLED_WITHIN = 1_000
 
 /** One Redisson client: makes its parts and connects them. */
 export class Client implements Context {
@@ -203,7 +208,10 @@ export class Client implements Context {
     const error = this.shutdownError()
     this.queues.close(error)
     for (const lease of this.leases.live.all()) lease.refuseEntry()
-    await withTimeout(this.letGo(), timeout, this.clock, () => {})
+    await Promise.all([
+      withTimeout(this.letGo(), timeout, this.clock, () => {}),
+      withTimeout(this.settled(), SETTLED_WITHIN, this.clock, () => {}),
+    ])
     this.state = 'closed'
     this.leases.stop()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
@@ -232,6 +240,12 @@ export class Client implements Context {
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await this.leases.live.empty()
     // The last hold leaves the registry when its release is sent, so the answer to that release is still open.
+    await this.settled()
+  }
+
+  /** Resolves when no command is in flight, and nothing is acquired that no caller has. */
+  private async settled(): Promise<void> {
+    await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await this.scripts.idle()
     await this.orphans.settled()
   }

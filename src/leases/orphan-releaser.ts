@@ -4,6 +4,8 @@ import type { Clock, Moment } from '../util/clock'
 import { margin } from './lease'
 
 const RETRY_AFTER = 500
+/** How long a release that the server refuses is retried, in ms. */
+const RETRIED_WHILE_REFUSED = 60_000
 
 /** A grant that the server may still keep for this client, although no caller waits for it any more. */
 export interface Orphan {
@@ -15,8 +17,8 @@ export interface Orphan {
 
 /**
  * Releases orphans in the background. An orphan is an acquisition that was cancelled while its command was in flight, or a
- * hold whose last `unlock()` could not reach the server. Each release is retried until the server has answered it, or until
- * the lease has surely ended.
+ * hold whose last `unlock()` could not reach the server. Each release is retried until the server has answered it, until it has
+ * refused it for a minute, or until the lease has surely ended.
  */
 export class OrphanReleaser {
   private readonly inProgress = new Set<Promise<void>>()
@@ -72,12 +74,16 @@ export class OrphanReleaser {
 
   private release(orphan: Orphan, since: Moment): Promise<void> {
     return outsideRequests(async () => {
+      let refusedSince: Moment | undefined
       while (this.surelyElapsed(since) < orphan.lease + margin(orphan.lease)) {
         try {
           return await orphan.release()
         } catch (error) {
           const { code } = error as { code?: string }
           if (code === 'REDISSON_SHUTDOWN' || code === 'WRONG_TYPE') return
+          if (code !== 'REDIS_REFUSED') refusedSince = undefined
+          else refusedSince ??= this.clock.now()
+          if (refusedSince && this.clock.elapsedSince(refusedSince) >= RETRIED_WHILE_REFUSED) return
           await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
         }
       }

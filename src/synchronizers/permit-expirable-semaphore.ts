@@ -36,7 +36,7 @@ const COUNT = script('permit-expirable-semaphore/count', (raw) => {
 const TRY_SET_PERMITS = script('permit-expirable-semaphore/try-set-permits', Number)
 const SET_PERMITS = script('permit-expirable-semaphore/set-permits', Number)
 const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
-const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', Number)
+const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
 /** The answer of `get-lease-time` for a permit that is not in use. */
@@ -148,17 +148,18 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
     this.context.assertOpen()
-    const args = [lease ?? 0, ...this.messages, id]
-    const update = async () => (await this.requests.run(UPDATE_LEASE_TIME, args, true)).value === 1
-    const own = this.ownLease(id)
-    return await (own ? own.set(lease, update) : update())
+    const update = (ms: number) => this.requests.run(UPDATE_LEASE_TIME, [ms, ...this.messages, id], true)
+    const [own] = this.ownLeases([id])
+    return own ? await own.set(lease, update) : (await update(lease ?? 0)).value
   }
 
-  /** The lease of a permit that this client holds as an object. */
-  private ownLease(id: string): PermitLease | undefined {
+  /** The leases of those permits that this client holds as objects. */
+  private ownLeases(ids: readonly string[]): PermitLease[] {
+    const wanted = new Set(ids)
+    const own: PermitLease[] = []
     for (const lease of this.context.leases.live.on(this.target.key))
-      if (lease instanceof PermitLease && lease.id === id) return lease
-    return undefined
+      if (lease instanceof PermitLease && wanted.has(lease.id)) own.push(lease)
+    return own
   }
 
   async getLeaseTime(permit: string): Promise<number> {
@@ -226,10 +227,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   private async releasePermits(ids: readonly string[], all: boolean) {
     this.context.assertNotClosed()
+    const own = this.ownLeases(ids)
+    // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
+    if (!all) for (const lease of own) lease.wasReleased()
     const { value, connectionBroke } = await this.scripts.release(ids, all)
     // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
     const areGone = value.states.every((state) => state === 'absent')
-    if (!connectionBroke || (all && !areGone)) return value.states
-    return value.states.map((state) => (state === 'absent' ? 'released' : state))
+    const mayBeReleased = connectionBroke && (!all || areGone)
+    const states = value.states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
+    if (states.every((state) => state === 'released')) for (const lease of own) lease.wasReleased()
+    return states
   }
 }

@@ -1,8 +1,9 @@
 import { inspect } from 'node:util'
-import { PermitNotHeldError, RedisUnavailableError } from '../api/errors'
+import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Permit } from '../api/permit'
 import { decodeLeaseEnds, Lease, type LossReason, type Renewal } from '../leases/lease'
 import { script } from '../scripts/script'
+import type { Reply } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { type PermitScripts, timeoutsKey } from './expirable-permit-scripts'
@@ -24,6 +25,8 @@ const RENEWAL: Renewal = {
 export class PermitLease extends Lease {
   /** The last command that sets its lease, until it is answered. */
   private lastUpdate: Promise<boolean> | undefined
+  /** It was given a lease, so its end is no loss. */
+  private endsWithItsLease: boolean
 
   constructor(
     readonly scripts: PermitScripts,
@@ -43,6 +46,7 @@ export class PermitLease extends Lease {
       channel,
     }
     super(context.clock, leased, id, RENEWAL, granted, leaseTime ?? context.lockWatchdogTimeout)
+    this.endsWithItsLease = leaseTime !== undefined
   }
 
   get needsWatchdog(): boolean {
@@ -50,10 +54,11 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * Sets its lease by this command, after earlier ones; undefined: without end. `update` resolves with whether the permit is in
-   * use. While the command is in flight, the client assumes no more than this lease.
+   * Sets its lease after earlier calls; undefined: the watchdog renews it. `update` sets a lease on the server, and resolves with
+   * whether the permit is in use. While the command is in flight, the client assumes no more than this lease. If it fails, the
+   * permit goes on as before.
    */
-  set(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
+  set(leaseTime: number | undefined, update: (lease: number) => Promise<Reply<boolean>>): Promise<boolean> {
     const set = () => this.setAlone(leaseTime, update)
     const { lastUpdate } = this
     // Without an earlier one the command is sent at once, so that calls take effect in their order.
@@ -66,22 +71,38 @@ export class PermitLease extends Lease {
     return result
   }
 
-  private async setAlone(leaseTime: number | undefined, update: () => Promise<boolean>): Promise<boolean> {
+  private async setAlone(
+    leaseTime: number | undefined,
+    update: (lease: number) => Promise<Reply<boolean>>,
+  ): Promise<boolean> {
     const { context } = this.scripts.semaphore
+    // A lease without end on the server would outlive this process.
     const lease = leaseTime ?? context.lockWatchdogTimeout
     // The answer may be that of an earlier copy, so the lease counts from the first one.
     const began = context.clock.now()
+    const before = { leaseTime: this.leaseTime, granted: this.granted, lease: this.lease }
     this.leaseTime = leaseTime
-    this.longestLease = Math.max(this.longestLease, leaseTime ?? Number.POSITIVE_INFINITY)
+    this.longestLease = Math.max(this.longestLease, lease)
     this.mayShorten(began, lease)
     context.leases.update(this)
-    const isInUse = await update()
-    if (this.state !== 'held') return isInUse
-    if (isInUse) {
+    try {
+      const { value: isInUse, acknowledged } = await update(lease)
+      if (this.state !== 'held') return isInUse
+      if (!isInUse) {
+        this.lose('gone')
+        return false
+      }
+      this.endsWithItsLease = leaseTime !== undefined
       this.reset(began, lease)
-      context.leases.update(this)
-    } else this.lose('gone')
-    return isInUse
+      if (acknowledged) this.replicatedUpTo(began)
+      return true
+    } catch (error) {
+      this.leaseTime = before.leaseTime
+      if (error instanceof RedisRefusedError) this.reset(before.granted, before.lease)
+      throw error
+    } finally {
+      if (this.state === 'held') context.leases.update(this)
+    }
   }
 
   get holder(): string {
@@ -107,7 +128,7 @@ export class PermitLease extends Lease {
     const error = this.notHeld(
       reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.lease} ms ran out`,
     )
-    if (reason === 'lease' && !this.needsWatchdog) return this.end('expired', error)
+    if (reason === 'lease' && this.endsWithItsLease) return this.end('expired', error)
     this.end('lost', error)
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
@@ -139,6 +160,13 @@ export class PermitLease extends Lease {
       }
       throw error
     }
+  }
+
+  /** It was released by its id. */
+  wasReleased(): void {
+    if (this.state !== 'held') return
+    this.state = 'released'
+    this.scripts.semaphore.context.leases.end(this)
   }
 
   notHeld(why: string): PermitNotHeldError {
@@ -174,16 +202,20 @@ export class AcquiredPermit implements Permit {
     return this.lease.checkLive()
   }
 
+  private get isReleased(): boolean {
+    return this.released || this.lease.state === 'released'
+  }
+
   async release(): Promise<void> {
     const { lease } = this
-    if (this.released) throw lease.notHeld('it was released already')
+    if (this.isReleased) throw lease.notHeld('it was released already')
     lease.scripts.semaphore.context.assertNotClosed()
     this.released = true
     await lease.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.released) await this.release()
+    if (!this.isReleased) await this.release()
   }
 
   // A log must not show the client inside, which has credentials.

@@ -275,9 +275,10 @@ describe('A semaphore whose permits expire', () => {
       'no',
     )
     expect(await semaphore.availablePermits()).to.equal(1)
+    const other = (await createRedisson()).getPermitExpirableSemaphore(name)
     const lost = await rejection(
       semaphore.withPermit(async ({ id }) => {
-        await semaphore.release(id)
+        await other.release(id)
         return 'done'
       }),
     )

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../src/client/client'
-import { PermitNotHeldError } from '../../src/index'
+import { PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { FastClock } from '../kit/fast-clock'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -50,6 +51,103 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
       expect(await redis.get(name)).to.equal('1')
       expect(lost).to.deep.equal([])
     })
+
+  it('A permit that updateLeaseTime(-1) gives to the watchdog is free again after its holder died (V8)', async () => {
+    const redisson = await createRedisson({ lockWatchdogTimeout: 1_000 })
+    const semaphore = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    await semaphore.trySetPermits(1)
+    const permit = await semaphore.acquirePermit({ leaseTime: 60_000 })
+    expect(await semaphore.updateLeaseTime(permit.id, -1)).to.equal(true)
+    expect(await semaphore.getLeaseTime(permit.id)).to.be.within(1, 1_000)
+    await sleep(1_500)
+    expect(permit.isHeld, 'it is renewed').to.equal(true)
+    expect(await semaphore.getLeaseTime(permit.id)).to.be.within(1, 1_000)
+  })
+
+  for (const [error, code] of [
+    ["NOPERM this user has no permissions to run the 'zadd' command", 'REDIS_REFUSED'],
+    ["OOM command not allowed when used memory > 'maxmemory'", 'REDIS_UNAVAILABLE'],
+  ] as const)
+    it(`A permit whose updateLeaseTime() is answered ${error.split(' ')[0]} goes on being renewed, and its loss is told (V9)`, async () => {
+      const transport = tapped(async (sent) => {
+        if (sent.name === 'permit-expirable-semaphore/update-lease-time') throw new Error(error)
+        return await sent.pass()
+      })
+      const redisson = await createRedisson(
+        { lockWatchdogTimeout: 1_000 },
+        { transport, unavailableAfter: 300 },
+      )
+      redisson.on('error', () => {})
+      const name = uniqueName('permits')
+      const semaphore = redisson.getPermitExpirableSemaphore(name)
+      await semaphore.trySetPermits(1)
+      const permit = await semaphore.acquirePermit()
+      expect(await rejection(semaphore.updateLeaseTime(permit.id, 900))).to.have.property('code', code)
+      await sleep(1_500)
+      expect(permit.isHeld, 'it is renewed').to.equal(true)
+      const lost = new Promise((resolve) => redisson.once('permitLost', resolve))
+      await (await openRedis()).del(`{${name}}:timeout`)
+      await lost
+    })
+
+  for (const [how, release] of [
+    ['release(id)', (semaphore, id) => semaphore.release(id)],
+    ['release([id])', (semaphore, id) => semaphore.release([id])],
+    ['tryRelease(id)', (semaphore, id) => semaphore.tryRelease(id)],
+    ['tryRelease([id])', (semaphore, id) => semaphore.tryRelease([id])],
+  ] as [string, (semaphore: RPermitExpirableSemaphore, id: string) => Promise<unknown>][])
+    it(`A permit object is released by ${how} (V10)`, async () => {
+      const { semaphore, lost } = await newSemaphore()
+      const permit = await semaphore.acquirePermit()
+      await release(semaphore, permit.id)
+      expect(permit.isHeld).to.equal(false)
+      expect(permit.signal.aborted).to.equal(false)
+      await permit[Symbol.asyncDispose]()
+      expect(await rejection(permit.release())).to.be.instanceOf(PermitNotHeldError)
+      const next = await semaphore.acquirePermit()
+      expect(next.isHeld).to.equal(true)
+      expect(lost).to.deep.equal([])
+    })
+
+  it('tryRelease() of a list that it does not release leaves a permit object held (V10)', async () => {
+    const { semaphore } = await newSemaphore()
+    const permit = await semaphore.acquirePermit()
+    expect(await semaphore.tryRelease([permit.id, '0'.repeat(32)])).to.equal(0)
+    expect(permit.isHeld).to.equal(true)
+    await permit.release()
+  })
+
+  it('After a failover a permit has the lease that updateLeaseTime() set and a replica has (V15)', async () => {
+    const { redisson, semaphore } = await newSemaphore()
+    const permit = await semaphore.acquirePermit({ leaseTime: 700 })
+    expect(await semaphore.updateLeaseTime(permit.id, 60_000)).to.equal(true)
+    // As after a reconnect to another primary.
+    redisson.internals.leases.countFromReplicas()
+    await sleep(900)
+    expect(permit.isHeld).to.equal(true)
+    await permit.release()
+  })
+
+  it('A permit without a lease whose release is refused is not retried for ever (V27)', async () => {
+    let refused = 0
+    const abort = new AbortController()
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'permit-expirable-semaphore/acquire') {
+        const reply = (await sent.pass()) as number[]
+        if (reply[0] === 1) abort.abort(new Error('enough'))
+        return reply
+      }
+      if (sent.name !== 'permit-expirable-semaphore/release') return await sent.pass()
+      refused++
+      throw new Error("NOPERM this user has no permissions to run the 'zrem' command")
+    })
+    const { redisson, semaphore } = await newSemaphore({ transport, clock: new FastClock(50) })
+    redisson.on('error', () => {})
+    const acquiring = semaphore.acquire({ permits: 1, signal: abort.signal })
+    expect((await rejection(acquiring)).message).to.equal('enough')
+    await waitUntil('it gave up', () => redisson.internals.orphans.size === 0, 10_000)
+    expect(refused).to.be.within(2, 200)
+  })
 
   it('A permit that is found gone by updateLeaseTime() is lost at once (P7)', async () => {
     const { name, semaphore, lost } = await newSemaphore()

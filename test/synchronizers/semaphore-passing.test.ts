@@ -139,6 +139,23 @@ describe('Permits that go from one caller to the next of the same client', () =>
     await waitUntil('the permit is back', async () => (await free.availablePermits()) === 1, 5_000)
   })
 
+  it('shutdown({ timeout: 0 }) loses no permit whose acquisition or release is in flight (V12)', async () => {
+    const watching = (await createRedisson()).getSemaphore(uniqueName('semaphore'))
+    await watching.trySetPermits(60)
+    let taken = 0
+    for (let round = 0; round < 60; round++) {
+      const redisson = await createRedisson()
+      const semaphore = redisson.getSemaphore(watching.getName())
+      if (round % 3 === 0) await semaphore.acquire()
+      const changing = round % 3 === 0 ? semaphore.release() : semaphore.acquire().then(() => taken++)
+      const changed = changing.catch(() => {})
+      for (let turn = 0; turn < round % 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+      await redisson.shutdown({ timeout: 0 })
+      await changed
+    }
+    expect((await watching.availablePermits()) + taken).to.equal(60)
+  })
+
   it('addPermits() with a negative number takes effect though permits are passed on', async () => {
     const [hot, other] = await Promise.all([createRedisson(), createRedisson()])
     const name = uniqueName('semaphore')

@@ -41,6 +41,7 @@ export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
   /** The logical thread that acquired it, which may have ended. */
   thread: LogicalThread | undefined
+  onLost: (() => void) | undefined
   private unlocked = false
   private loss: LockLostError | undefined
   private controller: AbortController | undefined
@@ -104,11 +105,9 @@ export class MembersHold implements MultiLockHold {
     for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
   }
 
-  /** Looks again after `ms`, and calls back if the hold is lost by then. */
-  whenLostAfter(ms: number, callback: () => void): void {
-    const timer = this.group.context.clock.after(ms, () => {
-      if (!this.checkHeld()) callback()
-    })
+  /** Notices a loss after `ms` at the latest, also if no code asks. */
+  checkAfter(ms: number): void {
+    const timer = this.group.context.clock.after(ms, () => this.checkHeld())
     this.stopWatching.push(() => timer.cancel())
   }
 
@@ -139,7 +138,7 @@ export class MembersHold implements MultiLockHold {
       if (signal.aborted) this.memberGone(signal.reason)
       else this.stopWatching.push(onAbort(signal, () => this.memberGone(signal.reason)))
     }
-    if (validity) this.whenLostAfter(validity.ms - group.context.clock.elapsedSince(validity.since), () => {})
+    if (validity) this.checkAfter(validity.ms - group.context.clock.elapsedSince(validity.since))
     if (this.loss) this.stop()
   }
 
@@ -159,6 +158,7 @@ export class MembersHold implements MultiLockHold {
     )
     this.stop()
     this.abort?.(this.loss)
+    this.onLost?.()
   }
 
   private stop() {

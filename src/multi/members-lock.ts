@@ -157,11 +157,12 @@ export abstract class MembersLock {
     const entry = table.getOrCreate(key)
     entry.hold ??= { lockId: this.lockId, place, levels: [] }
     const own = entry.hold
-    own.levels.push(hold)
-    if (leaseTime !== undefined)
-      hold.whenLostAfter(leaseTime, () => {
-        if (!own.levels.some(isLive)) table.retire(key, own)
-      })
+    own.levels.splice(0, own.levels.length, ...own.levels.filter(isLive), hold)
+    if (leaseTime === undefined) return
+    hold.onLost = () => {
+      if (!own.levels.some(isLive)) table.retire(key, own)
+    }
+    hold.checkAfter(leaseTime)
   }
 
   /** Removes the hold that an `unlock()` settles, and returns it. */

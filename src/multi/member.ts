@@ -2,6 +2,7 @@ import { describe } from '../api/arguments'
 import type { Lockable } from '../api/lockable'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import { quote } from '../util/quote'
 
 /** One lock of a multi lock or a RedLock. */
 export interface Member {
@@ -16,6 +17,7 @@ export interface Member {
 export interface MemberGroup {
   /** For messages. */
   readonly name: string
+  readonly lockId: string
   /** The client that made the lock; the members may belong to others. */
   readonly context: Context
   /** In the global order. */
@@ -37,7 +39,7 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
     const same = server ? `${server.id}/${server.db} ${identity.key}` : id
     if (seen.has(same))
       throw new RangeError(
-        `A ${what} got the lock ${JSON.stringify(name)} twice. Give each member another key, another database or another ` +
+        `A ${what} got the lock ${quote(name)} twice. Give each member another key, another database or another ` +
           'server.',
       )
     seen.add(same)

@@ -8,6 +8,8 @@ import {
 } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
+import type { Caller } from '../ownership/caller'
+import type { HoldRef, OwnedHold } from '../ownership/hold-table'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
@@ -39,8 +41,8 @@ export interface Validity {
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
-  /** The logical thread that acquired it, which may have ended. */
-  thread: LogicalThread | undefined
+  /** What its caller holds; `lock()` and `tryLock()` set it. */
+  hold!: LevelsHold
   onLost: (() => void) | undefined
   private unlocked = false
   private loss: LockLostError | undefined
@@ -53,6 +55,10 @@ export class MembersHold implements MultiLockHold {
     private readonly parts: readonly Part[],
     private readonly validity: Validity | undefined,
   ) {}
+
+  get thread(): LogicalThread | undefined {
+    return this.hold.thread
+  }
 
   get lockName(): string {
     return this.group.name
@@ -211,6 +217,46 @@ export class MembersHold implements MultiLockHold {
     return new IllegalMonitorStateError(
       `This hold on the lock ${quote(name)} was released already (client ${context.clientId}). Release a hold once.`,
     )
+  }
+}
+
+/** What `lock()` and `tryLock()` acquired for one caller over the same members: a level each. */
+export class LevelsHold implements OwnedHold {
+  readonly levels: MembersHold[] = []
+
+  private constructor(
+    readonly lockId: string,
+    /** The logical thread of the caller, which may have ended. */
+    public thread: LogicalThread | undefined,
+    private readonly place: HoldRef<LevelsHold> | undefined,
+  ) {}
+
+  /** The hold of this caller, or a new one; always a new one where each acquisition is an owner of its own. */
+  static of(caller: Caller<LevelsHold>, { lockId }: MemberGroup): LevelsHold {
+    const place = caller.entryToAcquire(lockId)
+    const entry = place?.table.getOrCreate(place.key)
+    const hold = entry?.hold ?? new LevelsHold(lockId, caller.thread, place)
+    if (entry) entry.hold = hold
+    return hold
+  }
+
+  /** Drops lost levels that the caller has not settled. A table keeps some of those whose lease ended. */
+  add(level: MembersHold, leaseTime: number | undefined): void {
+    const { levels, place } = this
+    level.hold = this
+    levels.splice(0, levels.length, ...levels.filter(({ isHeld }) => isHeld), level)
+    if (leaseTime === undefined || !place) return
+    level.onLost = () => {
+      if (!levels.some(({ isHeld }) => isHeld)) place.table.retire(place.key, this)
+    }
+    level.checkAfter(leaseTime)
+  }
+
+  /** Removes the newest level. */
+  take(): MembersHold {
+    const level = this.levels.pop()!
+    if (this.levels.length === 0) this.place?.table.forget(this.place.key, this)
+    return level
   }
 }
 

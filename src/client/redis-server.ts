@@ -1,6 +1,5 @@
 import type { ResolvedOptions } from '../api/options'
 import { CommandConnection } from '../redis/command-connection'
-import { answeringServer } from '../redis/connect'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnOfMissingRights } from '../redis/rights'
@@ -29,8 +28,7 @@ async function connect(
   const renewAll = () => client.newServer()
   const commands = new CommandConnection(target, clock, outages, renewAll, fastPath)
   try {
-    await commands.connect()
-    const asked = await answeringServer(commands.redis, target, clock)
+    const asked = await commands.connect()
     const publishCommand = await choosePublish(asked, target, options, clock)
     const rights = warnOfMissingRights(asked, target, publishCommand, clock)
     const { source, ready } = openSource(commands, publishCommand, client)

@@ -1,17 +1,17 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
-import { reachedAt, readyNode } from './cluster-nodes'
-import { connectOrFail, inTime, isReplyError, refuseWrongMode, unavailable } from './connect'
-import { classify, withoutSecrets } from './errors'
+import { reachedAt } from './cluster-nodes'
+import { answeringServer, connectOrFail, inTime, refuseWrongMode, unavailable } from './connect'
+import { classify, isReplyError, withoutSecrets } from './errors'
 import { rawCommandsWork, sendRawScript } from './fast-path/raw-command'
 import { BrokenConnections } from './fencing/broken-connections'
 import { ClusterFences } from './fencing/cluster-fences'
 import { ConnectionFence } from './fencing/connection-fence'
 import { ServerIdentity } from './fencing/server-identity'
-import { logInToNodesQuietly, openChecked, SelectRefusedError, wasChecked } from './handshake'
 import { pingOrDisconnect } from './health-check'
-import { openSocketsOutsideRequests } from './open-sockets-outside-requests'
+import { openSocketsOutsideRequests, prepareNode, SelectRefusedError, wasChecked } from './ioredis-internals'
+import { openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import type { OutageReporter } from './outage-reporter'
 import { reconnectUnless } from './reconnect'
@@ -29,7 +29,6 @@ export class CommandConnection {
   private closed = false
   /** @internal For tests: whether scripts take the fast path. */
   usesFastPath = false
-  private findingOut = false
 
   constructor(
     readonly target: RedisTarget,
@@ -79,17 +78,12 @@ export class CommandConnection {
       redisOptions: connectionOptions(target, { reconnectOnError: null, enableReadyCheck: false }),
     })
     openSocketsOutsideRequests(cluster)
-    logInToNodesQuietly(cluster)
     cluster.on('error', (error: unknown) => this.failed(error))
     cluster.on('ready', () => this.admitted())
     cluster.on('node error', (error: unknown) => {
       if (classify(error) !== 'connection') this.met(error)
     })
-    cluster.on('+node', (node: Redis) => {
-      node.on('ready', () => this.findOutInCluster(cluster))
-      ignoreUnheardAsking(node)
-      openSocketsOutsideRequests(node)
-    })
+    cluster.on('+node', prepareNode)
     // ioredis connects to another node only when it sends a command there.
     cluster.on('-node', () => this.onNewServer())
     return cluster
@@ -129,33 +123,24 @@ export class CommandConnection {
   }
 
   /**
-   * Resolves once the server answers. Rejects with RedisUnavailableError within the target's connect timeout, and with
-   * TypeError if the address belongs to another kind of server than the target says.
+   * Resolves once the server answers, with the connection to it, or to the first node of a cluster that answers. Rejects with
+   * RedisUnavailableError within the target's connect timeout, and with TypeError if the address belongs to another kind of
+   * server than the target says.
    */
-  async connect(): Promise<void> {
+  async connect(): Promise<Redis> {
     await connectOrFail(this.redis, this.target, this.clock)
     if (this.redis instanceof Redis && !wasChecked(this.redis))
       throw unavailable(new Error('the installed ioredis does not let its handshake be checked'), this.target)
     if (this.target.kind === 'standalone' && this.redis instanceof Redis)
       await refuseWrongMode(this.redis, this.target, this.clock)
-    if (!this.mayUseFastPath) return
-    if (this.redis instanceof Cluster) return void this.findOutInCluster(this.redis)
+    const answering = await answeringServer(this.redis, this.target, this.clock)
     try {
-      this.usesFastPath = await inTime(rawCommandsWork(this.redis), this.target, this.clock)
+      this.usesFastPath =
+        this.mayUseFastPath && (await inTime(rawCommandsWork(answering), this.target, this.clock))
     } catch (error) {
       throw unavailable(error, this.target)
     }
-  }
-
-  // Runs in the background, because the node that it asks may hang. Until a node has answered, scripts take the ordinary
-  // path through ioredis.
-  private async findOutInCluster(cluster: Cluster): Promise<void> {
-    if (this.usesFastPath || this.findingOut || !this.mayUseFastPath) return
-    const asked = readyNode(cluster)
-    if (!asked) return
-    this.findingOut = true
-    this.usesFastPath = await rawCommandsWork(cluster, asked)
-    this.findingOut = false
+    return answering
   }
 
   /**
@@ -200,16 +185,4 @@ export class CommandConnection {
     this.fences.close()
     this.redis.disconnect()
   }
-}
-
-/**
- * After ASK, ioredis sends ASKING and drops its promise. If that node is gone, the promise would cause an unhandled rejection.
- */
-function ignoreUnheardAsking(node: Redis): void {
-  const { asking } = node
-  node.asking = ((...args: Parameters<typeof asking>) => {
-    const answer = asking.apply(node, args)
-    answer.catch(() => {})
-    return answer
-  }) as typeof asking
 }

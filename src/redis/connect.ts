@@ -3,7 +3,7 @@ import { type Cluster, Redis } from 'ioredis'
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
-import { classify, withoutSecrets } from './errors'
+import { classify, isReplyError, withoutSecrets } from './errors'
 import type { RedisTarget } from './target'
 
 /**
@@ -101,10 +101,6 @@ export function unavailable(reason: unknown, target: RedisTarget): RedisRefusedE
   return refused
     ? new RedisRefusedError(message, cause.message, { cause })
     : new RedisUnavailableError(message, { cause })
-}
-
-export function isReplyError(error: unknown): boolean {
-  return (error as Error).name === 'ReplyError'
 }
 
 function isVague(error: unknown): boolean {

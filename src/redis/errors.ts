@@ -55,7 +55,12 @@ export function classify(error: unknown): FailureKind {
   if (CONNECTION.test(message)) return 'connection'
   if (REFUSED.test(message)) return 'refused'
   if (TRANSIENT.test(message) || REDIRECTED.test(message) || DEMOTED.test(message)) return 'transient'
-  return (error as Error).name === 'ReplyError' ? 'refused' : 'final'
+  return isReplyError(error) ? 'refused' : 'final'
+}
+
+/** Whether the server answered with this error. ioredis gives it this name. */
+export function isReplyError(error: unknown): error is Error {
+  return (error as Error).name === 'ReplyError'
 }
 
 /** Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken effect. */

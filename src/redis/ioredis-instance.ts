@@ -1,5 +1,6 @@
 import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis'
 import type { RedisInstance } from '../api/redis-source'
+import { selectedDatabase, startNodesOf } from './ioredis-internals'
 
 const METHODS = ['connect', 'disconnect', 'duplicate', 'sendCommand', 'on']
 
@@ -9,8 +10,8 @@ export function isRedis(source: object): source is Redis {
 }
 
 export function isCluster(source: object): source is Cluster {
-  const { isCluster, startupNodes } = source as { isCluster?: unknown; startupNodes?: unknown }
-  return isCluster === true && Array.isArray(startupNodes) && isInstance(source, [...METHODS, 'nodes'])
+  const { isCluster } = source as { isCluster?: unknown }
+  return isCluster === true && startNodesOf(source) !== undefined && isInstance(source, [...METHODS, 'nodes'])
 }
 
 function isInstance(source: object, methods: readonly string[]): boolean {
@@ -27,19 +28,13 @@ export function isSomeClient(source: object): boolean {
   return ['connect', 'duplicate', 'sendCommand'].some((name) => hasMethods(source, [name]))
 }
 
-/**
- * The options of an instance. The database is the current one, which the caller may have changed by SELECT. While an instance
- * reconnects, ioredis keeps it in `prevCondition`, and `condition` has the database of the options.
- */
+/** The options of an instance, with the database in which it is. */
 export function optionsOf(redis: Redis): RedisOptions {
-  type Condition = { select?: number } | null
-  const { condition, prevCondition } = redis as unknown as Record<string, Condition | undefined>
-  const selected = (prevCondition ?? condition)?.select
-  return selected === undefined ? redis.options : { ...redis.options, db: selected }
+  return { ...redis.options, db: selectedDatabase(redis) }
 }
 
 /** The nodes that a cluster knows now, or its start nodes while it knows none. */
 export function nodesOf(cluster: Cluster): readonly ClusterNode[] {
   const current = cluster.nodes('all').map(({ options }) => options as ClusterNode)
-  return current.length > 0 ? current : (cluster as unknown as { startupNodes: ClusterNode[] }).startupNodes
+  return current.length > 0 ? current : startNodesOf(cluster)!
 }

@@ -1,5 +1,5 @@
-import type { Redis, RedisOptions } from 'ioredis'
-import { openChecked } from './handshake'
+import { Redis, type RedisOptions } from 'ioredis'
+import { checkDatabase, logInQuietly, openSocketsOutsideRequests } from './ioredis-internals'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
 
@@ -8,6 +8,17 @@ export const NO_RESENDING = {
   autoResubscribe: false,
   maxRetriesPerRequest: 0,
 } as const satisfies RedisOptions
+
+/**
+ * Makes a connection that becomes ready only when it is in its database. With `enableReadyCheck: false` it sends no INFO.
+ */
+export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }): Redis {
+  const redis = new Redis({ ...options, enableReadyCheck: true })
+  openSocketsOutsideRequests(redis)
+  checkDatabase(redis, options.enableReadyCheck !== false)
+  logInQuietly(redis)
+  return redis
+}
 
 /** Opens a separate connection to one node of a cluster, by the address that `reachedAt` tells. */
 export function openNode(target: RedisTarget, address: string): Redis {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import type { RedissonOptions } from '../../src/index'
-import { judgeLogin } from '../../src/redis/handshake'
+import { judgeLogin } from '../../src/redis/ioredis-internals'
 import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import {
   type ClusterSetup,

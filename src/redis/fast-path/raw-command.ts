@@ -43,66 +43,56 @@ function encode(
   return bytes
 }
 
+const NO_ARGUMENTS: string[] = []
+
 /**
- * A command that ioredis queues, resends and answers like its own, but that is made in a fraction of the time. Without
- * contention, the constructors of ioredis for the two commands of a lock cost more than all code of this package.
- *
- * It has the fields and the methods of a Command, but does not run its constructor. `rawCommandsWork` finds out whether the
- * installed ioredis accepts that.
+ * A command of ioredis that has its bytes already. The encoding by ioredis, and its search for keys and its promises, would
+ * cost more than all other code of this package. `rawCommandsWork` finds out whether the installed ioredis carries it.
  */
-class RawCommand {
-  readonly isTraced = true
-  readonly inTransaction = false
-  readonly transformed = true
-  readonly replyEncoding = 'utf8'
-  readonly errorStack = undefined
-  isResolved = false
-  isSettled = false
-  protocol = 2
-  replyMapping = 'legacy'
-  /** ioredis returns it to the sender of the command. */
-  readonly promise = undefined
-
+class RawCommand extends Command {
   constructor(
-    readonly name: string,
-    readonly keys: readonly string[],
-    readonly args: readonly (string | number)[],
+    name: string,
+    private readonly scriptKeys: readonly string[],
+    args: readonly (string | number)[],
     private readonly bytes: string,
-    private readonly answered: (value: unknown) => void,
-    private readonly failed: (error: unknown) => void,
-  ) {}
-
-  // Own properties, as in ioredis: tracing libraries read them and call them without the command.
-  readonly resolve = (value: unknown): void => {
-    if (this.isSettled) return
-    this.isResolved = this.isSettled = true
-    // Numbers and nil, the usual answers of scripts, need no transformation.
-    this.answered(typeof value === 'object' && value !== null ? asCommand(this).transformReply(value) : value)
-  }
-
-  readonly reject = (error: unknown): void => {
-    if (this.isSettled) return
-    this.isSettled = true
-    this.failed(error)
+    answered: (value: unknown) => void,
+    failed: (error: unknown) => void,
+  ) {
+    // Without arguments, which ioredis would copy and convert.
+    super(name, NO_ARGUMENTS)
+    this.args = args as (string | number)[]
+    this.isTraced = true
+    // Own properties, as in ioredis: tracing libraries read them and call them without the command. The promise of ioredis is
+    // never settled, so a script that fails causes no unhandled rejection.
+    this.resolve = (value) => {
+      if (this.isSettled) return
+      this.isResolved = this.isSettled = true
+      answered(decoded(value))
+    }
+    this.reject = (error) => {
+      if (this.isSettled) return
+      this.isSettled = true
+      failed(error)
+    }
   }
 
   /** ioredis calls this each time it writes the command to a server. */
-  toWritable(stream: Writable): string {
-    coalesceWrites(stream)
+  override toWritable(stream: object): string {
+    coalesceWrites(stream as Writable)
     return this.bytes
   }
 
   /** The Cluster of ioredis finds the node by the first of these keys. */
-  getKeys(): readonly string[] {
-    return this.keys
+  override getKeys(): string[] {
+    return this.scriptKeys as string[]
   }
 }
-Object.setPrototypeOf(RawCommand.prototype, Command.prototype)
 
-interface ReplyTransformer {
-  transformReply(value: unknown): unknown
+/** Numbers and nil, the usual answers of scripts, stay as they are. ioredis gives texts as bytes. */
+function decoded(value: unknown): unknown {
+  if (value instanceof Buffer) return value.toString()
+  return Array.isArray(value) ? value.map(decoded) : value
 }
-const asCommand = (command: RawCommand) => command as unknown as Command & ReplyTransformer
 
 /** Sends a script whose answer is text, a number, or an array of these. Calls back in the tick in which the answer arrives. */
 export function sendRawScript(
@@ -115,31 +105,24 @@ export function sendRawScript(
   failed: (error: unknown) => void,
 ): void {
   const bytes = encode(how, script, keys, args)
-  redis.sendCommand(asCommand(new RawCommand(how, keys, args, bytes, answered, failed)))
-}
-
-/** In a cluster: the node that `rawCommandsWork` asks, and a slot of that node. */
-export interface AskedNode {
-  readonly node: Redis
-  readonly slot: number
+  redis.sendCommand(new RawCommand(how, keys, args, bytes, answered, failed))
 }
 
 /**
  * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary PING behind it. When the ordinary
  * one is answered, the raw one must have been answered, too.
  */
-export async function rawCommandsWork(redis: Redis | Cluster, asked?: AskedNode): Promise<boolean> {
+export async function rawCommandsWork(redis: Redis): Promise<boolean> {
   let answered = false
   const note = () => {
     answered = true
   }
-  const raw = asCommand(new RawCommand('ping', [], [], '*1\r\n$4\r\nping\r\n', note, note))
   try {
-    redis.sendCommand(asked ? Object.assign(raw, { slot: asked.slot }) : raw)
+    redis.sendCommand(new RawCommand('ping', [], [], '*1\r\n$4\r\nping\r\n', note, note))
   } catch {
     return false
   }
   // A PING that the server refuses is answered, too.
-  await (asked?.node ?? redis).ping().catch(() => {})
+  await redis.ping().catch(() => {})
   return answered
 }

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Clock } from '../../util/clock'
 import { classify } from '../errors'
+import { unanswered } from '../ioredis-internals'
 import type { BrokenConnection, BrokenConnections } from './broken-connections'
 
 const RETRY_AFTER = 250
@@ -129,9 +130,4 @@ export class ConnectionFence {
     this.pending.delete(fence)
     fence.broken.settle(state)
   }
-}
-
-/** How many commands the server has not answered. ioredis offers no public way to know this. */
-function unanswered(redis: Redis): number {
-  return (redis as unknown as { commandQueue?: { length: number } }).commandQueue?.length ?? 1
 }

@@ -1,5 +1,5 @@
 import { type Cluster, Redis } from 'ioredis'
-import { runIdOf } from '../handshake'
+import { runIdOf } from '../ioredis-internals'
 import type { RedisTarget } from '../target'
 
 /** The identity of a member's server, as a multi lock needs it. */

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../../util/clock'
 import { classify } from '../errors'
-import { SelectRefusedError } from '../handshake'
 import { pingOrDisconnect } from '../health-check'
+import { SelectRefusedError } from '../ioredis-internals'
 import { reconnectUnless } from '../reconnect'
 import { onlineReplicas } from '../replication-info'
 

@@ -1,0 +1,176 @@
+import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis'
+import { outsideRequests } from '../util/async-context'
+import { isReplyError } from './errors'
+
+// All that this package needs of ioredis beyond its public events and options. Methods are replaced on connections of the
+// client only, never on a prototype and never on an instance of the caller. What happens where another version of ioredis
+// differs:
+//
+// | what | why | if ioredis differs |
+// | --- | --- | --- |
+// | `select`, `info` | a connection is used only in its database | create() refuses it: `wasChecked` |
+// | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
+// | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
+// | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
+// | `connect` | sockets would belong to the request that opens them | they do |
+// | `commandQueue` | whether a broken connection has commands in flight | each is taken for one that has |
+// | `condition`, `prevCondition` | the database that a caller's instance selected | `redis` is refused with a TypeError |
+// | `startupNodes` | the nodes of a caller's cluster that has not connected | it is not recognised: a TypeError |
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+/** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
+export class SelectRefusedError extends Error {
+  // ioredis gives this name to the error replies of a server.
+  override readonly name = 'ReplyError'
+
+  constructor(db: number, reply: string) {
+    super(`${reply}: the connection is not in database ${db} and is not used`)
+  }
+}
+
+const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|support)|disabled/i
+const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
+const TAKES_NO_USERNAME = /wrong number of arguments for 'auth' command/
+
+const ignore = () => {}
+/** Only of connections that passed the check. */
+const runIds = new WeakMap<Redis, string | undefined>()
+
+/**
+ * Makes a connection ready only when it is in its database. When SELECT fails, ioredis itself reports that and goes on in
+ * database 0, and would send there what waits. Before `ready` it asks for INFO. That call selects the database first, and has
+ * no answer if that fails: the connection is closed, and ioredis reconnects after a back-off.
+ */
+export function checkDatabase(redis: Redis, asksForInfo: boolean): void {
+  const select = redis.select.bind(redis) as Method
+  const info = redis.info.bind(redis) as Method
+  // The check reports a failed SELECT; ioredis would report it a second time.
+  const selectInHandshake: Method = (...args) =>
+    redis.status === 'connect' ? select(...args).catch(ignore) : select(...args)
+  const infoOrCheck: Method = (...args) => {
+    const done = args.at(-1)
+    if (redis.status !== 'connect' || typeof done !== 'function') return info(...args)
+    const { stream } = redis
+    const checking = check(redis.options, select, asksForInfo ? info : async () => '')
+    checking.then(
+      (answer) => {
+        runIds.set(redis, /^run_id:(\w+)/m.exec(answer)?.[1])
+        done(null, answer)
+      },
+      (error) => {
+        // ioredis would go on after an error that contains NOPERM.
+        if (redis.stream !== stream || redis.status !== 'connect') return
+        const { flushQueue } = redis as unknown as { flushQueue?(reason: unknown): void }
+        flushQueue?.call(redis, error)
+        redis.emit('error', error)
+        redis.disconnect(true)
+      },
+    )
+    return checking
+  }
+  Object.assign(redis, { select: selectInHandshake, info: infoOrCheck })
+}
+
+/** Whether the installed ioredis lets its handshake be checked. Known once a connection is ready. */
+export function wasChecked(redis: Redis): boolean {
+  return runIds.has(redis)
+}
+
+/** The run id of the server of this connection; undefined before it is ready, and if INFO was not sent or was refused. */
+export function runIdOf(redis: Redis): string | undefined {
+  return runIds.get(redis)
+}
+
+/** Resolves with the answer to INFO, if the user may ask. SELECT and INFO cost one round trip together. */
+async function check({ db }: RedisOptions, select: Method, info: Method): Promise<string> {
+  const selecting = db ? select(db) : undefined
+  const asking = info().catch((error) => {
+    // Without a right to INFO the user can still use locks.
+    if (isReplyError(error) && INFO_REFUSED.test(error.message)) return ''
+    throw error
+  })
+  asking.catch(ignore)
+  try {
+    await selecting
+  } catch (error) {
+    throw isReplyError(error) ? new SelectRefusedError(db!, error.message) : error
+  }
+  return String(await asking)
+}
+
+/** Makes a connection open its sockets in an async context that belongs to no request, also when it reconnects. */
+export function openSocketsOutsideRequests(redis: Redis | Cluster): void {
+  const { connect } = redis
+  redis.connect = (...args: Parameters<typeof connect>) => outsideRequests(() => connect.apply(redis, args))
+}
+
+/** Prevents the warnings that ioredis prints if a server or a sentinel needs no password, or knows no user names. */
+export function logInQuietly(redis: Redis): Redis {
+  const methods = redis as unknown as Record<'auth' | 'hello', Method>
+  for (const name of ['auth', 'hello'] as const) {
+    const send = methods[name].bind(redis)
+    methods[name] = (...args) => send(...args).catch(judgeLogin)
+  }
+  const { connector } = redis as unknown as {
+    connector?: { connectToSentinel?: (...args: unknown[]) => Redis }
+  }
+  const connect = connector?.connectToSentinel?.bind(connector)
+  if (connector && connect)
+    connector.connectToSentinel = (...args) => {
+      const sentinel = connect(...args)
+      // ioredis prints the errors of sentinels that report failovers.
+      sentinel.on('error', ignore)
+      return logInQuietly(sentinel)
+    }
+  return redis
+}
+
+/** Judges the server's refusal of a login. Exported for tests: only servers from before 2020 answer the second case. */
+export function judgeLogin(error: unknown): void {
+  const { message } = error as Error
+  if (NEEDS_NO_PASSWORD.test(message)) return
+  if (!TAKES_NO_USERNAME.test(message)) throw error
+  const reply = 'ERR the server takes a password without a user name, as before Redis 6: leave username out'
+  throw Object.assign(new Error(reply), { name: 'ReplyError' })
+}
+
+/** Prepares the connection to a node of a cluster. Nodes have one database only, so nothing needs a check. */
+export function prepareNode(node: Redis): void {
+  openSocketsOutsideRequests(node)
+  logInQuietly(node)
+  const methods = node as unknown as { asking: Method; duplicate(...args: unknown[]): Redis }
+  // ioredis reads the map of slots through duplicates of the nodes.
+  const duplicate = methods.duplicate.bind(node)
+  methods.duplicate = (...args) => logInQuietly(duplicate(...args))
+  // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled rejection.
+  const asking = methods.asking.bind(node)
+  methods.asking = (...args) => {
+    const answer = asking(...args)
+    answer.catch(ignore)
+    return answer
+  }
+}
+
+/** How many commands the server has not answered. */
+export function unanswered(redis: Redis): number {
+  return (redis as unknown as { commandQueue?: { length: number } }).commandQueue?.length ?? 1
+}
+
+/**
+ * The database in which an instance of the caller is, which it may have changed by SELECT. While an instance reconnects, ioredis
+ * keeps it in `prevCondition`, and `condition` has the database of the options.
+ */
+export function selectedDatabase(redis: Redis): number | undefined {
+  type Condition = { select?: number } | null
+  const { condition, prevCondition } = redis as unknown as Record<string, Condition | undefined>
+  if (!condition && !prevCondition && redis.status !== 'wait')
+    throw new TypeError('the ioredis instance does not tell its database: give the address with the database')
+  return (prevCondition ?? condition)?.select ?? redis.options.db
+}
+
+/** The nodes that a cluster of the caller was made with; undefined if this is no cluster of ioredis. */
+export function startNodesOf(cluster: object): readonly ClusterNode[] | undefined {
+  const { startupNodes } = cluster as { startupNodes?: unknown }
+  return Array.isArray(startupNodes) ? startupNodes : undefined
+}

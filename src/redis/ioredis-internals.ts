@@ -1,4 +1,4 @@
-import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis'
+import type { Cluster, ClusterNode, Command, Redis, RedisOptions } from 'ioredis'
 import { outsideRequests } from '../util/async-context'
 import { isReplyError } from './errors'
 
@@ -13,6 +13,7 @@ import { isReplyError } from './errors'
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
 // | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
 // | `connect` | sockets would belong to the request that opens them | they do |
+// | `initPromise` of a command | its promise costs 5 % of the CPU of a lock, and raw commands call back | it is made and not used |
 // | `commandQueue` | whether a broken connection has commands in flight | each is taken for one that has |
 // | `condition`, `prevCondition` | the database that a caller's instance selected | `redis` is refused with a TypeError |
 // | `startupNodes` | the nodes of a caller's cluster that has not connected | it is not recognised: a TypeError |
@@ -150,6 +151,11 @@ export function prepareNode(node: Redis): void {
     answer.catch(ignore)
     return answer
   }
+}
+
+/** Prevents that the commands of this class make a promise. Commands of other classes are not affected. */
+export function withoutPromise(commands: { prototype: Command }): void {
+  Object.assign(commands.prototype, { initPromise: ignore })
 }
 
 /** How many commands the server has not answered. */

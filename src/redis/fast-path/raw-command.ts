@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { type Cluster, Command, type Redis } from 'ioredis'
+import { withoutPromise } from '../ioredis-internals'
 import { coalesceWrites } from './write-coalescing'
 
 function bulk(word: string): string {
@@ -62,8 +63,7 @@ class RawCommand extends Command {
     super(name, NO_ARGUMENTS)
     this.args = args as (string | number)[]
     this.isTraced = true
-    // Own properties, as in ioredis: tracing libraries read them and call them without the command. The promise of ioredis is
-    // never settled, so a script that fails causes no unhandled rejection.
+    // Own properties, as in ioredis: tracing libraries read them and call them without the command.
     this.resolve = (value) => {
       if (this.isSettled) return
       this.isResolved = this.isSettled = true
@@ -87,6 +87,8 @@ class RawCommand extends Command {
     return this.scriptKeys as string[]
   }
 }
+
+withoutPromise(RawCommand)
 
 /** Numbers and nil, the usual answers of scripts, stay as they are. ioredis gives texts as bytes. */
 function decoded(value: unknown): unknown {

@@ -1,3 +1,4 @@
+import { quote } from '../util/quote'
 import {
   type AcquireArguments,
   describe,
@@ -113,7 +114,7 @@ function needUnit(call: string, time: number | undefined, unit: TimeUnit | undef
 export function permitId(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError(`a permit's id must be a string, got ${describe(value)}`)
   if (!/^[0-9a-f]{32}$/i.test(value))
-    throw new TypeError(`a permit's id has 32 hexadecimal digits, got ${JSON.stringify(value.slice(0, 100))}`)
+    throw new TypeError(`a permit's id has 32 hexadecimal digits, got ${quote(value)}`)
   return value.toLowerCase()
 }
 

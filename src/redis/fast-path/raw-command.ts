@@ -45,6 +45,7 @@ function encode(
 }
 
 const NO_ARGUMENTS: string[] = []
+const NO_OPTIONS = {}
 
 /**
  * A command of ioredis that has its bytes already. The encoding by ioredis, and its search for keys and its promises, would
@@ -60,7 +61,7 @@ class RawCommand extends Command {
     failed: (error: unknown) => void,
   ) {
     // Without arguments, which ioredis would copy and convert.
-    super(name, NO_ARGUMENTS)
+    super(name, NO_ARGUMENTS, NO_OPTIONS)
     this.args = args as (string | number)[]
     this.isTraced = true
     // Own properties, as in ioredis: tracing libraries read them and call them without the command.

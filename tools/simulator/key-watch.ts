@@ -30,18 +30,17 @@ export class KeyWatch {
   private look(server: SimulatedServer, name: string, mayBeExpired: boolean) {
     const { keyspace } = server.engine
     keyspace.time = server.time
-    const owners = ownersOf(server, name)
-    const value = typeof owners === 'number' ? owners : undefined
+    const { owners, value } = stateOf(server, name)
     const queue =
       keyspace.typeOf(`redisson_lock_queue:{${name}}`) === 'list'
         ? keyspace.read(`redisson_lock_queue:{${name}}`, 'list')
         : undefined
     const id = `${server.name} ${name}`
-    const text = `${JSON.stringify(owners)} ${queue?.join()}`
+    const text = `${value} ${owners.join()} ${queue?.join()}`
     if (this.last.get(id) !== text) {
       this.last.set(id, text)
       const fact: KeyChanged = {
-        ...{ type: 'key', at: this.world.time, name, owners: typeof owners === 'number' ? [] : owners },
+        ...{ type: 'key', at: this.world.time, name, owners },
         ...(this.isSingle ? {} : { server: server.name }),
         ...(value === undefined ? {} : { value }),
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
@@ -76,18 +75,30 @@ function namesOf(object: SimulatedObject): readonly string[] {
   return object.members ? object.members.flatMap(namesOf) : [object.name]
 }
 
-/** Who holds the key, or the value of a counter. */
-function ownersOf({ engine: { keyspace } }: SimulatedServer, name: string): readonly string[] | number {
+interface State {
+  readonly owners: readonly string[]
+  readonly value: number | undefined
+}
+
+/** Who holds the key, and the value of a counter. */
+function stateOf({ engine: { keyspace } }: SimulatedServer, name: string): State {
   switch (keyspace.typeOf(name)) {
-    case 'hash':
-      return [...keyspace.read(name, 'hash')!.keys()].filter((field) => field !== 'mode')
+    case 'hash': {
+      const owners = [...keyspace.read(name, 'hash')!.keys()].filter((field) => field !== 'mode')
+      return { owners, value: undefined }
+    }
     case 'string': {
       const { text } = keyspace.read(name, 'string')!
-      return /^-?\d{1,9}$/.test(text) ? Number(text) : [text]
+      if (!/^-?\d{1,9}$/.test(text)) return { owners: [text], value: undefined }
+      return { owners: permitsOut(keyspace, `{${name}}:timeout`), value: Number(text) }
     }
-    case 'zset':
-      return [...keyspace.read(name, 'zset')!.keys()]
     default:
-      return []
+      return { owners: [], value: undefined }
   }
+}
+
+/** The ids of permits in use, as hex. */
+function permitsOut(keyspace: SimulatedServer['engine']['keyspace'], key: string): readonly string[] {
+  if (keyspace.typeOf(key) !== 'zset') return []
+  return [...keyspace.read(key, 'zset')!.keys()].map((id) => Buffer.from(id, 'latin1').toString('hex'))
 }

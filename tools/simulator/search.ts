@@ -1,8 +1,13 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Time } from './judge/history'
 import { judge } from './judge/judge'
 import type { SimulatorOptions } from './options'
 import { type Outcome, runSchedule } from './run-schedule'
 import type { Scene } from './scene'
+import { explain } from './story/explain'
+import { tell } from './story/text'
+import { drawTimeline, TIMELINE_THEMES } from './story/timeline'
 
 /** What is wrong in one run: found by the judge, or by the world itself. */
 export interface Finding {
@@ -80,9 +85,25 @@ export async function replay(options: SimulatorOptions): Promise<number> {
   const totals = newTotals()
   count(totals, outcome, findings.length > 0)
   if (findings.length > 0) await show(scene!, options.from, findings)
+  if (findings.length > 0 && options.shrinks) await story(scene!, options.from)
   console.log(`trace ${outcome.hash}`)
   console.log(lastLine(totals))
   return findings.length > 0 ? 1 : 0
+}
+
+/** Tells what happened with as few choices as possible, and draws it. */
+async function story(scene: Scene, seed: number) {
+  const { outcome, violation, needed, of, runs } = await explain(scene, seed)
+  console.log(`${needed} of ${of} choices are needed (${runs} runs)\n`)
+  console.log(tell(outcome.history, violation, outcome.trace))
+  for (const { message, stack } of outcome.mishaps) console.log(`${message}\n${stack}`)
+  const folder = join('.tmp', 'simulator')
+  mkdirSync(folder, { recursive: true })
+  for (const theme of TIMELINE_THEMES) {
+    const file = join(folder, `${scene.name}-${seed}-${theme.name}.svg`)
+    writeFileSync(file, drawTimeline(outcome.history, violation, theme))
+    console.log(`drawn in ${file}`)
+  }
 }
 
 async function show(scene: Scene, seed: number, findings: readonly Finding[]) {

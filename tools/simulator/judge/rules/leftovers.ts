@@ -33,6 +33,8 @@ export function judgeLeftovers({ end, history }: Reading): Violation[] {
 function mayStay(key: string, objects: readonly SimulatedObject[]): boolean {
   return objects.some(({ kind, name }) => {
     if (kind === 'fenced') return key === `redisson_lock_token:{${name}}`
+    // Permits of a client that was killed stay until a call reclaims them.
+    if (kind === 'permits' && key === `{${name}}:timeout`) return true
     if (kind === 'semaphore' || kind === 'permits' || kind === 'latch') return key === name
     return false
   })

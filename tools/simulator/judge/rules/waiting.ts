@@ -57,18 +57,33 @@ function longestBeforeFree(reading: Reading, call: Call): Asleep | undefined {
   return undefined
 }
 
+/** Callers of one process are served in their order, so a large request blocks those behind it. */
+function neededBy({ calls }: Reading, { called, begin }: Call): number {
+  let needed = called.units ?? 1
+  if (called.object.kind !== 'semaphore') return needed
+  for (const other of calls.values()) {
+    const { client, object, operation, units = 1 } = other.called
+    const isAhead = other.begin < begin && (other.end ?? Number.POSITIVE_INFINITY) > begin
+    if (isAhead && operation === 'acquire' && client === called.client && object.name === called.object.name)
+      needed = Math.max(needed, units)
+  }
+  return needed
+}
+
 interface Span {
   readonly from: Time
   readonly to: Time
 }
 
 /** When all its names were free for it at once. */
-function freeTimes(reading: Reading, { called }: Call, from: Time, to: Time): Span[] {
+function freeTimes(reading: Reading, call: Call, from: Time, to: Time): Span[] {
+  const { called } = call
+  const units = neededBy(reading, call)
   let spans: Span[] = [{ from, to }]
   for (const [name, side] of sidesOf(called.object)) {
     const facts = reading.keys.get(name)
     if (!facts) return []
-    const own = spansOf(facts, to, (event) => isFree(event, called.object.kind, side, called.units ?? 1))
+    const own = spansOf(facts, to, (event) => isFree(event, called.object.kind, side, units))
     spans = spans.flatMap((span) =>
       own
         .map((other) => ({ from: Math.max(span.from, other.from), to: Math.min(span.to, other.to) }))

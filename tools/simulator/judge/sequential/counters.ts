@@ -1,35 +1,44 @@
 import type { Action, Specification } from './specification'
 
-/** Free permits; undefined before they are set. */
-export type Permits = { readonly free: number | undefined }
+export interface Permits {
+  /** Undefined before they are set. */
+  readonly free: number | undefined
+  /** Taken for callers that had given up. Their client gives them back. */
+  readonly abandoned: number
+}
 
-const UNSET: Permits = { free: undefined }
+const UNSET: Permits = { free: undefined, abandoned: 0 }
 
 /** A semaphore, with and without leases: permits that ended are free again. */
 export const permits: Specification<Permits> = {
   initial: UNSET,
-  key: ({ free }) => String(free),
-  step({ free }, { kind, units, ok, value }) {
+  key: ({ free, abandoned }) => `${free} ${abandoned}`,
+  step(state, { kind, units, ok, value }) {
+    const { free, abandoned } = state
     const known = free ?? 0
     switch (kind) {
       case 'set':
-        if (ok === false) return free === undefined ? undefined : { free }
-        return free === undefined ? { free: units } : undefined
+        if (ok === false) return free === undefined ? undefined : state
+        return free === undefined ? { free: units, abandoned } : undefined
       case 'acquire':
-        return known >= units ? { free: known - units } : undefined
+        return known >= units ? { free: known - units, abandoned } : undefined
+      case 'abandon':
+        return known >= units ? { free: known - units, abandoned: abandoned + units } : undefined
+      case 'give-back':
+        return abandoned >= units ? { free: known + units, abandoned: abandoned - units } : undefined
       case 'release':
       case 'end':
       case 'add':
-        return { free: known + units }
+        return { free: known + units, abandoned }
       case 'drain':
         if (value !== undefined && value !== known) return undefined
-        return { free: free === undefined ? undefined : Math.min(0, known) }
+        return { free: free === undefined ? undefined : Math.min(0, known), abandoned }
       case 'look':
-        return value === undefined || value === known ? { free } : undefined
+        return value === undefined || value === known ? state : undefined
       case 'delete':
         return UNSET
       default:
-        return { free }
+        return state
     }
   },
 }

@@ -40,7 +40,12 @@ function operationsOf(call: Call, side: Action['side']): SequentialOperation[] {
     if (isAnswered && ok) return [{ id, action, begin, end }]
     // One that is not answered may take permits that no release returns. Of a lock it explains nothing.
     const mayTake = called.object.kind === 'semaphore' && !isAnswered && (failed?.mayBeApplied ?? true)
-    return mayTake ? [{ id, action, begin, end: NEVER }] : []
+    if (!mayTake) return []
+    const abandoned = { owner: '', side, units }
+    return (['abandon', 'give-back'] as const).map((each) => ({
+      ...{ id, begin, end: NEVER },
+      action: { ...abandoned, kind: each },
+    }))
   }
   if (operation === 'release') {
     if (isAnswered) return [{ id, action, begin, end }]
@@ -49,9 +54,9 @@ function operationsOf(call: Call, side: Action['side']): SequentialOperation[] {
     // It ends the hold here, and takes effect when it can, or its lease does.
     if (!failed || failed.mayBeApplied)
       return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end: NEVER }]
-    return call.hold?.side === 'permits'
-      ? []
-      : [{ id, action: { ...action, kind: 'end' }, begin: from, end: end! }]
+    // What was told before has ended then.
+    const isTold = call.hold?.side === 'permits' && call.hold.ending !== 'released'
+    return isTold ? [] : [{ id, action: { ...action, kind: 'end' }, begin: from, end: end! }]
   }
   if (operation === 'look') return isAnswered && value !== undefined ? [{ id, action, begin, end }] : []
   if (!COUNTED.includes(operation)) return []

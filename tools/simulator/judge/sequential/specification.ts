@@ -1,10 +1,15 @@
 /** One thing that happened to an object, as its sequential specification sees it. */
 export interface Action {
-  /** `end`: the hold ended without a release: it was lost, its lease ended, its client was killed. */
+  /**
+   * - `end`: the hold ended without a release: it was lost, its lease ended, its client was killed
+   * - `abandon`: permits were taken for a caller that had given up; `give-back`: they are free again
+   */
   readonly kind:
     | 'acquire'
     | 'release'
     | 'end'
+    | 'abandon'
+    | 'give-back'
     | 'set'
     | 'add'
     | 'drain'

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { MUTANTS } from '.'
+import { bundle } from './bundle'
+import type { Mutant } from './mutant'
+import type { Search } from './run-one'
+
+const ROOT = join(__dirname, '../../..')
+const execute = promisify(execFile)
+
+/** What became of one mutant. */
+export interface Calibrated {
+  readonly name: string
+  readonly row: string
+  readonly what: string
+  readonly schedules: number
+  readonly sections: number
+  readonly found?: Search['found']
+}
+
+const { values } = parseArgs({
+  options: {
+    mutants: { type: 'boolean' },
+    only: { type: 'string' },
+    schedules: { type: 'string', default: '100000' },
+    seconds: { type: 'string', default: '600' },
+    json: { type: 'string', default: 'tools/simulator/results/mutants.json' },
+  },
+})
+
+async function search(
+  file: string,
+  mutant: Mutant,
+  from: number,
+  most: number,
+  seconds: number,
+): Promise<Search> {
+  const args = [
+    '--max-old-space-size=2048',
+    file,
+    mutant.scenes.join(),
+    String(from),
+    String(most),
+    String(seconds),
+  ]
+  const { stdout } = await execute(process.execPath, args, { maxBuffer: 2 ** 26 })
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Search
+}
+
+/** Runs schedules until the judge objects to one that the sound package passes. */
+async function calibrate(mutant: Mutant, sound: string, broken: string): Promise<Calibrated> {
+  const { name, row, what } = mutant
+  const ends = Date.now() + Number(values.seconds) * 1000
+  let [schedules, sections] = [0, 0]
+  while (schedules < Number(values.schedules) && Date.now() < ends) {
+    const left = Number(values.schedules) - schedules
+    const from = 1 + schedules
+    const answer = await search(broken, mutant, from, left, (ends - Date.now()) / 1000)
+    schedules += answer.schedules
+    sections += answer.sections
+    const { found } = answer
+    if (!found) break
+    // Each seed has its scene by its place, so the sound run takes the same one.
+    const alone = { ...mutant, scenes: [found.scene] }
+    const { found: alsoSound } = await search(sound, alone, found.seed, 1, 60)
+    if (!alsoSound) return { name, row, what, schedules, sections, found }
+  }
+  return { name, row, what, schedules, sections }
+}
+
+async function main(): Promise<number> {
+  const includes = await import(pathToFileURL(join(ROOT, 'scripts/lua-includes.mjs')).href)
+  const sound = await bundle('none', undefined, includes)
+  const results: Calibrated[] = []
+  const chosen = MUTANTS.filter(({ name }) => !values.only || values.only.split(',').includes(name))
+  for (const mutant of chosen) {
+    const result = await calibrate(mutant, sound, await bundle(mutant.name, mutant, includes))
+    results.push(result)
+    const { found, schedules } = result
+    const outcome = found ? `caught by ${found.rule}, seed ${found.seed} of ${found.scene}` : 'SURVIVED'
+    console.log(`${mutant.name.padEnd(28)} ${String(schedules).padStart(7)} schedules, ${outcome}`)
+  }
+  const survived = results.filter(({ found }) => !found)
+  if (!values.only) {
+    mkdirSync(dirname(join(ROOT, values.json)), { recursive: true })
+    writeFileSync(join(ROOT, values.json), `${JSON.stringify(results, undefined, 2)}\n`)
+  }
+  console.log(
+    `${results.length} mutants, ${results.length - survived.length} caught, ${survived.length} survived`,
+  )
+  return survived.length === 0 ? 0 : 1
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error) => {
+    console.error(error)
+    process.exitCode = 2
+  },
+)

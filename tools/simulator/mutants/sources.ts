@@ -1,0 +1,48 @@
+import type { Mutant } from './mutant'
+
+const PLAIN = ['plain']
+
+/** Edits of the sources. */
+export const SOURCES: readonly Mutant[] = [
+  {
+    ...{ name: 'give-up-forgotten', row: 'A8', scenes: PLAIN, file: 'src/leases/orphan-releaser.ts' },
+    what: 'an acquisition given up while it is under way is not released when it is granted',
+    find: 'if (acquiredNothing) return resolve()',
+    replace: 'return resolve()',
+  },
+  {
+    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease.ts' },
+    what: 'a hold does not look at its deadline',
+    find: 'return this.remaining() <= 0',
+    replace: 'return false',
+  },
+  {
+    ...{ name: 'deaf-after-reconnect', row: 'A5', scenes: PLAIN, file: 'src/redis/subscriber.ts' },
+    what: 'a broken subscription is taken for a live one',
+    find: "redis.on('close', () => this.forget('idle'))",
+    replace: '',
+  },
+  {
+    ...{ name: 'wake-up-lost', row: 'A2', scenes: PLAIN, file: 'src/waiting/wait-queue.ts' },
+    what: 'a message wakes no waiter',
+    find: "if (this.state === 'sleeping') outsideRequests(tryInTurn, this)\n  }\n\n  /** The reason",
+    replace: '}\n\n  /** The reason',
+  },
+  {
+    ...{ name: 'expiry-not-told', row: 'B11', scenes: PLAIN, file: 'src/leases/lease-monitor.ts' },
+    what: 'the end of an explicit lease is not told',
+    find: "if (lease.isPastDeadline) lease.lose('lease')",
+    replace: 'if (lease.isPastDeadline) return',
+  },
+  {
+    ...{
+      name: 'last-come-first-served',
+      row: 'guarantee 3',
+      scenes: PLAIN,
+      file: 'src/waiting/wait-queue.ts',
+    },
+    what: 'the last waiter of a process is served first',
+    find: 'const waiter = this.waiters.first\n    if (!waiter) return this.finish()\n    const back',
+    replace: 'const waiter = [...this.waiters].at(-1)\n    if (!waiter) return this.finish()\n    const back',
+  },
+]

@@ -124,7 +124,6 @@ export class Client implements Context {
       clientId,
       transport: internals.transport?.(transport) ?? transport,
       clock,
-      hasReplicas,
       outages,
       refusals: new OutageReporter(clock, this.events.error),
       secrets: connections.secrets,

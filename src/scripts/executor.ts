@@ -20,8 +20,6 @@ export interface ScriptExecutorOptions {
   readonly clientId: string
   readonly transport: ScriptTransport
   readonly clock: Clock
-  /** The server may have replicas. */
-  readonly hasReplicas: boolean
   /** Receives the connection errors and the transient errors of calls. */
   readonly outages: OutageReporter
   /** Receives the refusals of the server. */
@@ -69,8 +67,7 @@ export class ScriptExecutor {
     acknowledged = false,
   ): ScriptCall<Value> {
     const { clock, transport } = this.options
-    const needsReplica = acknowledged && this.options.hasReplicas
-    const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, needsReplica)
+    const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, acknowledged)
     if (this.closed !== undefined) {
       call.reject(this.closed)
       this.finish(call, undefined)
@@ -110,7 +107,7 @@ export class ScriptExecutor {
     const answered = (raw: unknown) => this.answered(call, sent, raw, true)
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     try {
-      if (call.acknowledged)
+      if (call.acknowledged && transport.mayHaveReplicas(keys[0]!))
         transport
           .sendAcknowledged(script, bySource, keys, args)
           .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)

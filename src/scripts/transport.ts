@@ -29,7 +29,9 @@ export interface ScriptTransport {
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void
-  /** The same, and waits until a replica has the writes, if there are replicas. */
+  /** Whether the server of this key may have replicas. */
+  mayHaveReplicas(key: string): boolean
+  /** The same as `send()`, and waits until a replica has the writes, if there are replicas. */
   sendAcknowledged(
     script: Script,
     bySource: boolean,
@@ -83,6 +85,10 @@ export class RedisScriptTransport implements ScriptTransport {
   ): void {
     if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)
     else this.connection.send('evalsha', script.sha, keys, args, answered, failed)
+  }
+
+  mayHaveReplicas(key: string): boolean {
+    return this.acknowledged?.mayHaveReplicas(key) ?? false
   }
 
   sendAcknowledged(

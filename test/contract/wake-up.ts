@@ -148,6 +148,7 @@ export function wakeUpSuite(primitive: Primitive) {
         post({ source }, _, keys, args, answered, failed) {
           direct.eval(source, keys.length, ...keys, ...args).then(answered, failed)
         },
+        mayHaveReplicas: () => false,
         async sendAcknowledged(...script) {
           return { value: await this.send(...script), acknowledged: true }
         },

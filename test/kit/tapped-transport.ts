@@ -24,6 +24,7 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
       return transport.lastBroken
     },
     serverOf: (key) => transport.serverOf(key),
+    mayHaveReplicas: (key) => transport.mayHaveReplicas(key),
     get state() {
       return transport.state
     },

@@ -59,12 +59,16 @@ describe('Acknowledgement by replicas', () => {
   it('An old count of replicas does not decide that no replica need acknowledge (D4)', async () => {
     const reported: string[] = []
     const sending = sender(primary.url, reported)
+    expect(sending.mayHaveReplicas).to.equal(true)
     expect(await sending.send(['set', 'a', '1'])).to.deep.equal({ value: 'OK', acknowledged: true })
     expect(await waits()).to.equal(0)
+    expect(sending.mayHaveReplicas).to.equal(false)
     await attach()
     await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect(sending.mayHaveReplicas).to.equal(true)
     expect((await sending.send(['set', 'a', '2'])).acknowledged).to.equal(true)
     expect(await waits()).to.equal(1)
+    expect(sending.mayHaveReplicas).to.equal(true)
     await replica.pause()
     expect((await sending.send(['set', 'a', '3'])).acknowledged).to.equal(false)
     await replica.resume()

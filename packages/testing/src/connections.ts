@@ -72,6 +72,10 @@ class InMemoryTransport implements ScriptTransport {
     this.link.send(() => toReply(execute()), answered, failed, true)
   }
 
+  mayHaveReplicas(): boolean {
+    return false
+  }
+
   async sendAcknowledged(script: Script, bySource: boolean, keys: readonly string[], args: Args) {
     return { value: await this.send(script, bySource, keys, args), acknowledged: true }
   }

@@ -59,6 +59,8 @@ export class ReplicaAckBatcher {
   /** How many replicas to wait for. One acknowledgement is enough. */
   private awaited = 0
   private counted: Moment | undefined
+  /** The server had an online replica at some count. */
+  private hadReplicas = false
   /** All online replicas are loading their first copy of the data. */
   private areLoading = false
   private lagging: { readonly since: Moment; readonly answered: number } | undefined
@@ -87,6 +89,19 @@ export class ReplicaAckBatcher {
       this.queue.push({ command, asking, resolve, reject })
       if (!this.busy) void this.sendBatches()
     })
+  }
+
+  /**
+   * False if no count so far found a replica, and the last count is valid. Then a command need not come by this connection, which
+   * is slower. It still comes once a second, and counts again.
+   */
+  get mayHaveReplicas(): boolean {
+    return this.hadReplicas || !this.isCounted
+  }
+
+  private get isCounted(): boolean {
+    const { counted, options } = this
+    return counted !== undefined && options.clock.elapsedSince(counted) <= REPLICAS_KNOWN_FOR
   }
 
   /** Closes the connection if its batch is unanswered for longer than its WAIT can take. */
@@ -127,8 +142,7 @@ export class ReplicaAckBatcher {
 
   private async sendBatch(batch: readonly Order[]) {
     // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
-    if (this.counted === undefined || this.options.clock.elapsedSince(this.counted) > REPLICAS_KNOWN_FOR)
-      await this.countReplicas()
+    if (!this.isCounted) await this.countReplicas()
     const waits = this.hasWait && this.awaited > 0
     const pipeline = this.redis.pipeline()
     for (const { command, asking } of batch) {
@@ -188,6 +202,7 @@ export class ReplicaAckBatcher {
    */
   private readReplication(info: string, askedInVain: boolean) {
     const online = onlineReplicas(info)
+    if (online.length > 0) this.hadReplicas = true
     const counted = online.filter(
       ({ lag, hasAcknowledged }) => hasAcknowledged || (lag <= KEEPS_UP && !askedInVain),
     )

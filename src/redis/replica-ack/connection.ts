@@ -51,6 +51,15 @@ export class ReplicaAckConnection {
     }
   }
 
+  /** False if the server of this key has had no replica as long as the client has known it, and was asked a moment ago. */
+  mayHaveReplicas(key: string): boolean {
+    const { redis } = this.commands
+    const node = redis instanceof Cluster ? redis.slots[calculateSlot(key)]?.[0] : ''
+    if (node === undefined) return true
+    const server = redis instanceof Cluster ? reachedAt(redis, node) : node
+    return this.senders.get(server)?.mayHaveReplicas ?? true
+  }
+
   /** Closes connections that went silent. */
   probe(): void {
     for (const sender of this.senders.values()) sender.probe()

@@ -144,6 +144,10 @@ class SimulatedTransport implements ScriptTransport {
     this.on(this.commands, script, bySource, keys, args, answered, failed)
   }
 
+  mayHaveReplicas(): boolean {
+    return this.acknowledged !== undefined
+  }
+
   async sendAcknowledged(script: Script, bySource: boolean, keys: readonly string[], args: Args) {
     const { acknowledged } = this
     if (!acknowledged) return { value: await this.send(script, bySource, keys, args), acknowledged: true }

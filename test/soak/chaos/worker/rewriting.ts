@@ -35,6 +35,7 @@ export function around(
       return transport.lastBroken
     },
     serverOf: (key) => transport.serverOf(key),
+    mayHaveReplicas: (key) => transport.mayHaveReplicas(key),
     get state() {
       return transport.state
     },

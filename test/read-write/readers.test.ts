@@ -178,13 +178,14 @@ describe('Readers of a read-write lock', () => {
       const [owner = ''] = await readerFields()
       await redis.del(readTimeoutKey(name, owner, 1))
       const { before, behind } = readTimeoutParts(name)
+      const guard = `${before}${behind}0`
       const source = luaSources['read-lock/release']
       const now = "local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)"
       const seen = Number(
         await redis.eval(`${now} + redis.call('pttl', KEYS[1])`, 1, readTimeoutKey(name, owner, 2)),
       )
       expect(
-        await redis.eval(source, 1, name, owner, 1, need, 'channel', 'publish', seen, before, behind),
+        await redis.eval(source, 2, name, guard, owner, 1, need, 'channel', 'publish', seen, before, behind),
       ).to.equal(2)
       await expectNothingLeft(redis, name)
       await rejection(rw.readLock().unlock({ threadId: 1 }))

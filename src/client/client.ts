@@ -174,8 +174,8 @@ export class Client implements Context {
       kind: lease.kind,
       lockName: lease.lockName,
       owner: lease.owner,
-      heldFor: Math.round(this.clock.elapsedSince(lease.acquired)),
-      remaining: Math.round(lease.remaining()),
+      heldFor: Math.round(this.clock.elapsedSince(lease.book.acquired)),
+      remaining: Math.round(lease.book.remaining()),
       isRenewed: lease.needsWatchdog,
     }))
   }

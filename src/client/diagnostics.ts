@@ -81,7 +81,7 @@ export class TracedLeases extends LeaseMonitor {
     // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
     if (releases.hasSubscribers && lease.state === 'released' && this.live.has(lease)) {
       const { lockName, kind, owner, key } = lease
-      const heldFor = this.options.clock.elapsedSince(lease.acquired)
+      const heldFor = this.options.clock.elapsedSince(lease.book.acquired)
       releases.publish({ clientId: this.clientId, lockName, kind, owner, key, heldFor })
     }
     super.end(lease)

@@ -1,4 +1,4 @@
-import type { Clock } from '../util/clock'
+import type { Clock, Timer } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease } from './lease'
 import { LeaseRegistry } from './lease-registry'
@@ -9,7 +9,7 @@ export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly clock: Clock
   private readonly watchdog: Watchdog
-  private readonly expiring = new Set<Lease>()
+  private readonly expiring = new Map<Lease, Timer>()
   private fresh: Lease[] = []
 
   constructor(options: WatchdogOptions) {
@@ -65,7 +65,7 @@ export class LeaseMonitor {
    */
   countFromReplicas(): void {
     for (const lease of this.live.all()) {
-      if (!lease.countFromReplica()) continue
+      if (!lease.book.countFromReplica()) continue
       this.cancelExpiry(lease)
       this.armExpiry(lease)
       this.watchdog.hurry(lease)
@@ -75,7 +75,7 @@ export class LeaseMonitor {
   stop(): void {
     this.fresh = []
     this.watchdog.stop()
-    for (const lease of this.expiring) this.cancelExpiry(lease)
+    for (const lease of this.expiring.keys()) this.cancelExpiry(lease)
   }
 
   /** @internal How many leases and timers it keeps. */
@@ -89,18 +89,16 @@ export class LeaseMonitor {
   }
 
   private armExpiry(lease: Lease) {
-    lease.expiryTimer = this.clock.after(lease.remaining(), () => {
+    const expire = () => {
       this.cancelExpiry(lease)
-      if (lease.isPastDeadline) lease.lose('lease')
+      if (lease.book.isPastDeadline) lease.lose('lease')
       else if (!lease.needsWatchdog) this.armExpiry(lease)
-    })
-    this.expiring.add(lease)
+    }
+    this.expiring.set(lease, this.clock.after(lease.book.remaining(), expire))
   }
 
   private cancelExpiry(lease: Lease) {
-    if (!lease.expiryTimer) return
-    lease.expiryTimer.cancel()
-    lease.expiryTimer = undefined
+    this.expiring.get(lease)?.cancel()
     this.expiring.delete(lease)
   }
 }

@@ -1,8 +1,9 @@
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
-import { DueQueue } from './due-queue'
+import { DueEntry, DueQueue } from './due-queue'
 import type { Lease } from './lease'
+import type { Term } from './lease-book'
 import { RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {
@@ -23,6 +24,17 @@ const AHEAD = 1 / 20
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
+/** What the watchdog knows of one lease. */
+interface Watched {
+  readonly lease: Lease
+  /** The term when it was last scheduled. With another one its deadline has moved, and the deadlines behind it may be earlier. */
+  term: Term
+  /** Its renewals fail, and the client has reported that. */
+  isFailing: boolean
+}
+
+type Entry = DueEntry<Watched>
+
 /**
  * Renews all leases of a client by one timer.
  *
@@ -31,11 +43,11 @@ const MAX_REPORTS_AT_ONCE = 500
  * next try. One tick of the event loop renews a bounded number of leases, however many are due.
  */
 export class Watchdog {
-  private count = 0
-  private readonly scheduled: DueQueue<Lease>
-  private readonly inFlight: DueQueue<Lease>
-  private readonly overdue: DueQueue<Lease>
-  private readonly retrying: DueQueue<Lease>
+  private readonly entries = new Map<Lease, Entry>()
+  private readonly scheduled: DueQueue<Watched>
+  private readonly inFlight: DueQueue<Watched>
+  private readonly overdue: DueQueue<Watched>
+  private readonly retrying: DueQueue<Watched>
   private readonly interval: number
   private readonly timer: RearmableTimer
 
@@ -50,7 +62,7 @@ export class Watchdog {
   }
 
   get size(): number {
-    return this.count
+    return this.entries.size
   }
 
   get isTimerArmed(): boolean {
@@ -62,26 +74,29 @@ export class Watchdog {
    * to the end, its renewal might never come.
    */
   add(lease: Lease): void {
-    if (lease.queue) return
-    this.count++
-    lease.isRenewalFailing = false
-    this.scheduled.enter(lease, lease.granted)
-    lease.isOutOfOrder = false
+    if (this.entries.has(lease)) return
+    const { term } = lease.book
+    const entry = new DueEntry<Watched>({ lease, term, isFailing: false })
+    this.entries.set(lease, entry)
+    this.scheduled.enter(entry, term.since)
     // The last entry of the queue is due last, so the timer is armed for an earlier one.
-    if (lease.behind || !this.timer.isSet) this.arm()
+    if (entry.behind || !this.timer.isSet) this.arm()
   }
 
   /** Renews a scheduled lease as soon as possible. */
   hurry(lease: Lease): void {
-    if (lease.queue !== this.scheduled) return
-    this.retrying.enter(lease, this.options.clock.now())
+    const entry = this.entries.get(lease)
+    if (entry?.queue !== this.scheduled) return
+    this.retrying.enter(entry, this.options.clock.now())
     this.arm()
   }
 
   remove(lease: Lease): void {
-    if (!lease.queue) return
-    lease.queue.leave(lease)
-    if (--this.count === 0) this.timer.cancel()
+    const entry = this.entries.get(lease)
+    if (!entry) return
+    entry.queue!.leave(entry)
+    this.entries.delete(lease)
+    if (this.entries.size === 0) this.timer.cancel()
   }
 
   /**
@@ -94,8 +109,7 @@ export class Watchdog {
   }
 
   stop(): void {
-    for (const queue of [this.scheduled, this.inFlight, this.overdue, this.retrying])
-      for (const lease of [...queue.inOrder()]) this.remove(lease)
+    for (const lease of [...this.entries.keys()]) this.remove(lease)
   }
 
   /** Arms the timer for when the first lease of some queue needs attention. */
@@ -123,24 +137,24 @@ export class Watchdog {
   }
 
   /** When a queue needs attention: its first lease's time there or its deadline, whichever comes first. */
-  private untilAttention(queue: DueQueue<Lease>): number {
+  private untilAttention(queue: DueQueue<Watched>): number {
     let delay = queue.firstRemaining()
-    for (const lease of queue.inOrder()) {
-      delay = Math.min(delay, lease.remaining())
-      if (!this.outlasts(lease)) break
+    for (const { item } of queue.inOrder()) {
+      delay = Math.min(delay, item.lease.book.remaining())
+      if (!this.outlasts(item)) break
     }
     return delay
   }
 
-  private loseExpired(queue: DueQueue<Lease>) {
-    const lost: Lease[] = []
-    for (const lease of queue.inOrder()) {
-      if (lease.isPastDeadline) lost.push(lease)
-      else if (!this.outlasts(lease)) break
+  private loseExpired(queue: DueQueue<Watched>) {
+    const lost: Entry[] = []
+    for (const entry of queue.inOrder()) {
+      if (entry.item.lease.book.isPastDeadline) lost.push(entry)
+      else if (!this.outlasts(entry.item)) break
       if (lost.length === MAX_REPORTS_AT_ONCE) break
     }
     // A listener may release another lease of the list.
-    for (const lease of lost) if (lease.queue === queue) this.lose(lease, 'lease')
+    for (const entry of lost) if (entry.queue === queue) this.lose(entry.item.lease, 'lease')
   }
 
   private lose(lease: Lease, reason: 'lease' | 'gone') {
@@ -150,21 +164,21 @@ export class Watchdog {
 
   // Whether the leases behind this one may have earlier deadlines. True for a lease with a longer explicit level, and for
   // one whose deadline has moved.
-  private outlasts(lease: Lease): boolean {
-    return lease.isOutOfOrder || lease.lease > this.options.lockWatchdogTimeout
+  private outlasts({ lease: { book }, term }: Watched): boolean {
+    return book.term !== term || term.lasts > this.options.lockWatchdogTimeout
   }
 
   private reportOverdue() {
     let error: Error | undefined
     for (let reports = 0; reports < MAX_REPORTS_AT_ONCE; reports++) {
-      const lease = this.inFlight.due()
-      if (!lease) return
+      const entry = this.inFlight.due()
+      if (!entry) return
       error ??= new Error(
         `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until the lease ends. ` +
           'Check Redis and the network.',
       )
-      this.overdue.enter(lease, this.options.clock.now())
-      this.reportFailing(lease, error)
+      this.overdue.enter(entry, this.options.clock.now())
+      this.reportFailing(entry.item, error)
     }
   }
 
@@ -174,15 +188,16 @@ export class Watchdog {
     for (const queue of [this.retrying, this.scheduled])
       for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
         // Leases that are due a little later join the batch: one call instead of one for each.
-        const lease = queue.due(
+        const entry = queue.due(
           queue === this.scheduled && batches.batches.length > 0 ? this.interval * AHEAD : 0,
         )
-        if (!lease) break
-        if (lease.isPastDeadline) {
+        if (!entry) break
+        const { lease } = entry.item
+        if (lease.book.isPastDeadline) {
           this.lose(lease, 'lease')
           lost++
         } else {
-          this.inFlight.enter(lease, now)
+          this.inFlight.enter(entry, now)
           batches.add(lease)
         }
       }
@@ -195,16 +210,18 @@ export class Watchdog {
     renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {
         for (const [index, lease] of batch.entries()) {
-          if (!this.isAwaited(lease)) continue
+          const entry = this.awaited(lease)
+          if (!entry) continue
           const leaseEnd = leaseEnds[index]
           if (leaseEnd) {
-            lease.isRenewalFailing = false
-            lease.leaseEnd = leaseEnd
-            lease.extend(sent, lockWatchdogTimeout)
-            if (acknowledged) lease.replicatedUpTo(sent)
-            // The time counts from `sent`. `lease.granted` may belong to an older grant of a longer lease.
-            this.scheduled.enter(lease, sent)
-            lease.isOutOfOrder = false
+            const { book } = lease
+            book.endsAt(leaseEnd)
+            book.extend(sent, lockWatchdogTimeout)
+            if (acknowledged) book.replicatedUpTo(sent)
+            // The time counts from `sent`. The term may belong to an older grant of a longer lease.
+            this.scheduled.enter(entry, sent)
+            entry.item.isFailing = false
+            entry.item.term = book.term
           } else this.lose(lease, 'gone')
         }
         this.arm()
@@ -212,9 +229,10 @@ export class Watchdog {
       (error) => {
         const now = clock.now()
         for (const lease of batch) {
-          if (!this.isAwaited(lease)) continue
-          this.retrying.enter(lease, now)
-          this.reportFailing(lease, error)
+          const entry = this.awaited(lease)
+          if (!entry) continue
+          this.retrying.enter(entry, now)
+          this.reportFailing(entry.item, error)
         }
         this.arm()
       },
@@ -222,14 +240,15 @@ export class Watchdog {
   }
 
   /** Reports once for each outage of this lease. The outage ends with the next answered renewal. */
-  private reportFailing(lease: Lease, error: unknown) {
-    if (lease.isRenewalFailing) return
-    lease.isRenewalFailing = true
-    lease.renewalFailed(error)
+  private reportFailing(watched: Watched, error: unknown) {
+    if (watched.isFailing) return
+    watched.isFailing = true
+    watched.lease.renewalFailed(error)
   }
 
-  // False for a lease that has ended since the renewal was sent.
-  private isAwaited({ queue }: Lease) {
-    return queue === this.inFlight || queue === this.overdue
+  // Undefined for a lease that has ended since the renewal was sent.
+  private awaited(lease: Lease): Entry | undefined {
+    const entry = this.entries.get(lease)
+    return entry?.queue === this.inFlight || entry?.queue === this.overdue ? entry : undefined
   }
 }

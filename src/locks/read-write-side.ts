@@ -46,7 +46,7 @@ export abstract class ReadWriteSide {
   /** The live hold of this caller on the other side. */
   protected companionHold(caller: Caller): Hold | undefined {
     const hold = caller.holdOf(this.otherLockId)
-    return hold?.state === 'held' && !hold.isPastDeadline ? hold : undefined
+    return hold?.state === 'held' && !hold.book.isPastDeadline ? hold : undefined
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {

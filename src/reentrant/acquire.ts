@@ -85,7 +85,7 @@ async function acquireAnew<Handle extends AcquiredLockHold>(
       throw error
     }
     hold.grant = reply.value.grant
-    if (hold.isPastDeadline && !(await confirm(request, hold))) {
+    if (hold.book.isPastDeadline && !(await confirm(request, hold))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       request.assertWanted()
       continue
@@ -96,9 +96,9 @@ async function acquireAnew<Handle extends AcquiredLockHold>(
   }
 }
 
-function tooShort({ name }: AnyLockScripts, { context, lease, threadId }: Hold): LockLostError {
+function tooShort({ name }: AnyLockScripts, { context, book, threadId }: Hold): LockLostError {
   return new LockLostError(
-    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${lease} ms ` +
+    `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${book.term.lasts} ms ` +
       `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
       'than a round trip.',
     name,
@@ -126,10 +126,10 @@ async function confirm(request: AnyAcquireRequest, hold: Hold): Promise<boolean>
       scripts.reenter(hold.ownerField, lease, 1, 0).answer,
       signal,
     )
-    hold.reset(sent, lease)
+    hold.book.set(sent, lease)
     if (value.leaseEnd === 0) return false
-    if (acknowledged) hold.replicatedUpTo(sent)
-    if (acknowledged && !hold.isPastDeadline) return true
+    if (acknowledged) hold.book.replicatedUpTo(sent)
+    if (acknowledged && !hold.book.isPastDeadline) return true
     releaseOrphan(scripts, hold, lease, sent)
     return false
   } catch (error) {

@@ -1,6 +1,6 @@
 import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
-import { Lease, type Leased, type LossReason, type Renewal } from '../leases/lease'
+import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf } from '../ownership/caller'
 import type { HoldRef as HoldRefOf } from '../ownership/hold-table'
@@ -48,25 +48,21 @@ export class Hold extends Lease {
   branches: HoldBranches | undefined
   /** Releases what the server may still keep of it after this client considers it ended. */
   releaseOrphan: (() => void) | undefined
-  /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */
-  releasedEnd = 0
-  private readonly ownerIsSecret: boolean
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
     readonly context: Context,
-    lock: Leased & { readonly renewal: Renewal; readonly ownerIsSecret?: boolean },
+    protected override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
     acquired: Moment,
     lease: number,
   ) {
-    super(context.clock, lock, ownerField, lock.renewal, acquired, lease)
-    this.ownerIsSecret = lock.ownerIsSecret === true
+    super(context.clock, leased, ownerField, acquired, lease)
   }
 
   override get owner(): string {
-    return this.ownerIsSecret ? `${this.context.clientId}:${this.threadId}` : this.ownerField
+    return this.leased.ownerIsSecret ? `${this.context.clientId}:${this.threadId}` : this.ownerField
   }
 
   get needsWatchdog(): boolean {
@@ -86,12 +82,12 @@ export class Hold extends Lease {
     this.lossReason = reason
     const error = this.lossError()
     if (reason === 'lease' && !this.needsWatchdog && this.levels.size > 0) {
-      this.end('expired', error)
+      this.end('expired', context.clock.now(), error)
       ref?.table.retire(ref.key, this)
       this.releaseOrphan?.()
       return
     }
-    this.end('lost', error)
+    this.end('lost', context.clock.now(), error)
     this.releaseOrphan?.()
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(this)
@@ -101,7 +97,10 @@ export class Hold extends Lease {
   /** For its holder, when it has ended without a release. */
   lossError(): LockLostError {
     const { lockName, threadId } = this
-    const explanation = EXPLANATIONS[this.lossReason ?? 'lease'].replace('{lease}', String(this.lease))
+    const explanation = EXPLANATIONS[this.lossReason ?? 'lease'].replace(
+      '{lease}',
+      String(this.book.term.lasts),
+    )
     return new LockLostError(
       `The lock ${quote(lockName)} was lost: ${explanation} ` +
         `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
@@ -138,7 +137,7 @@ export class Hold extends Lease {
     return Math.max(
       ...Array.from(this.levels, ({ leaseTime, granted }) => {
         if (leaseTime === undefined) return this.context.lockWatchdogTimeout
-        return lessElapsed ? leaseTime - this.clock.elapsedSince(granted) : leaseTime
+        return lessElapsed ? leaseTime - this.context.clock.elapsedSince(granted) : leaseTime
       }),
     )
   }

@@ -53,12 +53,12 @@ async function reenter<Handle extends AcquiredLockHold>(
   const reply = await askForLevel(request, hold)
   if (!reply) return throwIfLost(hold)
   const { value, sent } = reply
-  hold.leaseEnd = value.leaseEnd
+  hold.book.endsAt(value.leaseEnd)
   // A kind of lock without a payload keeps the payload of the owner's newest grant.
   if (value.grant !== undefined) hold.grant = value.grant
   if (hold.state === 'held') {
-    hold.extend(sent, lease)
-    hold.replicatedUpTo(sent)
+    hold.book.extend(sent, lease)
+    hold.book.replicatedUpTo(sent)
   }
   if (!hold.checkLive()) {
     // The hold ended in this client while the call was in flight: releases what the server has just granted.
@@ -109,7 +109,7 @@ async function askForLevel(
       return undefined
     }
     if (reply.acknowledged) return reply
-    hold.leaseEnd = reply.value.leaseEnd
+    hold.book.endsAt(reply.value.leaseEnd)
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver) continue
     await updateLevels(scripts, hold)
     throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
@@ -120,15 +120,16 @@ async function askOnce(
   { context, scripts, lease, signal }: AnyAcquireRequest,
   hold: Hold,
 ): Promise<Reply<ReenterReply<unknown>>> {
-  const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, hold.releasedEnd)
+  const { book } = hold
+  const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
-  hold.longestLease = scripts.addsLeases ? hold.longestLease + lease : Math.max(hold.longestLease, lease)
+  book.mayLast(scripts.addsLeases ? book.longest + lease : lease)
   try {
     return await unlessAborted(wrongTypeAs(call, { leaseEnd: 0, grant: undefined }), signal)
   } catch (error) {
     // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
     // ends without another operation releases the longer lease that the key may have.
-    hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.longestLease, context.clock.now())
+    hold.releaseOrphan = () => releaseOrphan(scripts, hold, book.longest, context.clock.now())
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
     throw error
   }

@@ -60,12 +60,11 @@ async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> 
   const { leases } = hold.context
   const lease = Math.ceil(hold.leaseForLevels(scripts.levelsKeepTheirEnd === true))
   for (let tries = 1; ; tries++) {
-    const { ownerField, levels, leaseEnd } = hold
-    hold.releasedEnd = leaseEnd
-    const { granted, lease: before } = hold
+    const { ownerField, levels, book } = hold
+    const leaseEnd = book.releasing()
     const call = scripts.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
-    hold.mayShorten(call.started, lease)
+    const takeBack = book.mayShorten(call.started, lease)
     leases.update(hold)
     const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
@@ -74,17 +73,16 @@ async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> 
     }
     if (value.result === 'other-lease') {
       // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed nothing.
-      hold.leaseEnd = value.leaseEnd
-      if (hold.state === 'held' && hold.granted === call.started && !connectionBroke)
-        hold.reset(granted, before)
+      book.endsAt(value.leaseEnd)
+      if (hold.state === 'held' && !connectionBroke) takeBack()
       // This is no error: the count is absolute, so the next operation sets it.
       if (tries === TRIES_TO_SEE_LEASE) return
       continue
     }
     if (hold.state !== 'held') return
     // After "freed", the leases of the remaining levels have ended, and the next check ends the hold.
-    if (value.result === 'reduced') hold.leaseEnd = value.leaseEnd ?? leaseEnd
-    return hold.reset(sent, lease)
+    if (value.result === 'reduced') book.endsAt(value.leaseEnd ?? leaseEnd)
+    return book.set(sent, lease)
   }
 }
 
@@ -92,7 +90,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   const { context } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
-  const handoff = context.queues.handOff(scripts.lockId, hold.ownerField, hold.leaseLeft())
+  const handoff = context.queues.handOff(scripts.lockId, hold.ownerField, hold.book.left())
   if (!handoff) context.queues.releasing(scripts)
   const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
   context.leases.end(hold)
@@ -103,7 +101,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   } catch (error) {
     if (!handoff) context.queues.freed(scripts, undefined)
     if (!(error instanceof WrongTypeError)) {
-      releaseOrphan(scripts, hold, hold.longestLease, call.started)
+      releaseOrphan(scripts, hold, hold.book.longest, call.started)
       throw error
     }
     reply = clientReply(call, NOT_HELD)
@@ -159,17 +157,16 @@ function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Val
  * answer to a renewal was lost. Its field belongs to this hold alone, so the release cannot affect another hold.
  */
 function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
-  const { context, longestLease: lease, state, ended, granted, shortenedBy } = hold
+  const { context, book, state, ended } = hold
+  const lease = book.longest
   if (hold.lossReason !== 'lease') return
   // Another hold of this client on the same lock proves that it is gone.
   if (!scripts.shared && context.leases.live.first({ key: scripts.key, lockIds: [scripts.lockId] })) return
-  // A partial release without an answer may have set the lease later.
-  const lastSet = shortenedBy && shortenedBy.monotonic > granted.monotonic ? shortenedBy : granted
   if (scripts.keyOutlivesLease) {
     // The lease of the hold says nothing about its field. It may be negative if an inner level needed more than this one.
     const triesFor = Math.max(lease, context.lockWatchdogTimeout)
     releaseOrphan(scripts, hold, triesFor, context.clock.now())
-  } else releaseOrphan(scripts, hold, lease, state === 'lost' && ended ? ended : lastSet)
+  } else releaseOrphan(scripts, hold, lease, state === 'lost' && ended ? ended : book.lastSet)
 }
 
 /** The caller has released every level: removes the hold from its hold table. */

@@ -186,7 +186,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
       if (!taken) return undefined
       const { ids, sent } = taken
       const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime)
-      if (!permit.isPastDeadline) {
+      if (!permit.book.isPastDeadline) {
         context.leases.begin(permit)
         return new AcquiredPermit(permit)
       }

@@ -44,8 +44,9 @@ export class PermitLease extends Lease {
       name,
       key,
       channel,
+      renewal: RENEWAL,
     }
-    super(context.clock, leased, id, RENEWAL, granted, leaseTime ?? context.lockWatchdogTimeout)
+    super(context.clock, leased, id, granted, leaseTime ?? context.lockWatchdogTimeout)
     this.endsWithItsLease = leaseTime !== undefined
   }
 
@@ -80,10 +81,10 @@ export class PermitLease extends Lease {
     const lease = leaseTime ?? context.lockWatchdogTimeout
     // The answer may be that of an earlier copy, so the lease counts from the first one.
     const began = context.clock.now()
-    const before = { leaseTime: this.leaseTime, granted: this.granted, lease: this.lease }
+    const before = this.leaseTime
     this.leaseTime = leaseTime
-    this.longestLease = Math.max(this.longestLease, lease)
-    this.mayShorten(began, lease)
+    this.book.mayLast(lease)
+    const takeBack = this.book.mayShorten(began, lease)
     context.leases.update(this)
     try {
       const { value: isInUse, acknowledged } = await update(lease)
@@ -93,12 +94,12 @@ export class PermitLease extends Lease {
         return false
       }
       this.endsWithItsLease = leaseTime !== undefined
-      this.reset(began, lease)
-      if (acknowledged) this.replicatedUpTo(began)
+      this.book.set(began, lease)
+      if (acknowledged) this.book.replicatedUpTo(began)
       return true
     } catch (error) {
-      this.leaseTime = before.leaseTime
-      if (error instanceof RedisRefusedError) this.reset(before.granted, before.lease)
+      this.leaseTime = before
+      if (error instanceof RedisRefusedError) takeBack()
       throw error
     } finally {
       if (this.state === 'held') context.leases.update(this)
@@ -126,10 +127,10 @@ export class PermitLease extends Lease {
     const { context, target } = this.scripts.semaphore
     context.leases.end(this)
     const error = this.notHeld(
-      reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.lease} ms ran out`,
+      reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.book.term.lasts} ms ran out`,
     )
-    if (reason === 'lease' && this.endsWithItsLease) return this.end('expired', error)
-    this.end('lost', error)
+    if (reason === 'lease' && this.endsWithItsLease) return this.end('expired', context.clock.now(), error)
+    this.end('lost', context.clock.now(), error)
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
     context.events.emit('permitLost', {
@@ -156,7 +157,7 @@ export class PermitLease extends Lease {
     } catch (error) {
       if (error instanceof RedisUnavailableError) {
         // A command that set a longer lease may have been applied without an answer.
-        context.orphans.hold(this.scripts.orphan([this.id], this.longestLease), began)
+        context.orphans.hold(this.scripts.orphan([this.id], this.book.longest), began)
       }
       throw error
     }

@@ -40,7 +40,7 @@ export class SelfDeadlockWarning {
       const since = first(waiters())?.joined
       let blocked = 0
       if (hold && since && !hold.warnedOfSelfWait) {
-        blocked = Math.min(clock.elapsedSince(hold.acquired), clock.elapsedSince(since))
+        blocked = Math.min(clock.elapsedSince(hold.book.acquired), clock.elapsedSince(since))
         if (blocked >= SUSPICIOUS_AFTER) {
           this.warn(hold)
           blocked = 0

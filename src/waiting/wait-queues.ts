@@ -189,8 +189,8 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
 
   surelyHeldFor(target: WaitTarget): number {
     const hold = this.options.leases.first(target)
-    if (!hold || !this.options.subscriptions.isQuietSince(target.channel, hold.granted)) return 0
-    return hold.remaining()
+    if (!hold || !this.options.subscriptions.isQuietSince(target.channel, hold.book.term.since)) return 0
+    return hold.book.remaining()
   }
 
   empty(queue: WaitQueue): void {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Lease } from '../../../src/leases/lease'
+import { LeaseBook } from '../../../src/leases/lease-book'
 import type { LeaseRegistry } from '../../../src/leases/lease-registry'
 import { SelfDeadlockWarning } from '../../../src/waiting/self-deadlock-warning'
 import { VirtualClock } from '../../kit/virtual-clock'
@@ -36,7 +37,7 @@ describe('How often RLOCK_SELF_WAIT comes', () => {
           lockName,
           lockId: `lock ${lockName}`,
           key: lockName,
-          acquired: clock.now(),
+          book: new LeaseBook(clock, clock.now(), 30_000),
           holder: 'thread id 1',
         } as Lease
       }

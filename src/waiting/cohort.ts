@@ -11,23 +11,31 @@ const MAX_PEERS_YIELDED_TO = 3
 /** A waiter whose remaining wait is at most this long, in ms, never yields. */
 export const SHORT_WAIT = 2 * YIELD_PER_PEER * MAX_PEERS_YIELDED_TO
 /**
- * The minimum yield in ms. It starts at 0. When a peer did not acquire in time but still listens at the next release, the
- * next value applies. 20 ms are enough when a message takes 5 ms each way. 60 ms are enough for 20 ms each way, and for a
- * process that gets no processor for a while.
+ * The least yield in ms, after peers have missed no turn, one, or more. 20 ms are enough when a message takes 5 ms each way.
+ * 60 ms are enough for 20 ms each way, and for a process that gets no processor for a while.
  */
-const YIELD_STEPS = [0, 20, 60] as const
-/** A longer yield applies for this many rounds. Then the shortest yield applies again. */
-const ROUNDS_AT_STEP = 20
-/** How long, in ms, a peer is left out of the count after it did not acquire within the longest yield. */
-const FIRST_ABSENCE = 200
+const LEAST_YIELDS = [0, 20, 60] as const
+/** For this long, in ms, a longer yield applies. Then the shortest one applies again. */
+const LONGER_YIELD_LASTS = 3_000
 /**
- * The time doubles at each repetition, up to this. A peer that never acquires then costs its three yields (5, 20 and 60 ms) in
- * every 1,685 ms.
+ * A peer that missed this many turns in a row is left out of the count for a while, because the longest yield was too short for
+ * it. After that the yields grow again from the shortest.
  */
+const MISSES_TO_ABSENCE = LEAST_YIELDS.length
+/** How long it is left out the first time, in ms. The time doubles at each repetition, up to the longest. */
+const FIRST_ABSENCE = 200
 const LONGEST_ABSENCE = 1_600
 
 /** The longest yield without any new event, in ms. */
-export const MAX_YIELD = Math.max(...YIELD_STEPS, YIELD_PER_PEER * MAX_PEERS_YIELDED_TO)
+export const MAX_YIELD = LEAST_YIELDS[LEAST_YIELDS.length - 1]!
+
+/** Values of `since` that are no times: this process is inside, or its release is not answered yet. */
+const INSIDE = Number.NEGATIVE_INFINITY
+const RELEASING = Number.POSITIVE_INFINITY
+
+/** Values of `missed` that are no numbers of peers. */
+const UNHEARD = -1
+const LATE = -2
 
 /** How the wait queue of this process shares a lock with other processes. */
 export interface CohortPolicy {
@@ -39,8 +47,6 @@ export interface CohortPolicy {
   begin(): void
   /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean
-  /** A try that competed with all clients was not granted. */
-  blocked(): void
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number
 }
@@ -51,8 +57,69 @@ export const NO_COHORT: CohortPolicy = {
   willTry() {},
   begin() {},
   handOff: () => false,
-  blocked() {},
   yieldTime: () => 0,
+}
+
+/** All that a process knows of the turns at one lock. Times are in ms, by the monotonic clock. */
+export interface Turns {
+  /**
+   * When the turn of this process began; undefined: it has none. It outlasts a release to the next caller here, until another
+   * process was faster.
+   */
+  turn: number | undefined
+  /** How many local handoffs the turn has had. */
+  handoffs: number
+  /** How many other clients heard the last release here. */
+  peers: number
+  /** How many releases of others were heard since then. Below 0: messages of this process are still to be heard. */
+  heard: number
+  /** From when a yield counts: the last release, here or by a peer; or INSIDE, or RELEASING. */
+  since: number
+  /** How many peers had not acquired when the yield was over. UNHEARD: unknown; LATE: the caller here came late. */
+  missed: number
+  /** How many turns in a row peers missed. */
+  misses: number
+  /** Until when that applies: the longer yield, or that `missed` peers are left out of the count. */
+  until: number
+}
+
+/** Whether the lock may go to the next caller of this process. */
+export function mayPass({ turn, handoffs, peers }: Readonly<Turns>, now: number): boolean {
+  if (turn === undefined || now - turn >= MAX_COHORT_DURATION) return false
+  return peers === 0 || handoffs < MAX_LOCAL_HANDOFFS
+}
+
+/** How long this process leaves the lock to its peers, in ms: until each of them had a turn, or did not come in time. */
+export function pause(turns: Readonly<Turns>, now: number): number {
+  const missing = missingPeers(turns, now)
+  if (turns.turn !== undefined || missing === 0) return 0
+  const time = Math.max(YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO), leastYield(turns, now))
+  return Math.max(0, Math.min(MAX_YIELD, turns.since + time - now))
+}
+
+function leastYield(turns: Readonly<Turns>, now: number): number {
+  return LEAST_YIELDS[missesAt(turns, now) % MISSES_TO_ABSENCE]!
+}
+
+function missesAt({ misses, until }: Readonly<Turns>, now: number): number {
+  return misses < MISSES_TO_ABSENCE && now >= until ? 0 : misses
+}
+
+/** Some peers have missed so many turns that they are left out of the count. */
+function someAreAbsent({ misses, until }: Readonly<Turns>, now: number): boolean {
+  return misses > 0 && misses % MISSES_TO_ABSENCE === 0 && now < until
+}
+
+/** The lock was released to the next caller here, without a handoff. */
+function goesOn({ turn, since }: Readonly<Turns>): boolean {
+  return turn !== undefined && since > INSIDE
+}
+
+/** How many peers had no turn since the last turn here. */
+function missingPeers(turns: Readonly<Turns>, now: number): number {
+  const { peers, heard, missed } = turns
+  const absent = someAreAbsent(turns, now) ? Math.max(0, missed) : 0
+  return Math.max(0, peers - absent - Math.max(0, heard))
 }
 
 /**
@@ -64,110 +131,72 @@ export const NO_COHORT: CohortPolicy = {
  * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
  */
 export class Cohort implements CohortPolicy {
-  private handoffs = 0
-  private beganAt = 0
-  /** How many releases this process has heard, with its own. */
-  private heard = 0
-  private lastHeard = 0
-  /** The value of `heard` at the last release here, with that release. Later releases came from other processes. */
-  private heardAtOwnRelease = 0
-  private endedAt = 0
-  /** How many releases are in flight. A semaphore may have several. */
-  private releasing = 0
-  /** How many messages of releases of this process are still to be heard. */
-  private ownToHear = 0
-  /** The process acquired since its last cohort ended. */
-  private hasBegun = false
-  /** Permits: this process yielded in full, and was blocked all the same. It does not yield again before it acquires. */
-  private hasYieldedEnough = false
-  /**
-   * The lock was released without a handoff. The turn goes on with the next caller here, unless another process was faster.
-   */
-  private continues = false
-  /** This process has heard every release since its own last one. */
-  private heardAll = false
-  /** How many other clients heard the last release. */
-  private peersListening = 0
-  /** How many peers had not acquired when the yield here ended and the queue sent a try. */
-  private peersPassedOver = 0
-  /** The same number, if that try acquired the lock. */
-  private peersThatMissed = 0
-  /**
-   * The last caller came more than YIELD_PER_PEER ms after the turn before it had ended. The next one probably comes too late,
-   * too.
-   */
-  comesLate = false
-  /** The index of the minimum yield that applies now, and for how many more rounds. */
-  private yieldStep = 0
-  private roundsAtStep = 0
-  /** How many peers did not acquire even within the longest yield. `missing()` leaves them out until `absentUntil`. */
-  private absentPeers = 0
-  private absentUntil = 0
-  /** For how long the next absent peers are left out, in ms. */
-  private absentFor = FIRST_ABSENCE
+  private readonly turns: Turns = {
+    turn: undefined,
+    handoffs: 0,
+    peers: 0,
+    heard: 0,
+    since: RELEASING,
+    missed: 0,
+    misses: 0,
+    until: 0,
+  }
 
   constructor(private readonly clock: Clock) {}
 
   /** A release was heard. The release of the last reader counts for all readers: no message says how many processes read. */
   hear(byReaders = false): void {
-    this.heard++
-    if (this.ownToHear > 0) this.ownToHear--
-    else this.lastHeard = this.now()
-    if (this.peerReleases > 0) this.continues = false
-    if (byReaders) this.heard = Math.max(this.heard, this.heardAtOwnRelease + this.peersListening)
-    // This process heard more releases than expected: a peer that counted as absent did acquire.
-    else if (this.peerReleases > this.peersListening - this.absentPeers) {
-      this.absentPeers = Math.max(0, this.peersListening - this.peerReleases)
-      this.absentFor = FIRST_ABSENCE
-    }
+    const { turns } = this
+    turns.heard++
+    if (byReaders) turns.heard = Math.max(turns.heard, turns.peers)
+    if (turns.heard <= 0) return
+    // Another process was faster than the next caller here.
+    if (goesOn(turns)) turns.turn = undefined
+    if (turns.turn === undefined) turns.since = this.now()
+    // All of them had a turn: the yield was long enough, or those that were left out have come.
+    if (turns.misses >= MISSES_TO_ABSENCE && turns.heard >= turns.peers)
+      this.keepLongerYield(this.someAreAbsent ? MISSES_TO_ABSENCE - 1 : turns.misses % MISSES_TO_ABSENCE)
   }
 
-  /** How many releases of peers were heard since the last release here. */
-  get peerReleases(): number {
-    return Math.max(0, this.heard - this.heardAtOwnRelease)
+  /** Whether a peer has released the lock since the last release here. */
+  get peerWasIn(): boolean {
+    return this.turns.heard > 0
   }
 
   come(): void {
-    const isOver = this.endedAt > 0 && this.beganAt <= this.endedAt
-    this.comesLate = isOver && this.now() - this.endedAt > YIELD_PER_PEER
+    const { turns } = this
+    const hasTurn = turns.turn !== undefined && turns.peers > 0
+    if (!hasTurn && turns.missed >= 0 && !this.someAreAbsent && this.now() - turns.since > YIELD_PER_PEER)
+      turns.missed = LATE
   }
 
   /** From now on this process does not hear releases, so it cannot know which peers missed a turn. */
   stopHearing(): void {
-    this.heardAll = false
+    this.turns.missed = UNHEARD
   }
 
   willTry(listening: boolean): void {
-    this.heardAll &&= listening
+    const { turns } = this
+    if (turns.missed < 0 || this.someAreAbsent) return
+    const now = this.now()
     // A timer may end a fraction of a millisecond early.
-    this.peersPassedOver = this.heardAll && !this.continues && this.yieldTime() < 1 ? this.missing() : 0
+    const isOver = turns.turn === undefined && pause(turns, now) < 1
+    turns.missed = !listening ? UNHEARD : isOver ? missingPeers(turns, now) : 0
   }
 
   begin(): void {
-    this.hasBegun = true
-    if (this.continues) {
-      this.continues = false
-      return
+    const { turns } = this
+    if (!goesOn(turns) || turns.peers === 0) {
+      turns.turn = this.now()
+      turns.handoffs = 0
     }
-    this.hasYieldedEnough = false
-    this.handoffs = 0
-    this.beganAt = this.now()
-    this.peersThatMissed = this.peersPassedOver
-    this.peersPassedOver = 0
+    turns.since = INSIDE
   }
 
   handOff(): boolean {
-    if (this.peersListening > 0 && this.handoffs >= MAX_LOCAL_HANDOFFS) return false
-    // Only the answer to the release in flight says whether other clients wait. Until then, local callers may pass permits
-    // on for twice MAX_COHORT_DURATION.
-    const isReleaseOpen = this.releasing > 0 && this.peersListening === 0
-    if (this.now() - this.beganAt >= MAX_COHORT_DURATION * (isReleaseOpen ? 2 : 1)) return false
-    this.handoffs++
+    if (!mayPass(this.turns, this.now())) return false
+    this.turns.handoffs++
     return true
-  }
-
-  blocked(): void {
-    if (this.peersPassedOver > 0) this.hasYieldedEnough = true
   }
 
   /**
@@ -175,68 +204,62 @@ export class Cohort implements CohortPolicy {
    * caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
-    if (this.releasing === 0) this.ownToHear = 0
-    this.releasing++
-    this.continues = another && this.handOff()
-    this.heardAll = listening
-    if (listening) this.ownToHear++
-    if (this.endsCohort) this.heardAtOwnRelease = this.heard + this.ownToHear
-    else if (listening) this.heardAtOwnRelease++
+    const { turns } = this
+    const own = listening ? 1 : 0
+    // Further releases of a semaphore, and those of a process that only produces permits, end no turn.
+    if (turns.turn === undefined) {
+      turns.heard -= own
+      return
+    }
+    if (!another || !this.handOff()) turns.turn = undefined
+    turns.heard = -own
+    turns.since = RELEASING
   }
 
-  /** Further releases of a semaphore, and those of a process that only produces permits, do not end a cohort. */
-  private get endsCohort(): boolean {
-    return this.hasBegun || this.endedAt === 0
-  }
-
-  /** The lock was released, and `others` clients besides this one heard the message. */
-  released(others: number): void {
-    this.releasing = Math.max(0, this.releasing - 1)
+  /**
+   * The lock was released, and `others` clients besides this one heard the message. Returns whether the caller here had come
+   * more than YIELD_PER_PEER ms after the turn before: the next one probably comes too late, too.
+   */
+  released(others: number, listening: boolean): boolean {
+    const { turns } = this
     const now = this.now()
-    if (this.endsCohort) this.endedAt = now
-    this.hasBegun = false
-    // A client that missed its turn because none of its callers waits any more does not listen.
-    if (this.peersThatMissed > 0 && others > this.peersListening - this.peersThatMissed) this.waitLonger()
-    else if (this.yieldStep > 0 && --this.roundsAtStep === 0) this.yieldStep = 0
-    this.peersThatMissed = 0
-    this.peersListening = others
-    if (others > 0) return
-    this.absentPeers = 0
-    // No other client heard the release. Permits may still be in use here, so a new cohort begins at once.
-    this.handoffs = 0
-    this.beganAt = now
+    const isLate = turns.missed === LATE
+    if (turns.since === RELEASING) {
+      // A client that missed its turn because none of its callers waits any more does not listen.
+      const stillListen = turns.missed > 0 && others > turns.peers - turns.missed
+      if (stillListen && !this.someAreAbsent) this.missedAgain(now)
+      if (others === 0 || !this.someAreAbsent) turns.missed = listening ? 0 : UNHEARD
+      turns.since = now
+    }
+    turns.peers = others
+    if (others === 0) {
+      // No other client heard the release. Permits may still be in use here, so a new turn begins at once.
+      turns.turn = now
+      turns.handoffs = 0
+    }
+    return isLate
   }
 
   yieldTime(): number {
-    if (this.continues || this.hasYieldedEnough) return 0
-    if (this.releasing > 0) return this.peersListening > 0 ? MAX_YIELD : 0
-    const missing = this.missing()
-    if (missing === 0) return 0
-    const time = Math.max(
-      YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO),
-      YIELD_STEPS[this.yieldStep]!,
-    )
-    return Math.max(0, Math.max(this.endedAt, this.lastHeard) + time - this.now())
+    return pause(this.turns, this.now())
   }
 
   /** Peers missed their turn and still listen: yields longer. If the longest yield was too short, they count as absent. */
-  private waitLonger(): void {
-    if (this.yieldStep < YIELD_STEPS.length - 1) {
-      this.yieldStep++
-      this.roundsAtStep = ROUNDS_AT_STEP
-      return
-    }
-    this.yieldStep = 0
-    this.absentPeers += this.peersThatMissed
-    this.absentUntil = this.endedAt + this.absentFor
-    this.absentFor = Math.min(2 * this.absentFor, LONGEST_ABSENCE)
+  private missedAgain(now: number): void {
+    const { turns } = this
+    this.keepLongerYield(missesAt(turns, now) + 1)
+    if (turns.misses % MISSES_TO_ABSENCE > 0) return
+    const repetitions = turns.misses / MISSES_TO_ABSENCE - 1
+    turns.until = now + Math.min(FIRST_ABSENCE * 2 ** repetitions, LONGEST_ABSENCE)
   }
 
-  /** How many peers had no turn yet since the last turn here. */
-  private missing(): number {
-    if (this.peersListening === 0) return 0
-    if (this.now() >= this.absentUntil) this.absentPeers = 0
-    return Math.max(0, this.peersListening - this.absentPeers - this.peerReleases)
+  private keepLongerYield(misses: number) {
+    this.turns.misses = misses
+    this.turns.until = this.now() + LONGER_YIELD_LASTS
+  }
+
+  private get someAreAbsent(): boolean {
+    return someAreAbsent(this.turns, this.now())
   }
 
   private now(): number {

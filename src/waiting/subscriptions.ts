@@ -120,7 +120,7 @@ export class Subscriptions {
     const { cohort } = channel
     cohort.hear(isReadWriteLockChannel(name) && text === LAST_READER_LEFT)
     this.wake(name, text)
-    if (cohort.peerReleases > 0) this.stopLingering(name)
+    if (cohort.peerWasIn) this.stopLingering(name)
   }
 
   /** Unsubscribes from a channel without listeners. Other clients yield to every subscriber, also to one that does not wait. */

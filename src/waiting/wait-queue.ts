@@ -262,7 +262,6 @@ export class WaitQueue extends LastAnswer {
     waiter.unacknowledged = 0
     if (waiter.lastTry) waiter.giveUp()
     this.learn(true)
-    if (this.isCompeting && this.lock.policy.passesPermits) this.cohort.blocked()
     return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
   }
 

@@ -93,7 +93,7 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
   freed(lock: Freed, notified: number | undefined): void {
     const isHeard = this.options.subscriptions.isConfirmed(lock.channel)
     if (lock.policy.yields)
-      this.endCohort(lock.channel, this.othersAmong(lock.policy, notified ?? 0, isHeard))
+      this.endCohort(lock.channel, this.othersAmong(lock.policy, notified ?? 0, isHeard), isHeard)
     if (this.queues.size === 0) return
     if (notified !== undefined && isHeard) for (const id of lock.lockIds) this.queues.get(id)?.reconsider()
     else if (notified === undefined || lock.lockIds.some((id) => this.queues.has(id))) this.mayBeFree(lock)
@@ -107,13 +107,12 @@ export class WaitQueues implements WaitQueueEnvironment<WaitQueue> {
     return notified > 0 || isHeard ? 1 : 0
   }
 
-  private endCohort(channel: string, others: number) {
+  private endCohort(channel: string, others: number, isHeard: boolean) {
     const { subscriptions } = this.options
     // A client whose callers never waited is not subscribed. It keeps a cohort all the same, because other clients that wait
     // must get their chance.
     const cohort = others > 0 ? subscriptions.keepCohort(channel) : subscriptions.cohort(channel)
-    cohort?.released(others)
-    if (cohort?.comesLate) subscriptions.stopLingering(channel)
+    if (cohort?.released(others, isHeard)) subscriptions.stopLingering(channel)
   }
 
   /** The server notified no client, and the lock may be free: local waiters try on their own. */

@@ -14,7 +14,7 @@ export function takeTurn(turn: Cohort, others: number): void {
   turn.begin()
   turn.release(true)
   turn.hear()
-  turn.released(others)
+  turn.released(others, true)
 }
 
 /** For how long this process yields until it may try. */

@@ -1,7 +1,85 @@
 import { expect } from 'chai'
-import { Cohort, MAX_COHORT_DURATION, MAX_LOCAL_HANDOFFS, MAX_YIELD } from '../../../src/waiting/cohort'
+import {
+  Cohort,
+  MAX_COHORT_DURATION,
+  MAX_LOCAL_HANDOFFS,
+  MAX_YIELD,
+  mayPass,
+  pause,
+  type Turns,
+} from '../../../src/waiting/cohort'
 import { newCohort, takeTurn, yieldTime } from '../../kit/cohort'
 import type { VirtualClock } from '../../kit/virtual-clock'
+
+const NOW = 1_000_000
+/** A process whose last turn has just ended, and one other client heard that. */
+const ENDED: Turns = {
+  turn: undefined,
+  handoffs: 0,
+  peers: 1,
+  heard: 0,
+  since: NOW,
+  missed: 0,
+  misses: 0,
+  until: 0,
+}
+const INSIDE: Partial<Turns> = { turn: NOW, since: NOW - 5 }
+
+describe('The rule of a cohort, case by case', () => {
+  const pauses: readonly (readonly [what: string, turns: Partial<Turns>, ms: number])[] = [
+    ['no other client listens', { peers: 0 }, 0],
+    ['one peer had no turn', {}, 5],
+    ['three peers had no turn', { peers: 3 }, 15],
+    ['more peers than three had no turn', { peers: 40 }, 15],
+    ['two of three peers had their turn', { peers: 3, heard: 2 }, 5],
+    ['all peers had their turn', { peers: 3, heard: 3 }, 0],
+    ['the own message is still to come', { heard: -1 }, 5],
+    ['a part of the time is over', { since: NOW - 3 }, 2],
+    ['the time is over', { since: NOW - 5 }, 0],
+    ['the release is not answered yet', { since: Number.POSITIVE_INFINITY }, MAX_YIELD],
+    [
+      'the release is not answered, and no peer was there before',
+      { peers: 0, since: Number.POSITIVE_INFINITY },
+      0,
+    ],
+    ['the turn of this process goes on', { turn: NOW }, 0],
+    ['a peer missed a turn', { misses: 1, until: NOW + 1 }, 20],
+    ['a peer missed two turns', { misses: 2, until: NOW + 1 }, 60],
+    ['a peer missed two turns long ago', { misses: 2, until: NOW }, 5],
+    ['a peer missed three turns', { missed: 1, misses: 3, until: NOW + 1 }, 0],
+    ['one of two peers missed three turns', { peers: 2, missed: 1, misses: 3, until: NOW + 1 }, 5],
+    ['a peer missed three turns, and was left out for long enough', { missed: 1, misses: 3, until: NOW }, 5],
+    ['the same, and it missed the next turn', { misses: 4, until: NOW + 1 }, 20],
+    ['the same, and it missed the turn after that', { misses: 5, until: NOW }, 60],
+    ['a peer missed six turns', { missed: 1, misses: 6, until: NOW + 1 }, 0],
+  ]
+  for (const [what, turns, ms] of pauses)
+    it(`A process yields for ${ms} ms where ${what}`, () => {
+      expect(pause({ ...ENDED, ...turns }, NOW)).to.equal(ms)
+    })
+
+  const passes: readonly (readonly [what: string, turns: Partial<Turns>, may: boolean])[] = [
+    ['its turn has just begun', INSIDE, true],
+    ['its turn has ended', {}, false],
+    [
+      'its turn lasts for a moment less than it may',
+      { ...INSIDE, turn: NOW - MAX_COHORT_DURATION + 1 },
+      true,
+    ],
+    ['its turn has lasted as long as it may', { ...INSIDE, turn: NOW - MAX_COHORT_DURATION }, false],
+    ['its turn had one handoff less than it may', { ...INSIDE, handoffs: MAX_LOCAL_HANDOFFS - 1 }, true],
+    ['its turn had as many handoffs as it may', { ...INSIDE, handoffs: MAX_LOCAL_HANDOFFS }, false],
+    [
+      'its turn had more, and no other client listens',
+      { ...INSIDE, peers: 0, handoffs: 10 * MAX_LOCAL_HANDOFFS },
+      true,
+    ],
+  ]
+  for (const [what, turns, may] of passes)
+    it(`A process ${may ? 'may pass the lock on' : 'must release the lock'} where ${what}`, () => {
+      expect(mayPass({ ...ENDED, ...turns }, NOW)).to.equal(may)
+    })
+})
 
 describe('The cohort policy of a process', () => {
   let clock: VirtualClock
@@ -98,14 +176,14 @@ describe('The cohort policy of a process', () => {
       expect(turn.yieldTime()).to.equal(MAX_YIELD)
       clock.advance(50)
       turn.hear()
-      turn.released(1)
+      turn.released(1, true)
       expect(turn.yieldTime()).to.equal(full)
     })
 
     it('A process yields though its own release is heard after the answer to it', () => {
       turn.begin()
       turn.release(true)
-      turn.released(1)
+      turn.released(1, true)
       turn.hear()
       expect(turn.yieldTime()).to.be.greaterThan(0)
       turn.hear()
@@ -125,7 +203,7 @@ describe('The cohort policy of a process', () => {
     function releasedForNext(others: number) {
       turn.release(true, true)
       turn.hear()
-      turn.released(others)
+      turn.released(others, true)
     }
 
     /** How many sections follow one another until this process yields. */
@@ -172,32 +250,33 @@ describe('The cohort policy of a process', () => {
   it('A release that this process does not hear itself is none of its own', () => {
     turn.begin()
     turn.release(false)
-    turn.released(1)
+    turn.released(1, false)
     expect(turn.yieldTime()).to.equal(5)
     turn.hear()
     expect(turn.yieldTime()).to.equal(0)
   })
 
   it('A caller that comes after the room of this process, once its turn is over, comes late', () => {
-    turn.come()
-    expect(turn.comesLate).to.equal(false)
-    ourTurn(1)
-    clock.advance(5)
-    turn.come()
-    expect(turn.comesLate).to.equal(false)
-    clock.advance(1)
-    turn.come()
-    expect(turn.comesLate).to.equal(true)
-    turn.begin()
-    turn.come()
-    expect(turn.comesLate).to.equal(false)
+    const comesAfter = (ms: number) => {
+      clock.advance(ms)
+      turn.come()
+      turn.willTry(true)
+      turn.begin()
+      turn.release(true)
+      turn.hear()
+      return turn.released(1, true)
+    }
+    expect(comesAfter(0), 'the first one').to.equal(false)
+    expect(comesAfter(5)).to.equal(false)
+    expect(comesAfter(6)).to.equal(true)
+    expect(comesAfter(5)).to.equal(false)
   })
 
   describe('Cohorts of a semaphore', () => {
     const release = (others: number) => {
       turn.release(true)
       turn.hear()
-      turn.released(others)
+      turn.released(others, true)
     }
 
     it('Further releases of permits do not make the yield longer', () => {
@@ -210,12 +289,11 @@ describe('The cohort policy of a process', () => {
       expect(turn.yieldTime()).to.equal(whole - 3)
     })
 
-    it('A process that yielded for as long as it had to, and was blocked, does not yield before it acquires', () => {
+    it('A process that yielded for as long as it had to does not yield before it acquires', () => {
       turn.begin()
       release(1)
       clock.advance(turn.yieldTime())
       turn.willTry(true)
-      turn.blocked()
       release(1)
       expect(turn.yieldTime()).to.equal(0)
       turn.begin()
@@ -228,24 +306,20 @@ describe('The cohort policy of a process', () => {
       turn.release(true)
       turn.release(true)
       turn.hear()
-      turn.released(1)
+      turn.released(1, true)
       turn.hear()
-      turn.released(1)
+      turn.released(1, true)
       expect(turn.yieldTime()).to.be.greaterThan(0)
       turn.hear()
       expect(turn.yieldTime()).to.equal(0)
     })
 
-    it('With a release in flight and no others, permits are passed on for twice as long, and then not', () => {
+    it('Permits are not passed on while the release that ended the turn is in flight, and then again where no other client listens', () => {
       turn.begin()
       release(0)
-      clock.advance(MAX_COHORT_DURATION)
-      expect(turn.handOff()).to.equal(false)
       turn.release(true)
-      expect(turn.handOff()).to.equal(true)
-      clock.advance(MAX_COHORT_DURATION)
       expect(turn.handOff()).to.equal(false)
-      turn.released(0)
+      turn.released(0, true)
       expect(turn.handOff()).to.equal(true)
     })
   })

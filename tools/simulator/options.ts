@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Scene } from './scene'
 
 export interface SimulatorOptions {
-  readonly command: 'search' | 'replay' | 'exhaustive' | 'mutants' | 'list' | 'help'
+  readonly command: 'search' | 'replay' | 'exhaustive' | 'mutants' | 'page' | 'list' | 'help'
   readonly scenes: readonly Scene[]
   readonly from: number
   /** How many schedules; undefined: until the time is over. */
@@ -11,12 +11,15 @@ export interface SimulatorOptions {
   /** Tells the story of a violation with as few choices as possible. */
   readonly shrinks: boolean
   readonly search: 'random' | 'pct'
+  /** Keeps what the search found in tools/simulator/results, for the page. */
+  readonly keeps: boolean
 }
 
 export const USAGE = `usage: npm run simulate -- [--seeds N | --minutes M] [--from K] [--scene NAME] [--pct] [--shrink]
        npm run simulate -- --seed K --scene NAME [--shrink]
        npm run simulate -- --exhaustive [--scene NAME]
        npm run simulate -- --mutants
+       npm run simulate -- --page
        npm run simulate -- --list
 
 Many clients, servers that fail, and a judge, in one process and in virtual time. Each run follows from its seed.
@@ -31,6 +34,8 @@ Ends with 0 when nothing was violated.
   --shrink       leaves choices out of a violation until none can go, and tells what happened
   --exhaustive   small worlds: every order of deliveries, timers and two faults
   --mutants      breaks the package on purpose and counts schedules until the judge objects
+  --keep         keeps what the schedules did, for the page of docs/evidence
+  --page         writes docs/evidence/simulation.md from what was kept
   --list         the scenes`
 
 /** Throws TypeError or RangeError when the arguments make no sense. */
@@ -47,13 +52,20 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
       shrink: { type: 'boolean', default: false },
       exhaustive: { type: 'boolean', default: false },
       mutants: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
   const chosen = scenesOf(values.scene, scenes)
-  const common = { scenes: chosen, shrinks: values.shrink, search: values.pct ? 'pct' : 'random' } as const
-  const alone = (['help', 'list', 'mutants', 'exhaustive'] as const).filter((name) => values[name])
+  const common = {
+    scenes: chosen,
+    shrinks: values.shrink,
+    keeps: values.keep,
+    search: values.pct ? 'pct' : 'random',
+  } as const
+  const alone = (['help', 'list', 'mutants', 'exhaustive', 'page'] as const).filter((name) => values[name])
   if (alone.length > 1) throw new TypeError(`--${alone[0]} and --${alone[1]} exclude each other`)
   for (const [one, other] of EXCLUSIVE)
     if (values[one] && values[other]) throw new TypeError(`--${one} and --${other} exclude each other`)

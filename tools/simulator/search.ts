@@ -1,8 +1,17 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Time } from './judge/history'
 import { judge } from './judge/judge'
 import type { SimulatorOptions } from './options'
+import { page } from './report/page'
+import {
+  type CalibratedMutant,
+  type ExhaustiveResult,
+  readResult,
+  type SearchResult,
+  writeResult,
+} from './report/results'
 import { type Outcome, runSchedule } from './run-schedule'
 import type { Scene } from './scene'
 import { explain } from './story/explain'
@@ -28,6 +37,7 @@ export interface Totals {
   violations: number
   virtualMs: number
   readonly faults: Map<string, number>
+  readonly scenes: Map<string, { schedules: number; sections: number }>
 }
 
 export const newTotals = (): Totals => ({
@@ -36,6 +46,7 @@ export const newTotals = (): Totals => ({
   violations: 0,
   virtualMs: 0,
   faults: new Map(),
+  scenes: new Map(),
 })
 
 export function count(totals: Totals, outcome: Outcome, violated: boolean): void {
@@ -43,6 +54,10 @@ export function count(totals: Totals, outcome: Outcome, violated: boolean): void
   totals.sections += outcome.sections
   totals.virtualMs += outcome.virtualMs
   if (violated) totals.violations++
+  const scene = totals.scenes.get(outcome.history.scene) ?? { schedules: 0, sections: 0 }
+  totals.scenes.set(outcome.history.scene, scene)
+  scene.schedules++
+  scene.sections += outcome.sections
   for (const [kind, faults] of outcome.faults)
     totals.faults.set(kind, (totals.faults.get(kind) ?? 0) + faults)
 }
@@ -54,6 +69,7 @@ export function lastLine({ schedules, sections, violations, faults }: Totals): s
 
 const PROGRESS_EVERY = 5_000
 const MOST_SHOWN = 5
+const PAGE = 'docs/evidence/simulation.md'
 
 export async function search(options: SimulatorOptions): Promise<number> {
   const { scenes, from, seeds, minutes } = options
@@ -73,8 +89,44 @@ export async function search(options: SimulatorOptions): Promise<number> {
     const seconds = Math.round((shown - started) / 1000)
     console.error(`${seconds} s: ${lastLine(totals)}`)
   }
+  if (options.keeps) keep(totals, from, (Date.now() - started) / 1000)
   console.log(lastLine(totals))
   return totals.violations > 0 ? 1 : 0
+}
+
+function keep(totals: Totals, from: number, seconds: number) {
+  const { scenes, faults, ...counts } = totals
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  const result: SearchResult = {
+    ...{
+      commit,
+      command: `npm run simulate -- ${process.argv.slice(2).join(' ')}`,
+      from,
+      seconds: Math.round(seconds),
+    },
+    ...counts,
+    scenes: Object.fromEntries(scenes),
+    faults: Object.fromEntries(faults),
+  }
+  writeResult('search', result)
+}
+
+/** Writes the page from what was kept. */
+export function writePage(scenes: readonly Scene[]): number {
+  const search = readResult<SearchResult>('search')
+  if (!search) {
+    console.error('nothing was kept: first run npm run simulate -- --minutes 60 --keep')
+    return 2
+  }
+  const text = page({
+    search,
+    mutants: readResult<CalibratedMutant[]>('mutants'),
+    exhaustive: readResult<ExhaustiveResult[]>('exhaustive'),
+    about: new Map(scenes.map(({ name, about }) => [name, about])),
+  })
+  writeFileSync(PAGE, text)
+  console.log(`written: ${PAGE}`)
+  return 0
 }
 
 /** Runs one schedule. */

@@ -1,6 +1,6 @@
 import { parseOptions, type SimulatorOptions, USAGE } from './options'
 import { scenes } from './scenes'
-import { replay, search } from './search'
+import { replay, search, writePage } from './search'
 
 async function main(): Promise<number> {
   let options: SimulatorOptions
@@ -17,6 +17,8 @@ async function main(): Promise<number> {
     case 'list':
       for (const { name, about } of scenes) console.log(`${name.padEnd(24)} ${about}`)
       return 0
+    case 'page':
+      return writePage(scenes)
     case 'replay':
       return await replay(options)
     default:

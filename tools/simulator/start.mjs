@@ -1,5 +1,6 @@
 // Embeds the scripts of lua/ as they stand, bundles the simulator with the sources as they stand, and runs it. A bundle runs twice as fast
 // as sources that are transformed file by file.
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,4 +24,8 @@ buildSync({
   external: ['ioredis', 'wasmoon-lua5.1', 'async-mutex', 'eventemitter3', 'cluster-key-slot'],
 })
 process.setSourceMapsEnabled(true)
-await import(outfile)
+if (process.argv.includes('--mutants')) {
+  // It bundles the simulator once for each mutant.
+  const run = ['--import', 'tsx', join(root, 'tools/simulator/mutants/run.ts'), ...process.argv.slice(2)]
+  process.exitCode = spawnSync(process.execPath, run, { stdio: 'inherit', cwd: root }).status ?? 2
+} else await import(outfile)

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import type { CalibratedMutant } from '../report/results'
 import { MUTANTS } from '.'
 import { bundle } from './bundle'
 import type { Mutant } from './mutant'
@@ -10,16 +11,6 @@ import type { Search } from './run-one'
 
 const ROOT = join(__dirname, '../../..')
 const execute = promisify(execFile)
-
-/** What became of one mutant. */
-export interface Calibrated {
-  readonly name: string
-  readonly row: string
-  readonly what: string
-  readonly schedules: number
-  readonly sections: number
-  readonly found?: Search['found']
-}
 
 const { values } = parseArgs({
   options: {
@@ -51,7 +42,7 @@ async function search(
 }
 
 /** Runs schedules until the judge objects to one that the sound package passes. */
-async function calibrate(mutant: Mutant, sound: string, broken: string): Promise<Calibrated> {
+async function calibrate(mutant: Mutant, sound: string, broken: string): Promise<CalibratedMutant> {
   const { name, row, what } = mutant
   const ends = Date.now() + Number(values.seconds) * 1000
   let [schedules, sections] = [0, 0]
@@ -74,7 +65,7 @@ async function calibrate(mutant: Mutant, sound: string, broken: string): Promise
 async function main(): Promise<number> {
   const includes = await import(pathToFileURL(join(ROOT, 'scripts/lua-includes.mjs')).href)
   const sound = await bundle('none', undefined, includes)
-  const results: Calibrated[] = []
+  const results: CalibratedMutant[] = []
   const chosen = MUTANTS.filter(({ name }) => !values.only || values.only.split(',').includes(name))
   for (const mutant of chosen) {
     const result = await calibrate(mutant, sound, await bundle(mutant.name, mutant, includes))

@@ -28,7 +28,11 @@ export function judgeExclusion(reading: Reading): Violation[] {
         continue
       }
       for (const other of holders) {
-        if (!excludes(other, hold, key) || isExcused(reading, other, hold, key)) continue
+        if (!excludes(other, hold, key)) continue
+        if (isExcused(reading, other, hold, key)) {
+          if (isNeverTold(reading, other, hold)) violations.push(overlap(reading, other, hold, key, index))
+          continue
+        }
         if (wasSuspended(other, index)) beside.set(other, { other: hold, key })
         else if (wasSuspended(hold, index)) beside.set(hold, { other, key })
         else violations.push(overlap(reading, other, hold, key, index))
@@ -64,6 +68,18 @@ function isExcused(reading: Reading, first: Hold, second: Hold, key: string): bo
   const to = reading.timeOf(Math.max(first.enteredAt, second.enteredAt))
   const { faults } = reading
   return faults.excuses('data', { name: key }, from, to) || faults.excuses('force', { name: key }, from, to)
+}
+
+/**
+ * A renewal finds that the hold is gone, and without a renewal its lease ends. So also what a fault excuses is over when the
+ * longest lease is, counted from the moment at which the second one came in.
+ */
+function isNeverTold(reading: Reading, first: Hold, second: Hold): boolean {
+  const { watchdogTimeout, longestLease, latency } = reading.history.limits
+  const until = reading.timeOf(second.enteredAt) + Math.max(watchdogTimeout, longestLease) + 10 * latency
+  const isInsideAt = ({ leftAt }: Hold) =>
+    (leftAt === undefined ? reading.lastTime : reading.timeOf(leftAt)) > until
+  return first.suspendedAt === undefined && isInsideAt(first) && isInsideAt(second)
 }
 
 function overlap(reading: Reading, first: Hold, second: Hold, key: string, index: number): Violation {

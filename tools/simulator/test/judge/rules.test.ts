@@ -25,6 +25,20 @@ describe('The rules of a simulated history', () => {
     expect(one.broken).to.deep.equal([])
   })
 
+  it('An owner that the server forgot is told when its lease is over at the latest (B8)', () => {
+    const told = (at: number) => {
+      const one = written()
+      const hold = one.acquires('a/1')
+      one.fault({ excuses: ['data', 'delay', 'loss', 'force'] })
+      one.acquires('b/1')
+      one.at(at).told(hold)
+      one.at(9_000).acts(hold)
+      return one.broken
+    }
+    expect(told(2_000)).to.deep.equal([])
+    expect(told(8_000)).to.include('exclusion')
+  })
+
   it('A suspended owner may be inside beside another until it acts (guarantee 1)', () => {
     const acts = (looksFirst: boolean) => {
       const one = written()

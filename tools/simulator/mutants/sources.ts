@@ -11,7 +11,7 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'return resolve()',
   },
   {
-    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease.ts' },
+    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease-book.ts' },
     what: 'a hold does not look at its deadline',
     find: 'return this.remaining() <= 0',
     replace: 'return false',
@@ -31,8 +31,8 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'expiry-not-told', row: 'B11', scenes: PLAIN, file: 'src/leases/lease-monitor.ts' },
     what: 'the end of an explicit lease is not told',
-    find: "if (lease.isPastDeadline) lease.lose('lease')",
-    replace: 'if (lease.isPastDeadline) return',
+    find: "if (lease.book.isPastDeadline) lease.lose('lease')",
+    replace: 'if (lease.book.isPastDeadline) return',
   },
   {
     ...{

@@ -1,7 +1,8 @@
 -- Counts a latch down by one. At zero the key is deleted, and all waiters are notified.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  when the latch was last opened
+-- KEYS[3]  the record of the requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 -- ARGV[3]  the slot of this request
@@ -14,10 +15,11 @@
 --
 -- Applied twice: the record knows the request, and the count stays.
 
-local slot, request = ARGV[3], ARGV[4]
+local slot, request, record = ARGV[3], ARGV[4], KEYS[3]
 --- @include "count-request"
 --- @include "pass-shortage"
-passShortage(KEYS[2])
+--- @include "latch-opened"
+passShortage(record)
 
 local answer = 0
 if redis.call('exists', KEYS[1]) == 1 then
@@ -26,9 +28,10 @@ if redis.call('exists', KEYS[1]) == 1 then
     redis.call('del', KEYS[1])
   end
   if count == 0 then
+    markOpened(KEYS[2])
     --- @include "notify"
     answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
   end
 end
-recordAnswer(KEYS[2], slot, request, answer)
+recordAnswer(record, slot, request, answer)
 return answer

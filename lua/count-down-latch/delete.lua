@@ -1,7 +1,8 @@
 -- Deletes a latch, and notifies its waiters.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  when the latch was last opened
+-- KEYS[3]  the record of the requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 -- ARGV[3]  the slot of this request
@@ -14,17 +15,19 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count was set again.
 
-local slot, request = ARGV[3], ARGV[4]
+local slot, request, record = ARGV[3], ARGV[4], KEYS[3]
 --- @include "count-request"
 --- @include "pass-shortage"
-passShortage(KEYS[2])
+--- @include "latch-opened"
+passShortage(record)
 
 local answer = 0
 if redis.call('del', KEYS[1]) == 1 then
+  markOpened(KEYS[2])
   --- @include "notify"
   -- Redisson publishes 1 here, which keeps its waiters asleep. A 0 makes them check the latch and go on. It is sent alone:
   -- Redisson 3.16.8 handles two messages in any order, and its waiters stay asleep if it handles the 1 last.
   answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
 end
-recordAnswer(KEYS[2], slot, request, answer)
+recordAnswer(record, slot, request, answer)
 return answer

@@ -1,15 +1,19 @@
 -- Reads the count of a latch.
 --
 -- KEYS[1]  the latch: a number, absent at zero
+-- KEYS[2]  when the latch was last opened
 --
--- Answers  the count; 0 if the key is absent
+-- Answers  {count, opened, ago}: the count, 0 if the key is absent; the moment of the last opening as text, '' where it is not
+--          known; and how many ms ago that was, or -1
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: it changes nothing.
 
 --- @include "counter"
-local wrong = counterError(KEYS[1])
+--- @include "latch-opened"
+local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-return tonumber(redis.call('get', KEYS[1]) or '0')
+local opened, ago = lastOpened(KEYS[2])
+return {tonumber(value or '0'), opened, ago}

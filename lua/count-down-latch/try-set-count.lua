@@ -1,7 +1,8 @@
 -- Sets the count of a latch that has none.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  the record of the requests of this client
+-- KEYS[2]  when the latch was last opened; kept for ten minutes more
+-- KEYS[3]  the record of the requests of this client
 -- ARGV[1]  the count, 1 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
@@ -15,13 +16,14 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count has reached zero.
 
-local slot, request = ARGV[4], ARGV[5]
+local slot, request, record = ARGV[4], ARGV[5], KEYS[3]
 --- @include "count-request"
 
 local answer = 0
 if redis.call('set', KEYS[1], ARGV[1], 'NX') then
+  redis.call('pexpire', KEYS[2], '600000')
   --- @include "notify"
   answer = notify(ARGV[3], ARGV[2], '1') and 1 or 2
 end
-recordAnswer(KEYS[2], slot, request, answer)
+recordAnswer(record, slot, request, answer)
 return answer

@@ -1,6 +1,5 @@
 -- How a request that changes a count begins. Reads the local variables `slot` and `request`, the slot and
--- the number of the request. The count is
--- KEYS[1], and the record of the requests is KEYS[2].
+-- the number of the request, and `record`, the key of the record. The count is KEYS[1].
 --
 -- Ends the script with an error where the key holds no count, and with the recorded answer where an earlier copy of the
 -- request was applied.
@@ -11,7 +10,7 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], slot, request)
+local before = recordedAnswer(record, slot, request)
 if before then
   return tonumber(before)
 end

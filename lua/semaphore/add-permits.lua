@@ -16,7 +16,7 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
-local slot, request = ARGV[4], ARGV[5]
+local slot, request, record = ARGV[4], ARGV[5], KEYS[2]
 --- @include "count-request"
 
 local answer = 3
@@ -32,5 +32,5 @@ else
     answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
   end
 end
-recordAnswer(KEYS[2], slot, request, answer)
+recordAnswer(record, slot, request, answer)
 return answer

@@ -10,7 +10,7 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is taken.
 
-local slot, request = ARGV[1], ARGV[2]
+local slot, request, record = ARGV[1], ARGV[2], KEYS[2]
 --- @include "count-request"
 
 local free = tonumber(redis.call('get', KEYS[1]) or '0')
@@ -18,5 +18,5 @@ if free ~= 0 then
   -- The script does not use SET, because SET would remove the time to live.
   redis.call('decrby', KEYS[1], free)
 end
-recordAnswer(KEYS[2], slot, request, free)
+recordAnswer(record, slot, request, free)
 return free

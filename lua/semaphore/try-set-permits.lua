@@ -17,7 +17,7 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
 
-local slot, request = ARGV[5], ARGV[6]
+local slot, request, record = ARGV[5], ARGV[6], KEYS[2]
 --- @include "count-request"
 
 local answer = 0
@@ -31,5 +31,5 @@ if redis.call('set', KEYS[1], ARGV[1], 'NX') then
     answer = notify(ARGV[4], ARGV[3], ARGV[1]) and 1 or 2
   end
 end
-recordAnswer(KEYS[2], slot, request, answer)
+recordAnswer(record, slot, request, answer)
 return answer

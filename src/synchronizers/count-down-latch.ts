@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import { describe, type WaitOptions, waitArguments } from '../api/arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { latchChannel } from '../redis/names'
+import { latchChannel, prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
@@ -55,11 +55,15 @@ export interface RCountDownLatch {
 const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
-const GET_COUNT = script('count-down-latch/get-count', Number)
+const GET_COUNT = script('count-down-latch/get-count', (raw) => (raw as LatchState)[0])
 const CHECK = script('count-down-latch/get-count', decodeCheck)
 
+/** The count, the moment of the last opening, and how many ms ago that was. See lua/count-down-latch/get-count.lua. */
+type LatchState = readonly [count: number, opened: string, ago: number]
+
 function decodeCheck(raw: unknown): Outcome<undefined> {
-  return Number(raw) > 0 ? blocked(untilRecheck()) : GRANTED
+  const [count, id, ago] = raw as LatchState
+  return count > 0 ? { ...blocked(untilRecheck()), opening: { id, ago } } : GRANTED
 }
 
 /** A message `0` that is published while a caller waits grants its wait, even if the count was set again since. */
@@ -78,7 +82,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // not grant their wait.
     const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
     const policy = isOrdered ? OPENED_BY_ZERO : OPEN_TO_ALL
-    super(context, name, 'latch', [key], channel, policy)
+    super(context, name, 'latch', [key, `${prefixed('rlock_requests', key)}:opened`], channel, policy)
   }
 
   async trySetCount(count: number): Promise<boolean> {

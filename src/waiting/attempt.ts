@@ -8,6 +8,15 @@ export type Outcome<Grant> = (
 ) & {
   /** How many permits are free after this try, for a semaphore; below 0: there is no such semaphore, or it is in debt. */
   readonly left?: number | undefined
+  /** When the object was last open, for one that opens for all waiters and may close again. */
+  readonly opening?: Opening
+}
+
+export interface Opening {
+  /** Another one for each opening; empty where none is known. */
+  readonly id: string
+  /** How long ago it was when the try was answered, in ms. */
+  readonly ago: number
 }
 
 /** A grant without a payload. */

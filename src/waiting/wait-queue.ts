@@ -5,7 +5,7 @@ import { LinkedList } from '../util/linked-list'
 import { queueMicrotask } from '../util/timers'
 import type { Attempt, Outcome } from './attempt'
 import { type CohortPolicy, SHORT_WAIT } from './cohort'
-import { catchUp, grantByMessage, grantByReply } from './grant-all'
+import { catchUp, grantByMessage, grantByReply, Openings } from './grant-all'
 import { LastAnswer } from './last-answer'
 import { type AfterSleep, QueueSleep } from './queue-sleep'
 import { LEFT, type Step, stepAfterFailure, stepWithoutReplica } from './step-after-try'
@@ -36,6 +36,7 @@ export class WaitQueue extends LastAnswer {
   private isCompeting = true
   /** How many permits are free by the last answer, for a semaphore. */
   private left: number | undefined
+  private openings: Openings | undefined
   private stopListening: (() => void) | undefined
   private stopWatching: (() => void) | undefined
 
@@ -209,6 +210,10 @@ export class WaitQueue extends LastAnswer {
     this.isCompeting = giver === undefined
     this.seen = this.wakeUps
     waiter.isAwaited = true
+    if (this.lock.policy.next === 'granted') {
+      this.openings ??= new Openings()
+      this.openings.ask(this.environment.clock)
+    }
     const call = waiter.startTry(giver)
     this.silentSince ??= call.started
     call.whenAnswered(
@@ -260,9 +265,11 @@ export class WaitQueue extends LastAnswer {
       return { kind: 'acquired', remaining: waiter.attempt.lease, left: outcome.left }
     }
     waiter.unacknowledged = 0
+    const nextLook = outcome.opening && this.openings?.grant(this, reply.sent, outcome.opening)
     if (waiter.lastTry) waiter.giveUp()
     this.learn(true)
-    return { kind: 'blocked', remaining: outcome.blockedFor, left: outcome.left }
+    const remaining = Math.min(outcome.blockedFor, nextLook ?? Number.POSITIVE_INFINITY)
+    return { kind: 'blocked', remaining, left: outcome.left }
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall): Step {

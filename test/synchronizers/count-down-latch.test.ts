@@ -13,7 +13,8 @@ import { closeProxies, openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil, without } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
-import { defaultServer, NO_CLUSTER, NO_USERS, skipInMemory } from '../kit/stand-in'
+import { defaultServer, NO_CLUSTER, NO_USERS, skipInMemory, startServer } from '../kit/stand-in'
+import { tapped } from '../kit/tapped-transport'
 
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
 
@@ -146,6 +147,52 @@ describe('A latch', () => {
     expect(await Promise.all(waiting)).to.deep.equal([true, true])
     expect(await latch.getCount()).to.equal(2)
   })
+
+  it('All waiters of a latch go on though it was opened and set anew before their subscription was confirmed (V13)', async () => {
+    const name = uniqueName('latch')
+    const other = (await createRedisson()).getCountDownLatch(name)
+    let tries = 0
+    const transport = tapped(async (sent) => {
+      const reply = await sent.pass()
+      if (sent.name === 'count-down-latch/get-count' && !sent.bySource && ++tries === 1) {
+        await other.countDown()
+        await other.trySetCount(1)
+      }
+      return reply
+    })
+    const redisson = await createRedisson({}, { transport })
+    const latch = redisson.getCountDownLatch(name)
+    await latch.getCount()
+    tries = 0
+    await other.trySetCount(1)
+    await Promise.all(Array.from({ length: 30 }, () => latch.await()))
+    const late = latch.await()
+    expect(await stillPending(late), 'a caller that came later').to.equal(true)
+    await other.countDown()
+    await late
+  })
+
+  for (const end of ['countDown', 'delete'] as const)
+    it(`All waiters of a latch go on though its ${end}() was not heard, and the count was set anew (V13)`, async () => {
+      const server = await startServer()
+      const proxy = await openProxy(server)
+      const redisson = await createRedisson({ redis: proxy.url })
+      const other = (await createRedisson({ redis: server.url })).getCountDownLatch('latch')
+      await other.trySetCount(1)
+      const waiting = Array.from({ length: 30 }, () => redisson.getCountDownLatch('latch').await())
+      await asleep(redisson, 'latch latch', 30)
+      const admin = await openRedis(server.url)
+      // The commands of the waiters still arrive, and their messages do not.
+      proxy.refuse()
+      await admin.client('KILL', 'TYPE', 'PUBSUB')
+      // The next look is a second away.
+      await sleep(200)
+      await Promise.all([other[end](), other.trySetCount(1)])
+      await Promise.all(waiting)
+      await proxy.accept()
+      await closeAll()
+      await server.stop()
+    })
 
   it('A caller that begins to wait behind a latch set anew is not let go by the old zero that is still on its way (L4)', async () => {
     const server = await defaultServer()

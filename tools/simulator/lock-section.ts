@@ -9,11 +9,14 @@ interface Options {
   signal?: AbortSignal
 }
 
+/** A hold of any lock. That of several members has no owner of its own. */
+export type AnyHold = Pick<LockHold, 'signal' | 'isHeld' | 'unlock'> & { readonly owner?: string }
+
 /** What has the three ways to hold something: every lock. */
 export interface Holdable {
-  acquire(options?: Omit<Options, 'waitTime'>): Promise<LockHold>
-  tryAcquire(options?: Options): Promise<LockHold | undefined>
-  withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: Options): Promise<T>
+  acquire(options?: Omit<Options, 'waitTime'>): Promise<AnyHold>
+  tryAcquire(options?: Options): Promise<AnyHold | undefined>
+  withLock<T>(fn: (hold: AnyHold) => T | Promise<T>, options?: Options): Promise<T>
 }
 
 /** How one caller takes a lock, once. */
@@ -33,15 +36,18 @@ interface Way {
 const ABORTED = Object.assign(new Error('aborted'), { name: 'AbortError' })
 const FOREVER = undefined
 
-function drawWay({ choices, settings }: Caller, { mayScope = true, stepsDownTo }: SectionOptions): Way {
-  const lease = choices.weigh([5, 3]) === 0 ? undefined : choices.pick(settings.leases)
+function drawWay(
+  { choices, settings }: Caller,
+  { mayScope = true, stepsDownTo, as: given, leases = settings.leases }: SectionOptions,
+): Way {
+  const lease = choices.weigh([5, 3]) === 0 ? undefined : choices.pick(leases)
   const longest = lease ?? settings.watchdogTimeout
   const wait = [FOREVER, 0, 1, 20, 500, 5_000][choices.weigh([8, 2, 1, 1, 1, 1])]
   const abortAfter = [undefined, 0, 1, 2, 5, 50, 1_000][choices.weigh([20, 1, 1, 1, 1, 1, 1])]
   const drawn = mayScope ? choices.pick(['unscoped', 'run', 'thread id'] as const) : 'unscoped'
   // Only a caller with an identity can have both sides.
   const scope = stepsDownTo && drawn === 'unscoped' ? 'run' : drawn
-  const as = choices.weigh([2, 1]) === 0 ? 'acquire' : 'withLock'
+  const as = given ?? (choices.weigh([2, 1]) === 0 ? 'acquire' : 'withLock')
   const length = [0, 1, 3, 10, 50, longest * 0.9, longest, longest * 2.5][
     choices.weigh([8, 8, 6, 6, 2, 0.3, 0.2, 0.2])
   ]!
@@ -55,7 +61,13 @@ export interface SectionOptions {
   readonly mayScope?: boolean
   readonly mayReenter?: boolean
   /** The fencing token of a hold. */
-  readonly token?: (hold: LockHold) => number
+  readonly token?: (hold: AnyHold) => number
+  /** The only way to take it. */
+  readonly as?: Way['as']
+  /** The leases to choose from; those of the run by default. */
+  readonly leases?: readonly number[]
+  /** What else happens inside. */
+  readonly inside?: () => Promise<void>
   /** A writer takes this inside, and keeps it when it has released. */
   readonly stepsDownTo?: { readonly object: SimulatedObject; readonly lock: Holdable }
 }
@@ -132,7 +144,7 @@ class Section {
     })
   }
 
-  private granted(id: number, hold: LockHold, level: number) {
+  private granted(id: number, hold: AnyHold, level: number) {
     const { caller } = this
     const { token } = this.options
     const { recorder } = caller
@@ -140,14 +152,14 @@ class Section {
     recorder.sections++
     recorder.returned(id, {
       ok: true,
-      owners: [hold.owner],
+      ...(hold.owner === undefined ? {} : { owners: [hold.owner] }),
       ...(token ? { token: token(hold) } : {}),
       ...(level > 1 ? { level } : {}),
     })
   }
 
   /** Records once that the hold ended without a release. Returns whether it did so far. */
-  private watch(id: number, hold: LockHold): { isOver: () => boolean; release: () => void } {
+  private watch(id: number, hold: AnyHold): { isOver: () => boolean; release: () => void } {
     const { recorder } = this.caller
     let [over, released] = [false, false]
     const tell = (how: 'signal' | 'not-held') => {
@@ -170,12 +182,12 @@ class Section {
     wait: number | undefined,
     lease: number | undefined,
     level: number,
-  ): Promise<LockHold | undefined> {
+  ): Promise<AnyHold | undefined> {
     const { lock, caller } = this
     const { recorder } = caller
     const options = this.requestOf(wait, lease)
     const id = this.called(wait === undefined ? 'acquire' : 'tryAcquire', wait, lease)
-    let hold: LockHold | undefined
+    let hold: AnyHold | undefined
     try {
       hold = wait === undefined ? await lock.acquire(options) : await lock.tryAcquire(options)
     } catch (error) {
@@ -253,6 +265,7 @@ class Section {
       caller.recorder.acted(id)
       if (way.length > 0) await caller.sleep(way.length / way.pieces)
     }
+    if (this.options.inside && !isOver()) await this.options.inside()
     if (this.options.stepsDownTo && !isOver()) await this.stepDown(this.options.stepsDownTo)
   }
 

@@ -71,6 +71,16 @@ export class Stage {
     return client
   }
 
+  /** A supervisor starts a process again that found no server. */
+  private async openAtLast(): Promise<LiveClient> {
+    for (;;)
+      try {
+        return await this.open()
+      } catch {
+        await new Promise<void>((resolve) => void this.world.in(500, undefined, resolve))
+      }
+  }
+
   /** Starts the callers of a client. */
   play(client: LiveClient): void {
     for (let index = 0; index < this.settings.callers; index++) {
@@ -122,8 +132,7 @@ export class Stage {
 
   async replace(): Promise<void> {
     try {
-      const client = await this.open()
-      this.play(client)
+      this.play(await this.openAtLast())
     } finally {
       this.replacing--
       this.ended()

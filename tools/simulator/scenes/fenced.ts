@@ -1,4 +1,4 @@
-import type { LockHold } from '../../../src/api/lock-hold'
+import type { AnyHold } from '../lock-section'
 import { sectionsOf } from './sections'
 
 export const fenced = sectionsOf({
@@ -6,5 +6,5 @@ export const fenced = sectionsOf({
   about: 'one or two fenced locks, whose tokens rise',
   kind: 'fenced',
   lock: (redisson, name) => redisson.getFencedLock(name),
-  token: (hold) => (hold as LockHold & { token: number }).token,
+  token: (hold) => (hold as AnyHold & { token: number }).token,
 })

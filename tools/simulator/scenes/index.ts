@@ -3,16 +3,19 @@ import { fair } from './fair'
 import { fenced } from './fenced'
 import { latch } from './latch'
 import { mixture } from './mixture'
+import { multi } from './multi'
 import { nonReentrant } from './non-reentrant'
 import { permits } from './permits'
 import { plain } from './plain'
 import { readWrite } from './read-write'
+import { red } from './red'
 import { runOnce } from './run-once'
 import { semaphore } from './semaphore'
+import { siblings } from './siblings'
 import { spin } from './spin'
 import { token } from './token'
 
 export const scenes: readonly Scene[] = [
-  ...[plain, readWrite, fair, fenced, nonReentrant, spin, token],
+  ...[plain, readWrite, fair, fenced, nonReentrant, spin, token, multi, red, siblings],
   ...[semaphore, permits, latch, runOnce, mixture],
 ]

@@ -1,7 +1,6 @@
-import type { LockHold } from '../../../src/api/lock-hold'
 import type { Redisson } from '../../../src/redisson'
 import type { ObjectKind, SimulatedObject } from '../judge/history'
-import { type Holdable, lockSection } from '../lock-section'
+import { type AnyHold, type Holdable, lockSection } from '../lock-section'
 import type { Scene } from '../scene'
 
 interface Kind {
@@ -11,7 +10,7 @@ interface Kind {
   lock(redisson: Redisson, name: string): Holdable
   readonly mayReenter?: boolean
   readonly mayScope?: boolean
-  readonly token?: (hold: LockHold) => number
+  readonly token?: (hold: AnyHold) => number
 }
 
 /** A scene in which all callers take one or two locks of one kind, in every way. */

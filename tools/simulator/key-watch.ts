@@ -9,6 +9,8 @@ export class KeyWatch {
   private readonly checks = new Map<string, number>()
   /** The latest end of its lease that a waiter can have read. */
   private readonly ttlSaid = new Map<string, number>()
+  /** When its lease ends. A command may be the first to find that it has ended. */
+  private readonly ends = new Map<string, number>()
 
   constructor(
     private readonly world: World,
@@ -19,15 +21,14 @@ export class KeyWatch {
     const names = [...new Set(objects.flatMap(namesOf))]
     for (const server of servers)
       server.onExecuted = (sent) => {
-        for (const name of names)
-          if (sent === undefined || sent.text.includes(name)) this.look(server, name, false)
+        for (const name of names) if (sent === undefined || sent.text.includes(name)) this.look(server, name)
       }
     this.isSingle = servers.length === 1
   }
 
   private readonly isSingle: boolean
 
-  private look(server: SimulatedServer, name: string, mayBeExpired: boolean) {
+  private look(server: SimulatedServer, name: string) {
     const { keyspace } = server.engine
     keyspace.time = server.time
     const { owners, value } = stateOf(server, name)
@@ -44,7 +45,8 @@ export class KeyWatch {
         ...(this.isSingle ? {} : { server: server.name }),
         ...(value === undefined ? {} : { value }),
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
-        ...(mayBeExpired && keyspace.typeOf(name) === 'none'
+        ...(keyspace.typeOf(name) === 'none' &&
+        this.world.time > (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
           ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time }
           : {}),
       }
@@ -52,7 +54,9 @@ export class KeyWatch {
     }
     const ttl = keyspace.timeToLive(name)
     if (ttl === -2) this.ttlSaid.delete(id)
+    this.ends.delete(id)
     if (ttl < 0) return
+    this.ends.set(id, this.world.time + ttl)
     this.ttlSaid.set(id, Math.max(this.ttlSaid.get(id) ?? 0, this.world.time + ttl))
     this.lookAfter(server, name, ttl + 1)
   }
@@ -66,7 +70,7 @@ export class KeyWatch {
     this.checks.set(id, at)
     this.world.in(ms, undefined, () => {
       if (this.checks.get(id) === at) this.checks.delete(id)
-      this.look(server, name, true)
+      this.look(server, name)
     })
   }
 }

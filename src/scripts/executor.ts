@@ -175,9 +175,14 @@ export class ScriptExecutor {
   }
 
   private retry(call: AnyScriptCall, backoff: number) {
+    const { clock, unavailableAfter } = this.options
     call.whenFenced(() => {
-      if (call.settled) this.finish(call, undefined)
-      else this.send(call, this.options.clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
+      if (call.settled) return this.finish(call, undefined)
+      const age = clock.elapsedSince(call.started)
+      if (age < unavailableAfter)
+        return this.send(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
+      // The process stood still. The server may have forgotten that it has applied an earlier copy.
+      this.end(call, unavailable(this.named(call), age, call.lastError))
     })
     if (call.isFencePending) this.refuseWithConnection(call)
   }

@@ -376,6 +376,32 @@ describe('A latch', () => {
       expect(await redis.get(name)).to.equal('1')
     })
 
+  it('A countDown that was applied is not sent again by a process that stood still between two tries (V7)', async () => {
+    const proxy = await openProxy(await defaultServer())
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({ redis: proxy.url }, { clock })
+    redisson.on('error', () => {})
+    const name = uniqueName('latch')
+    const latch = redisson.getCountDownLatch(name)
+    await latch.trySetCount(3)
+    await latch.countDown()
+    const { sha } = script('count-down-latch/count-down', String)
+    const after = clock.after.bind(clock)
+    clock.after = (delay, callback) =>
+      after(delay, () => {
+        Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+        callback()
+      })
+    const lost = proxy.dropNextReply((words) => words[1] === sha)
+    const counting = rejection(latch.countDown())
+    await lost
+    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    proxy.cut()
+    expect(await counting).to.have.property('code', 'REDIS_UNAVAILABLE')
+    await waitUntil('the background has finished', () => redisson.internals.orphans.size === 0)
+    expect(await redis.get(name)).to.equal('1')
+  })
+
   it('The records of a latch are gone a minute after its last use, and keep no answers that were seen', async () => {
     const { redisson, latch, name } = await newLatch()
     await latch.trySetCount(50)

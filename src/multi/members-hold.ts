@@ -43,6 +43,8 @@ export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
   /** What its caller holds; `lock()` and `tryLock()` set it. */
   hold!: LevelsHold
+  /** It has no lease: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
+  isRenewed = false
   onLost: (() => void) | undefined
   private unlocked = false
   private loss: LockLostError | undefined
@@ -240,14 +242,15 @@ export class LevelsHold implements OwnedHold {
     return hold
   }
 
-  /** Drops lost levels that the caller has not settled. A table keeps some of those whose lease ended. */
+  /** Drops lost levels with a lease: their members end by themselves. A table keeps some holds of such levels only. */
   add(level: MembersHold, leaseTime: number | undefined): void {
     const { levels, place } = this
     level.hold = this
-    levels.splice(0, levels.length, ...levels.filter(({ isHeld }) => isHeld), level)
+    level.isRenewed = leaseTime === undefined
+    levels.splice(0, levels.length, ...levels.filter(isNeeded), level)
     if (leaseTime === undefined || !place) return
     level.onLost = () => {
-      if (!levels.some(({ isHeld }) => isHeld)) place.table.retire(place.key, this)
+      if (!levels.some(isNeeded)) place.table.retire(place.key, this)
     }
     level.checkAfter(leaseTime)
   }
@@ -258,6 +261,10 @@ export class LevelsHold implements OwnedHold {
     if (this.levels.length === 0) this.place?.table.forget(this.place.key, this)
     return level
   }
+}
+
+function isNeeded({ isHeld, isRenewed }: MembersHold): boolean {
+  return isHeld || isRenewed
 }
 
 function reasonOf({ signal }: LockHold): unknown {

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
@@ -150,6 +150,26 @@ describe('Several locks as one', () => {
       const growth = (await leave(3_000)) - before
       expect(growth / 3_000).to.be.lessThan(2_000)
     })
+  })
+
+  it('A RedLock that lost its quorum and is re-entered with another one is released level by level (V41)', async () => {
+    const other = await createRedisson({ redis: servers[2]!.url })
+    const [first] = clients as [Redisson]
+    const within = () => first.getMultiLock(redLock(), first.getLock(`${name}:x`))
+    for (const lock of [redLock, within])
+      for (const scope of [{}, { threadId: 9 }])
+        await first.run(async () => {
+          const busy = await other.getLock(name).acquire()
+          await lock().lock(scope)
+          await busy.unlock()
+          expect(await first.getLock(name).forceUnlock()).to.equal(true)
+          await lock().lock(scope)
+          await lock().unlock(scope)
+          expect(await rejection(lock().unlock(scope))).to.include({ code: 'LOCK_LOST' })
+          expect(await rejection(lock().unlock(scope))).to.include({ code: 'ILLEGAL_MONITOR_STATE' })
+          for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(false)
+          for (const client of clients) expect(client.stats().held).to.equal(0)
+        })
   })
 
   describe('withLock() with a threadId', () => {

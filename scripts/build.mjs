@@ -38,6 +38,8 @@ const require = createRequire(import.meta.url)
 /** The code and its source map; nothing is written. */
 async function bundled(entry, options) {
   const { outputFiles } = await build({
+    // `npm pack` of a package runs this in the folder of that package.
+    absWorkingDir: root,
     outdir: 'dist',
     bundle: true,
     packages: 'external',

@@ -34,7 +34,8 @@ export class InstalledPackage {
     try {
       // The shell is for Windows, where npm is a script.
       const npm = { cwd: repository, shell: process.platform === 'win32' }
-      built ??= run('npm', ['run', '--silent', 'build'], npm)
+      // As `npm pack` in the folder of a package runs it: there, and not in the root.
+      built ??= run('npm', ['run', '--silent', '--workspace', 'packages/testing', 'prepack'], npm)
       await built
       const folders = ['.', ...packages.map((name) => `./packages/${name}`)]
       const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', project]

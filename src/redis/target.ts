@@ -58,8 +58,10 @@ export function resolveTarget(source: RedisSource): RedisTarget {
     )
   if ('nodes' in source) return givenCluster(source)
   refuseUnknown(source, SERVER, 'redis')
+  const target = single(source, true)
+  // Last: what is refused says more than what is missing.
   checkAddress(source, 'redis', ['path', 'sentinels', 'Connector'])
-  return single(source, true)
+  return target
 }
 
 /** Recognises a URL of another realm, too, as in tests with jsdom. */

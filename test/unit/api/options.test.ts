@@ -19,7 +19,7 @@ describe('Options of Redisson.create', () => {
       [{ redis: 'http://localhost' }, TypeError],
       [{ redis: { nodes: [] } }, TypeError],
       [{ redis: { sentinels: [{ port: 1 }] } }, TypeError, /name/],
-      [{ redis: { host: 'h', keyPrefix: 'x:' } }, TypeError, /nameMapper/],
+      [{ redis: { keyPrefix: 'x:' } }, TypeError, /nameMapper/],
       [{ redis: url, lockWatchDogTimeout: 5 }, TypeError, /lockWatchDogTimeout/],
       [{ redis: url, nameMapper: {} }, TypeError],
       [{ redis: url, nameMapper: (name: string) => name }, TypeError],

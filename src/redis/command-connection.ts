@@ -149,7 +149,9 @@ export class CommandConnection {
    */
   stopResending(): void {
     const { redis } = this
-    if (redis instanceof Cluster) redis.options.retryDelayOnFailover = 0
+    // After CLUSTERDOWN ioredis would retry by itself, and close its connections while it reads the slots in vain.
+    if (redis instanceof Cluster)
+      Object.assign(redis.options, { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 })
     else Object.assign(redis.options, { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
   }
 

@@ -12,13 +12,11 @@ import { perObject } from '../util/per-object'
  */
 const RETRIED_FOR = 30_000
 
-let lastRequest = 0
-
 /** A request. Several calls may send it. The caller closes it when it needs no answer any more. */
 export interface Request {
   /** Its field in the record: the lowest that no other open request of this client to this object has. */
   readonly slot: number
-  /** Unique in the process, and higher than all before. */
+  /** Higher than those of all earlier requests of this client. */
   readonly number: number
 }
 
@@ -40,7 +38,7 @@ class Slots {
   }
 }
 
-const slotsOf = perObject((_: Context) => new Map<string, Slots>())
+const requestsOf = perObject((_: Context) => ({ last: 0, slots: new Map<string, Slots>() }))
 
 /**
  * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
@@ -49,7 +47,7 @@ const slotsOf = perObject((_: Context) => new Map<string, Slots>())
 export class RequestRecord {
   private readonly keys: readonly string[]
   private readonly key: string
-  private readonly slots: Map<string, Slots>
+  private readonly requests: ReturnType<typeof requestsOf>
 
   constructor(
     private readonly context: Context,
@@ -57,24 +55,25 @@ export class RequestRecord {
   ) {
     this.key = keys[0]
     this.keys = [...keys, `${prefixed('rlock_requests', this.key)}:${context.clientId}`]
-    this.slots = slotsOf(context)
+    this.requests = requestsOf(context)
   }
 
   open(): Request {
-    const { slots, key } = this
+    const { requests, key } = this
+    const { slots } = requests
     let own = slots.get(key)
     if (!own) {
       own = new Slots()
       slots.set(key, own)
     }
-    return { slot: own.take(), number: ++lastRequest }
+    return { slot: own.take(), number: ++requests.last }
   }
 
   /** The next request may have its slot. A late copy of the closed one is recognised by its lower number. */
   close({ slot }: Request): void {
-    const own = this.slots.get(this.key)!
+    const own = this.requests.slots.get(this.key)!
     own.release(slot)
-    if (own.areFree) this.slots.delete(this.key)
+    if (own.areFree) this.requests.slots.delete(this.key)
   }
 
   /** Sends a script whose last key is the record, and whose last arguments are the request. */

@@ -4,7 +4,7 @@ import type { Clock } from '../util/clock'
 import { reachedAt } from './cluster-nodes'
 import { answeringServer, connectOrFail, inTime, refuseWrongMode, unavailable } from './connect'
 import { classify, isReplyError, withoutSecrets } from './errors'
-import { rawCommandsWork, sendRawScript } from './fast-path/raw-command'
+import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
 import { BrokenConnections } from './fencing/broken-connections'
 import { ClusterFences } from './fencing/cluster-fences'
 import { ConnectionFence } from './fencing/connection-fence'
@@ -168,12 +168,12 @@ export class CommandConnection {
     script: string,
     keys: readonly string[],
     args: readonly (string | number)[],
-    answered: (value: unknown) => void,
+    answered: Answered,
     failed: (error: unknown) => void,
   ): void {
     const { redis } = this
     if (this.usesFastPath) sendRawScript(redis, how, script, keys, args, answered, failed)
-    else redis[how](script, keys.length, ...keys, ...args).then(answered, failed)
+    else redis[how](script, keys.length, ...keys, ...args).then((value) => answered(value), failed)
   }
 
   /** Closes connections that went silent without a FIN, so that they reconnect. */

@@ -97,17 +97,28 @@ export class ScriptExecutor {
     for (const call of [...this.pending]) this.refuse(call, error)
   }
 
-  private send(call: AnyScriptCall, sent: Moment, bySource: boolean, backoff: number): void {
+  private send(
+    call: AnyScriptCall,
+    sent: Moment,
+    bySource: boolean,
+    backoff: number,
+    wasRedirected = false,
+  ): void {
     const { transport } = this.options
     // ioredis would queue a command that is sent now. The server could apply it long after its caller has left.
     if (transport.state !== 'ready')
       return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     const { script, keys, args } = call
-    const answered = (raw: unknown) => this.answered(call, sent, raw, true)
+    const answered = (raw: unknown, isFromOtherNode = false) => {
+      if (!isFromOtherNode || !call.acknowledged) return this.answered(call, sent, raw, true)
+      // That node may have replicas: a second copy waits for them. Both have the effect of one.
+      call.mayHaveBeenApplied = true
+      this.send(call, sent, bySource, backoff, true)
+    }
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     try {
-      if (call.acknowledged && transport.mayHaveReplicas(keys[0]!))
+      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(keys[0]!)))
         transport
           .sendAcknowledged(script, bySource, keys, args)
           .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)

@@ -1,4 +1,5 @@
 import type { CommandConnection } from '../redis/command-connection'
+import type { Answered } from '../redis/fast-path/raw-command'
 import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { ReplicaAckConnection, ReplicaAckReply } from '../redis/replica-ack/connection'
 import type { Script } from './script'
@@ -26,7 +27,7 @@ export interface ScriptTransport {
     bySource: boolean,
     keys: readonly string[],
     args: readonly (string | number)[],
-    answered: (value: unknown) => void,
+    answered: Answered,
     failed: (error: unknown) => void,
   ): void
   /** Whether the server of this key may have replicas. */
@@ -80,7 +81,7 @@ export class RedisScriptTransport implements ScriptTransport {
     bySource: boolean,
     keys: readonly string[],
     args: readonly (string | number)[],
-    answered: (value: unknown) => void,
+    answered: Answered,
     failed: (error: unknown) => void,
   ): void {
     if (bySource) this.connection.send('eval', script.source, keys, args, answered, failed)

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import calculateSlot from 'cluster-key-slot'
 import type { ScriptTransport } from '../../src/scripts/transport'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 import { type ClusterSetup, startCluster } from '../kit/servers/index'
@@ -12,7 +13,8 @@ describe('A cluster without replicas', () => {
   afterEach(closeAll)
   after(() => setup.stop())
 
-  it('Acquisitions use the connection that waits for replicas once a second, and the faster one else', async () => {
+  /** A client, and how many commands it has sent by the connection that waits for replicas. */
+  async function counted() {
     let acknowledged = 0
     const counting = (transport: ScriptTransport): ScriptTransport => {
       const send = transport.sendAcknowledged.bind(transport)
@@ -24,10 +26,35 @@ describe('A cluster without replicas', () => {
     }
     const redis = { nodes: setup.nodes.map(({ host, port }) => ({ host, port })) }
     const redisson = await createRedisson({ redis }, { transport: counting })
+    return { redisson, acknowledged: () => acknowledged }
+  }
+
+  it('Acquisitions use the connection that waits for replicas once a second, and the faster one else', async () => {
+    const { redisson, acknowledged } = await counted()
     const lock = redisson.getLock(uniqueName())
     const started = performance.now()
     for (let cycle = 0; cycle < 300; cycle++) await lock.withLock(() => {})
     const seconds = (performance.now() - started) / 1_000
-    expect(acknowledged).to.be.within(1, Math.ceil(seconds) + 1)
+    expect(acknowledged()).to.be.within(1, Math.ceil(seconds) + 1)
+  })
+
+  it('An acquisition that another node answers waits for the replicas which that node may have (V42)', async () => {
+    const { redisson, acknowledged } = await counted()
+    const name = uniqueName('{asks}')
+    const slot = calculateSlot(name)
+    const target = (setup.nodes.indexOf(await setup.ownerOf(slot)) + 1) % 3
+    const outer = await redisson.getLock(name).acquire()
+    await setup.migrateSlot(slot, target, async () => {
+      for (let round = 0; round < 20; round++) {
+        // The source answers ASK for a name that it does not have.
+        const before = acknowledged()
+        const lock = redisson.getLock(`${name} ${round}`)
+        expect(await lock.tryLock()).to.equal(true)
+        expect(acknowledged()).to.be.greaterThan(before)
+        await lock.unlock()
+        expect(await lock.isLocked()).to.equal(false)
+      }
+    })
+    await outer.unlock()
   })
 })

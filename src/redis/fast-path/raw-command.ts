@@ -52,12 +52,14 @@ const NO_OPTIONS = {}
  * cost more than all other code of this package. `rawCommandsWork` finds out whether the installed ioredis carries it.
  */
 class RawCommand extends Command {
+  private writes = 0
+
   constructor(
     name: string,
     private readonly scriptKeys: readonly string[],
     args: readonly (string | number)[],
     private readonly bytes: string,
-    answered: (value: unknown) => void,
+    answered: Answered,
     failed: (error: unknown) => void,
   ) {
     // Without arguments, which ioredis would copy and convert.
@@ -68,7 +70,7 @@ class RawCommand extends Command {
     this.resolve = (value) => {
       if (this.isSettled) return
       this.isResolved = this.isSettled = true
-      answered(decoded(value))
+      answered(decoded(value), this.writes > 1)
     }
     this.reject = (error) => {
       if (this.isSettled) return
@@ -80,6 +82,7 @@ class RawCommand extends Command {
   /** ioredis calls this each time it writes the command to a server. */
   override toWritable(stream: object): string {
     coalesceWrites(stream as Writable)
+    this.writes++
     return this.bytes
   }
 
@@ -97,6 +100,9 @@ function decoded(value: unknown): unknown {
   return Array.isArray(value) ? value.map(decoded) : value
 }
 
+/** Receives an answer. `wasRedirected`: the first node of a cluster that got the command did not answer it, but another one. */
+export type Answered = (value: unknown, wasRedirected?: boolean) => void
+
 /** Sends a script whose answer is text, a number, or an array of these. Calls back in the tick in which the answer arrives. */
 export function sendRawScript(
   redis: Redis | Cluster,
@@ -104,7 +110,7 @@ export function sendRawScript(
   script: string,
   keys: readonly string[],
   args: readonly (string | number)[],
-  answered: (value: unknown) => void,
+  answered: Answered,
   failed: (error: unknown) => void,
 ): void {
   const bytes = encode(how, script, keys, args)

@@ -53,7 +53,9 @@ export class ReplicaAckConnection {
 
   /** False if the server of this key has had no replica as long as the client has known it, and was asked a moment ago. */
   mayHaveReplicas(key: string): boolean {
-    const { redis } = this.commands
+    const { redis, usesFastPath } = this.commands
+    // Only commands of the fast path tell that another node answered, which may have replicas.
+    if (!usesFastPath) return true
     const node = redis instanceof Cluster ? redis.slots[calculateSlot(key)]?.[0] : ''
     if (node === undefined) return true
     const server = redis instanceof Cluster ? reachedAt(redis, node) : node

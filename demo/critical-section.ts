@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type Redis from 'ioredis'
 import type { RecordKeys, Routine } from './messages'
+
+/** What a section asks of the server. */
+export interface Commands {
+  get(key: string): Promise<string | null>
+  set(key: string, value: number): Promise<unknown>
+  xadd(key: string, id: string, ...fields: string[]): Promise<unknown>
+}
 
 export interface Turn {
   readonly who: string
@@ -12,7 +18,7 @@ export interface Turn {
 
 /** What is done while the lock is held: all of it goes wrong, visibly, when it is not. The Java peer does the same. */
 export async function criticalSection(
-  redis: Redis,
+  redis: Commands,
   keys: RecordKeys,
   { side, holdMs }: Routine,
   turn: Turn,
@@ -40,6 +46,6 @@ export async function criticalSection(
 
   async function log(event: string, found: Record<string, number> = {}): Promise<void> {
     const entry = { ...turn, type: side, event, waitMs: turn.waitMs.toFixed(3), ...found }
-    await redis.xadd(keys.log, '*', ...Object.entries(entry).flat())
+    await redis.xadd(keys.log, '*', ...Object.entries(entry).flat().map(String))
   }
 }

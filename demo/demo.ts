@@ -1,21 +1,21 @@
-// npm run demo: three Node processes and one Java process take the same lock, and Redis is asked how it went.
+// npm run demo: three Node processes and one Java process take the same lock, and Redis is asked how it went. Without a server three
+// clients do, in memory.
 import { randomUUID } from 'node:crypto'
-import { sharedStandalone, stopShared } from '../test/kit/servers/index'
+import type { JavaPeer } from '../test/kit/java'
+import { hasServer, WAYS_TO_A_SERVER } from '../test/kit/servers/find-server'
 import { Evidence } from './evidence'
+import { inMemoryStage } from './in-memory-stage'
 import { runJava, startJava } from './java-process'
 import { JAVA_PROCESS, NODE_PROCESSES, type RecordKeys } from './messages'
 import { type DemoOptions, parseOptions, USAGE } from './options'
 import { plainMode } from './plain-mode'
 import { colors, progress } from './progress'
 import { readWriteMode } from './read-write/mode'
-import { ServerRecord } from './server-record'
+import { type OnCommand, type Stage, serverStage } from './stage'
 import type { FinalState } from './verdict'
-import { WorkerProcess } from './worker-process'
 
 /** Resolves with whether the run showed what it should. */
-async function demo({ seconds, callers, java: wantsJava, readWrite }: DemoOptions): Promise<boolean> {
-  const mode = readWrite ? readWriteMode : plainMode
-  const { url } = await sharedStandalone()
+async function demo(options: DemoOptions): Promise<boolean> {
   const name = `rlock-demo:${randomUUID().slice(0, 8)}`
   const keys: RecordKeys = {
     lock: name,
@@ -25,10 +25,41 @@ async function demo({ seconds, callers, java: wantsJava, readWrite }: DemoOption
   }
   const processes = new Map<string, string>()
   const evidence = new Evidence(keys, processes)
-  const record = await ServerRecord.open(url, (command) => evidence.add(command))
-  console.log(`Server: ${await versionOf(record)} on ${new URL(url).host}`)
+  const stage = await stageFor(options, (command) => evidence.add(command))
+  try {
+    return await run(options, stage, { keys, processes, evidence })
+  } finally {
+    await stage.close()
+  }
+}
 
-  const java = wantsJava ? await startJava(url) : 'as asked by --no-java'
+async function stageFor({ inMemory, install }: DemoOptions, onCommand: OnCommand): Promise<Stage> {
+  if (inMemory) return inMemoryStage(onCommand)
+  if (install || (await hasServer())) return serverStage(onCommand)
+  console.log(`Here is no redis-server, no valkey-server and no container engine. So three clients of one process take the lock, in
+memory. The whole demo needs one of these:
+${WAYS_TO_A_SERVER}
+`)
+  return inMemoryStage(onCommand)
+}
+
+interface Seen {
+  readonly keys: RecordKeys
+  /** Names of processes by the ids of their clients. */
+  readonly processes: Map<string, string>
+  readonly evidence: Evidence
+}
+
+async function run(
+  options: DemoOptions,
+  stage: Stage,
+  { keys, processes, evidence }: Seen,
+): Promise<boolean> {
+  const { seconds, callers, readWrite } = options
+  const mode = readWrite ? readWriteMode : plainMode
+  console.log(`Server: ${stage.server}`)
+
+  const java = await javaFor(options, stage)
   const withJava = typeof java !== 'string'
   if (withJava) processes.set(java.clientId, JAVA_PROCESS)
   console.log(
@@ -38,45 +69,35 @@ async function demo({ seconds, callers, java: wantsJava, readWrite }: DemoOption
   )
 
   const routines = mode.node(callers, withJava)
-  const started = await Promise.all(
-    NODE_PROCESSES.map((who) => WorkerProcess.start({ who, url, keys, routines })),
-  )
+  const started = await Promise.all(NODE_PROCESSES.map((who) => stage.startNode({ who, keys, routines })))
   started.forEach(({ clientId }, i) => {
     processes.set(clientId, NODE_PROCESSES[i]!)
   })
-  console.log(`Node: ${NODE_PROCESSES.length} processes, ${mode.nodeInWords(routines)}\n`)
+  console.log(`Node: ${NODE_PROCESSES.length} ${stage.nodes}, ${mode.nodeInWords(routines)}\n`)
 
   const view = progress()
   const rows = withJava ? [...NODE_PROCESSES, JAVA_PROCESS] : NODE_PROCESSES
-  view.start({ mode, evidence, rows, seconds, now: () => record.now() })
+  view.start({ mode, evidence, rows, seconds, now: () => stage.now() })
   try {
     await Promise.all([
       ...started.map(({ worker }) => worker.run(seconds * 1000)),
       withJava ? runJava(java, keys, mode.java, seconds * 1000) : undefined,
     ])
-    await record.caughtUp()
+    await stage.caughtUp()
   } finally {
     view.finish()
   }
   for (const { worker } of started) if (worker.stderr) console.error(worker.stderr)
 
-  const state: FinalState = {
-    counter: Number(await record.redis.get(keys.counter)),
-    twin: Number(await record.redis.get(keys.twin)),
-    logLength: await record.redis.xlen(keys.log),
-    withJava,
-  }
-  await record.redis.del(...Object.values(keys))
-  record.close()
+  const state: FinalState = { ...(await stage.finalState(keys)), withJava }
   const faults = mode.faultsOf(evidence, state)
-  console.log(`\n${mode.summary(evidence, faults, state, colors)}`)
+  console.log(`\n${mode.summary(evidence, faults, { ...state, ...stage.setting }, colors)}`)
   return faults.length === 0
 }
 
-async function versionOf({ redis }: ServerRecord): Promise<string> {
-  const info = await redis.info('server')
-  const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
-  return valkey ? `Valkey ${valkey}` : `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1]}`
+async function javaFor({ java }: DemoOptions, { url }: Stage): Promise<JavaPeer | string> {
+  if (url === undefined) return 'it needs a server'
+  return java ? startJava(url) : 'as asked by --no-java'
 }
 
 function readOptions(): DemoOptions {
@@ -113,7 +134,4 @@ demo(readOptions())
       return 1
     },
   )
-  .then(async (code) => {
-    await stopShared()
-    process.exit(code)
-  })
+  .then((code) => process.exit(code))

@@ -34,7 +34,6 @@ export interface Routine {
 
 export interface WorkerSetup {
   readonly who: string
-  readonly url: string
   readonly keys: RecordKeys
   readonly routines: readonly Routine[]
 }

@@ -19,7 +19,15 @@ export interface Mode {
   wrongs(evidence: Evidence): readonly Wrong[]
   /** Why the run did not prove what it should: empty when it did. */
   faultsOf(evidence: Evidence, state: FinalState): string[]
-  summary(evidence: Evidence, faults: readonly string[], state: FinalState, colors: Colors): string
+  summary(evidence: Evidence, faults: readonly string[], state: FinalState & Setting, colors: Colors): string
+}
+
+/** What the summary says of where the run took place. */
+export interface Setting {
+  /** Whose record the evidence is. */
+  readonly record: string
+  /** What a run without Java does not show. */
+  readonly withoutJava: string
 }
 
 export interface Wrong {

@@ -1,5 +1,6 @@
 import type { Colors } from 'picocolors/types'
 import { type Evidence, LANGUAGES, languageOf } from './evidence'
+import type { Setting } from './mode'
 import { row, verdict, WAITS_HEAD, waits } from './summary-text'
 import type { FinalState } from './verdict'
 
@@ -7,14 +8,12 @@ import type { FinalState } from './verdict'
 export function summary(
   evidence: Evidence,
   faults: readonly string[],
-  { counter, withJava }: FinalState,
+  { counter, withJava, record, withoutJava }: FinalState & Setting,
   colors: Colors,
 ): string {
   const { sections, handoffs, keptTurns, grants, overlaps, unguarded, doubleGrants } = evidence
   const languages = withJava ? LANGUAGES : (['Node'] as const)
-  const shown = withJava
-    ? '0 overlaps, and handoffs in all four directions'
-    : '0 overlaps. No Java took part: this shows nothing about Node beside Java'
+  const shown = withJava ? '0 overlaps, and handoffs in all four directions' : `0 overlaps. ${withoutJava}`
   return [
     colors.bold('Handoffs from one thread or caller to another'),
     row('', ...languages.map((to) => `to ${to}`)),
@@ -30,7 +29,7 @@ export function summary(
       ),
     ),
     '',
-    colors.bold("Evidence: Redis's own record of all commands in the order it ran them (MONITOR)"),
+    colors.bold(`Evidence: ${record}`),
     `  ${grants} grants of the lock, ${doubleGrants} while another owned it`,
     `  ${sections.length} turns, ${overlaps} overlapping another, ${unguarded} by a process that was not the owner`,
     `  the counter that each turn raised by one (GET, then SET) is at ${counter}, ${sections.length - counter} updates lost`,

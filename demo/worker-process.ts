@@ -10,10 +10,10 @@ export class WorkerProcess {
   readonly #exited: Promise<string>
   #stderr = ''
 
-  private constructor(setup: WorkerSetup) {
+  private constructor(url: string, setup: WorkerSetup) {
     this.#who = setup.who
     // What runs this process, tsx included, runs the child as well.
-    const child = fork(join(__dirname, 'worker.ts'), [JSON.stringify(setup)], {
+    const child = fork(join(__dirname, 'worker.ts'), [JSON.stringify([url, setup])], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     this.#child = child
@@ -30,8 +30,8 @@ export class WorkerProcess {
   }
 
   /** Resolves when the process is connected and waits for `run`. */
-  static async start(setup: WorkerSetup): Promise<{ worker: WorkerProcess; clientId: string }> {
-    const worker = new WorkerProcess(setup)
+  static async start(url: string, setup: WorkerSetup): Promise<{ worker: WorkerProcess; clientId: string }> {
+    const worker = new WorkerProcess(url, setup)
     const message = await worker.#message()
     if (!('ready' in message)) throw new Error(`${setup.who} said ${JSON.stringify(message)} first`)
     return { worker, clientId: message.ready }

@@ -1,5 +1,6 @@
 import type { Colors } from 'picocolors/types'
 import { type Evidence, LANGUAGES, languageOf } from '../evidence'
+import type { Setting } from '../mode'
 import { row, verdict, WAITS_HEAD, waits } from '../summary-text'
 import type { FinalState } from '../verdict'
 import { readersTogether } from './readers'
@@ -10,7 +11,7 @@ const SIDES = ['read', 'write'] as const
 export function summary(
   evidence: Evidence,
   faults: readonly string[],
-  { counter, withJava }: FinalState,
+  { counter, withJava, record, withoutJava }: FinalState & Setting,
   colors: Colors,
 ): string {
   const { sections, grants, doubleGrants, overlaps, unguarded, tornReads } = evidence
@@ -22,7 +23,7 @@ export function summary(
   const { most, inOneProcess, inTwoNodeProcesses, inNodeAndJava } = readersTogether(sections)
   const shown = withJava
     ? 'readers overlapped, Node beside Java too; writers were alone, no torn read'
-    : 'readers overlapped; writers were alone, no torn read. No Java took part'
+    : `readers overlapped; writers were alone, no torn read. ${withoutJava}`
   return [
     colors.bold('Turns'),
     row('', 'to read', 'to write'),
@@ -46,7 +47,7 @@ export function summary(
     ),
     '  A writer gets in when no caller reads; steady readers keep it out, as in Java.',
     '',
-    colors.bold("Evidence: Redis's own record of all commands in the order it ran them (MONITOR)"),
+    colors.bold(`Evidence: ${record}`),
     `  ${grants} grants of the lock, ${doubleGrants} beside another owner when one of the two wrote`,
     `  ${sections.length} turns, ${overlaps} of them in company when one of the two wrote, ${unguarded} without a hold`,
     `  ${reads.length} reads of a record of two keys, ${tornReads} torn (its keys different)`,

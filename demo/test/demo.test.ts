@@ -23,8 +23,45 @@ describe('The demo', () => {
     expect(code).to.equal(1)
   })
 
+  it('Where nothing can start a server, the demo installs none, says so, and runs in memory', async () => {
+    const { code, stdout } = await runDemo(['--seconds', '1.5'], {
+      PATH: '',
+      DOCKER_HOST: 'tcp://127.0.0.1:1',
+      RLOCK_TEST_REDIS_URL: '',
+      RLOCK_TEST_REDIS_SERVER: '',
+      RLOCK_TEST_REDIS_IMAGE: '',
+    })
+    // A container engine may be found by a way of its own.
+    if (!/^Server: (Redis|Valkey)/m.test(stdout))
+      expect(stdout).to.match(/no redis-server.*\n.*\n.*apt-get install/)
+    expect(stdout).to.match(/^OK: 0 overlaps/m)
+    expect(code).to.equal(0)
+  })
+
+  for (const args of [[], ['--read-write']])
+    it(`The demo runs in memory${args.map((arg) => ` with ${arg}`)} and says what that does not show`, async () => {
+      const { code, stdout } = await runDemo(['--in-memory', '--seconds', '1.5', ...args])
+      expect(stdout).to.match(/^Node: 3 clients in one process/m)
+      expect(stdout).to.match(/^OK: .*One process without a Redis/m)
+      expect(stdout).to.match(PLAIN)
+      expect(code).to.equal(0)
+    })
+
+  it('The demo in memory fails when the clients do not exclude each other', async () => {
+    const env = { RLOCK_DEMO_TEST_BREAK_LOCK: '1' }
+    const { code, stdout } = await runDemo(['--in-memory', '--seconds', '1'], env)
+    expect(stdout).to.match(/^FAILED: \d+ of \d+ turns overlapped another/m)
+    expect(code).to.equal(1)
+  })
+
   it('The demo says how it is used when asked for what it does not know', async () => {
-    for (const args of [['--bogus'], ['--seconds', 'long'], ['--callers', '0'], ['more']]) {
+    for (const args of [
+      ['--bogus'],
+      ['--seconds', 'long'],
+      ['--callers', '0'],
+      ['more'],
+      ['--in-memory', '--install'],
+    ]) {
       const { code, stderr } = await runDemo(args)
       expect(stderr, args.join(' ')).to.contain('usage: npm run demo')
       expect(code, args.join(' ')).to.equal(2)

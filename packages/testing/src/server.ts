@@ -32,6 +32,8 @@ export class InMemoryServer {
   readonly runId = randomUuid()
   readonly links = new Set<Peer>()
   readonly engine: Engine
+  /** Sees each command before it runs, also those in scripts: what MONITOR shows of a real server. */
+  onCommand: ((name: string, words: readonly string[]) => void) | undefined
   private incoming: Request[] = []
   private outgoing: (() => void)[] = []
   private isScheduled = false
@@ -49,6 +51,7 @@ export class InMemoryServer {
         for (const { subscribed } of links) yield subscribed
       },
       publish: (channel, message) => this.publish(channel, message),
+      beforeCommand: (name, words) => this.onCommand?.(name, words),
     })
   }
 

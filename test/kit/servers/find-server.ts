@@ -14,6 +14,10 @@ export type RunningServer = { readonly kind: 'address'; readonly url: string }
 
 const DEFAULT_IMAGE = 'redis:7-alpine'
 
+export const WAYS_TO_A_SERVER = `  sudo apt-get install redis-server   on Debian and Ubuntu
+  brew install redis                  on macOS
+  docker info                         answers where a container engine runs: start it`
+
 let launcher: Promise<Launcher> | undefined
 
 /** The server for tests that share one: the address in RLOCK_TEST_REDIS_URL, else one we start. */
@@ -47,7 +51,26 @@ export function findLauncher(): Promise<Launcher> {
   return launcher
 }
 
+/** Whether there is a server, or something to start one from, without an installation. */
+export async function hasServer(): Promise<boolean> {
+  return Boolean(process.env.RLOCK_TEST_REDIS_URL) || (await lookAround()) !== undefined
+}
+
 async function decide(): Promise<Launcher> {
+  const found = await lookAround()
+  if (found) return found
+  if (canInstallServer()) {
+    await installServer()
+    const installed = serverOnPath()
+    if (installed) return { kind: 'binary', path: installed }
+  }
+  throw new Error(
+    `No Redis to test against. One of these helps:\n${WAYS_TO_A_SERVER}\nor set RLOCK_TEST_REDIS_URL (an address) or RLOCK_TEST_REDIS_SERVER (a binary)`,
+  )
+}
+
+/** What this machine has; installs nothing. */
+export async function lookAround(): Promise<Launcher | undefined> {
   const binary = process.env.RLOCK_TEST_REDIS_SERVER
   if (binary) {
     if (isExecutable(binary)) return { kind: 'binary', path: binary }
@@ -63,16 +86,7 @@ async function decide(): Promise<Launcher> {
 
   const onPath = serverOnPath()
   if (onPath) return { kind: 'binary', path: onPath }
-  const contained = await findContainers()
-  if (contained) return contained
-  if (canInstallServer()) {
-    await installServer()
-    const installed = serverOnPath()
-    if (installed) return { kind: 'binary', path: installed }
-  }
-  throw new Error(
-    'No Redis to test against: install redis-server or valkey-server, start Docker, or set RLOCK_TEST_REDIS_URL (an address) or RLOCK_TEST_REDIS_SERVER (a binary)',
-  )
+  return findContainers()
 }
 
 function serverOnPath(): string | undefined {

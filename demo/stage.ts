@@ -1,0 +1,72 @@
+import { sharedStandalone, stopShared } from '../test/kit/servers/index'
+import type { RecordKeys, WorkerSetup } from './messages'
+import type { Setting } from './mode'
+import { type ServerCommand, ServerRecord } from './server-record'
+import type { FinalState } from './verdict'
+import { WorkerProcess } from './worker-process'
+
+/** Where the demo runs: the server, what it recorded, and what takes the lock there. */
+export interface Stage {
+  /** The server, in words. */
+  readonly server: string
+  /** For Java; undefined where no other process reaches the server. */
+  readonly url: string | undefined
+  /** What `startNode` starts, in the plural. */
+  readonly nodes: string
+  readonly setting: Setting
+  startNode(setup: WorkerSetup): Promise<{ worker: Worker; clientId: string }>
+  /** The server's clock, in ms. */
+  now(): number
+  /** Resolves when everything that the server has run until now is recorded. */
+  caughtUp(): Promise<void>
+  finalState(keys: RecordKeys): Promise<Omit<FinalState, 'withJava'>>
+  close(): Promise<void>
+}
+
+interface Worker {
+  /** Resolves when its last section is over. */
+  run(durationMs: number): Promise<void>
+  /** What it had to say besides. */
+  readonly stderr: string
+}
+
+export type OnCommand = (command: ServerCommand) => void
+
+/** A real server, and processes. */
+export async function serverStage(onCommand: OnCommand): Promise<Stage> {
+  const { url } = await sharedStandalone()
+  const record = await ServerRecord.open(url, onCommand)
+  const { redis } = record
+  let used: RecordKeys | undefined
+  return {
+    server: `${await versionOf(record)} on ${new URL(url).host}`,
+    url,
+    nodes: 'processes',
+    setting: {
+      record: "Redis's own record of all commands in the order it ran them (MONITOR)",
+      withoutJava: 'No Java took part: this shows nothing about Node beside Java',
+    },
+    startNode: (setup) => WorkerProcess.start(url, setup),
+    now: () => record.now(),
+    caughtUp: () => record.caughtUp(),
+    async finalState(keys) {
+      used = keys
+      return {
+        counter: Number(await redis.get(keys.counter)),
+        twin: Number(await redis.get(keys.twin)),
+        logLength: await redis.xlen(keys.log),
+      }
+    },
+    async close() {
+      if (used) await redis.del(...Object.values(used))
+      record.close()
+      await stopShared()
+    },
+  }
+}
+
+async function versionOf({ redis }: ServerRecord): Promise<string> {
+  const info = await redis.info('server')
+  const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
+  return valkey ? `Valkey ${valkey}` : `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1]}`
+}

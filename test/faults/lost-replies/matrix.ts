@@ -170,7 +170,7 @@ function evened(outcome: Outcome, other: Outcome): Outcome {
   const isGone = !outcome.hash.some((field) => field.startsWith('us'))
   const foundGone =
     isGone &&
-    outcome.lost.every((reason) => reason === 'gone') &&
+    outcome.lost.every((reason) => reason === 'gone' || other.lost.includes(reason)) &&
     (other.lost.length === 0 || other.lost.length === outcome.lost.length)
   const asked = [outcome.ttlAsked, other.ttlAsked].map((answer) =>
     'value' in answer ? Number(answer.value) : -3,

@@ -41,6 +41,12 @@ export function contentsSuite() {
       ])
     })
 
+    it('The declarations of the installed package are indented as a person would indent them', () => {
+      const lines = text('dist/index.d.ts').split('\n')
+      expect(lines.length).to.be.greaterThan(1000)
+      expect(lines.filter((line) => /^ {9}/.test(line))).to.deep.equal([])
+    })
+
     it('The files of the installed package bring the scripts of Redis along', async () => {
       const { url } = await sharedStandalone()
       const script = `

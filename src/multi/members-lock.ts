@@ -69,6 +69,12 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     return hold
   }
 
+  // The watchdogs of other clients renew their members until these are released.
+  protected override assertMayRelease(): void {
+    const { context, members } = this.group
+    if (members.every(({ identity }) => identity?.client === context)) super.assertMayRelease()
+  }
+
   protected releaseBare(own: LevelsHold): Promise<void> {
     return own.take().unlock()
   }

@@ -99,8 +99,13 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
 
   async unlock(options?: UnlockOptions): Promise<void> {
     const { threadId: explicit, signal } = unlockOptions(options)
-    this.context.assertNotClosed()
+    this.assertMayRelease()
     await unlessAborted(this.releaseFor(explicit), signal)
+  }
+
+  /** Throws if nothing could be released, because the client is shut down. */
+  protected assertMayRelease(): void {
+    this.context.assertNotClosed()
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {

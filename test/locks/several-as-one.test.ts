@@ -172,6 +172,24 @@ describe('Several locks as one', () => {
         })
   })
 
+  it('unlock() releases the members of other clients, though the client that made the lock is shut down (V43)', async () => {
+    const multiLock = () => clients[0]!.getMultiLock(...clients.map((client) => client.getLock(name)))
+    for (const [lock, expected] of [
+      [multiLock, 'REDISSON_SHUTDOWN'],
+      [redLock, undefined],
+    ] as const) {
+      clients[0] = await createRedisson({ redis: servers[0]!.url })
+      const own = lock()
+      await own.lock({ leaseTime: 20_000 })
+      await clients[0]!.shutdown({ timeout: 0 })
+      const error = await own.unlock().catch((thrown) => thrown)
+      expect(error?.code).to.equal(expected)
+      for (const client of clients.slice(1)) expect(await client.getLock(name).isLocked()).to.equal(false)
+      clients[0] = await createRedisson({ redis: servers[0]!.url })
+      await clients[0]!.getLock(name).forceUnlock()
+    }
+  })
+
   describe('withLock() with a threadId', () => {
     it('fn re-enters each member of a RedLock that was slow to answer (V34)', async () => {
       const proxy = await openProxy(servers[2]!)

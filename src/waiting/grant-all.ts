@@ -34,6 +34,8 @@ export class Openings {
   private lastId: string | undefined
   private lastAsked = 0
   private asking = 0
+  /** No answer puts the last opening after this moment. */
+  private latest = 0
 
   /** A try is sent. The callers of this tick know no more than its answer will say. */
   ask(clock: Clock): void {
@@ -47,19 +49,23 @@ export class Openings {
    * are. Returns after how many ms the next look is due. It is early where the time of this answer cannot say it of a waiter.
    */
   grant({ environment, waiters }: WaitersOfLock, sent: Moment, { id, ago }: Opening): number {
-    const closedAt =
-      this.lastId !== undefined && this.lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
+    const { clock } = environment
+    const { lastId } = this
+    const closedAt = lastId !== undefined && lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
+    // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
+    // later moment than an earlier answer. That answer has told which waiters came after the opening.
+    const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago
+    this.latest = lastId === id ? Math.min(this.latest, latest) : latest
     this.lastId = id
     this.lastAsked = this.asking
     if (id === '') return Number.POSITIVE_INFINITY
-    const { clock } = environment
     const reply = unasked(clock)
-    const latest = clock.now().monotonic - ago
     let next = Number.POSITIVE_INFINITY
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
-      if (monotonic <= closedAt || monotonic < sent.monotonic - ago) waiter.succeed(reply)
-      else if (monotonic < latest) next = Math.max(SOONEST_LOOK, ago)
+      if (monotonic <= closedAt || monotonic < Math.min(sent.monotonic - ago, this.latest))
+        waiter.succeed(reply)
+      else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
     }
     return next
   }

@@ -101,6 +101,7 @@ export class Client implements Context {
   }
 
   private readonly subscriptions: Subscriptions
+  private readonly sections = new Set<Promise<unknown>>()
 
   private constructor(
     readonly clientId: string,
@@ -233,10 +234,22 @@ export class Client implements Context {
     )
   }
 
+  async untilReleased<T>(section: () => Promise<T>): Promise<T> {
+    const { sections } = this
+    const running = section()
+    sections.add(running)
+    try {
+      return await running
+    } finally {
+      sections.delete(running)
+    }
+  }
+
   /** Resolves when nothing is held and no command is in flight. */
   private async letGo(): Promise<void> {
     // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
+    await Promise.allSettled(this.sections)
     await this.leases.live.empty()
     // The last hold leaves the registry when its release is sent, so the answer to that release is still open.
     await this.settled()

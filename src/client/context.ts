@@ -30,6 +30,8 @@ export interface Context {
   readonly lockWatchdogTimeout: number
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
+  /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
+  untilReleased<T>(section: () => Promise<T>): Promise<T>
   /** Throws RedissonShutdownError once shutdown() has been called. */
   assertOpen(): void
   /** Throws RedissonShutdownError once shutdown() has finished. */

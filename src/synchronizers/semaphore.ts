@@ -145,16 +145,18 @@ export class Semaphore extends Synchronizer implements RSemaphore {
           `${this.context.clientId}). Nothing was run. Wait longer, or use tryAcquire().`,
         this.name,
       )
-    let result: T
-    try {
-      result = await fn()
-    } catch (error) {
-      // The caller gets the error of `fn`. If the release fails, too, it goes on in the background.
-      await this.releaseOfScope(permits).catch(() => {})
-      throw error
-    }
-    await this.releaseOfScope(permits)
-    return result
+    return await this.context.untilReleased(async () => {
+      let result: T
+      try {
+        result = await fn()
+      } catch (error) {
+        // The caller gets the error of `fn`. If the release fails, too, it goes on in the background.
+        await this.releaseOfScope(permits).catch(() => {})
+        throw error
+      }
+      await this.releaseOfScope(permits)
+      return result
+    })
   }
 
   async release(permits = 1): Promise<void> {

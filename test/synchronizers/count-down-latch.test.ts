@@ -194,36 +194,6 @@ describe('A latch', () => {
       await server.stop()
     })
 
-  for (const [what, back] of [
-    ['set back', 60_000],
-    ['replaced by one that is behind', 150],
-  ] as const)
-    it(`No waiter of a latch goes on early because the clock of the server is ${what} (V42)`, async () => {
-      const name = uniqueName('latch')
-      const other = (await createRedisson()).getCountDownLatch(name)
-      let behind = 0
-      const transport = tapped(async (sent) => {
-        const reply = await sent.pass()
-        if (sent.name !== 'count-down-latch/get-count') return reply
-        const [count, opened, ago] = reply as [number, string, number]
-        return [count, opened, ago - behind]
-      })
-      const redisson = await createRedisson({}, { transport })
-      const latch = redisson.getCountDownLatch(name)
-      await other.trySetCount(1)
-      await other.countDown()
-      await other.trySetCount(1)
-      await sleep(50)
-      const waiting = Promise.all(Array.from({ length: 3 }, () => latch.await()))
-      await asleep(redisson, `latch ${name}`, 3)
-      await sleep(200)
-      behind = back
-      await (await openRedis()).publish(channelOf(name), '1')
-      expect(await stillPending(waiting)).to.equal(true)
-      await other.countDown()
-      await waiting
-    })
-
   it('A caller that begins to wait behind a latch set anew is not let go by the old zero that is still on its way (L4)', async () => {
     const server = await defaultServer()
     const proxy = await openProxy(server)

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { RSemaphore } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { leftIn } from '../kit/left-in'
-import { NobodysErrors } from '../kit/observing'
+import { deferred, NobodysErrors, stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { ScriptCounter, tapped } from '../kit/tapped-transport'
@@ -137,6 +137,26 @@ describe('Permits that go from one caller to the next of the same client', () =>
       }),
     )
     await waitUntil('the permit is back', async () => (await free.availablePermits()) === 1, 5_000)
+  })
+
+  it('shutdown() waits for withPermits() as for a hold, and loses none of its permits (V43)', async () => {
+    const redisson = await createRedisson()
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(2)
+    const done = deferred<string>()
+    const entered = deferred()
+    const section = semaphore.withPermits(() => {
+      entered.resolve()
+      return done.promise
+    })
+    await entered.promise
+    const ended = redisson.shutdown({ timeout: 20_000 })
+    expect(await stillPending(ended)).to.equal(true)
+    done.resolve('done')
+    expect(await section).to.equal('done')
+    await ended
+    expect(await redis.get(name)).to.equal('2')
   })
 
   it('shutdown({ timeout: 0 }) loses no permit whose acquisition or release is in flight (V12)', async () => {

@@ -4,7 +4,7 @@
 -- KEYS[2]  when the latch was last opened
 --
 -- Answers  {count, opened, ago}: the count, 0 if the key is absent; the moment of the last opening as text, '' where it is not
---          known; and how many ms ago that was, or -1
+--          known; and how many µs ago that was, or -1
 -- Error    WRONGTYPE where the key holds no count
 --
 -- Applied twice: it changes nothing.

@@ -2,7 +2,7 @@
 -- learns from it that the latch was open, even if the count was set again since. Kept for ten minutes.
 --
 -- markOpened(key): the latch opens now.
--- lastOpened(key): returns that moment, and how many ms ago it was; '' and -1 where it is not known.
+-- lastOpened(key): returns that moment, and how many µs ago it was; '' and -1 where it is not known.
 
 local function micros()
   local now = redis.call('time')
@@ -18,5 +18,5 @@ local function lastOpened(key)
   if not opened then
     return '', -1
   end
-  return opened, math.floor((micros() - opened) / 1000)
+  return opened, micros() - opened
 end

@@ -58,12 +58,12 @@ const DELETE = script('count-down-latch/delete', Number)
 const GET_COUNT = script('count-down-latch/get-count', (raw) => (raw as LatchState)[0])
 const CHECK = script('count-down-latch/get-count', decodeCheck)
 
-/** The count, the moment of the last opening, and how many ms ago that was. See lua/count-down-latch/get-count.lua. */
+/** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
 type LatchState = readonly [count: number, opened: string, ago: number]
 
 function decodeCheck(raw: unknown): Outcome<undefined> {
   const [count, id, ago] = raw as LatchState
-  return count > 0 ? { ...blocked(untilRecheck()), opening: { id, ago } } : GRANTED
+  return count > 0 ? { ...blocked(untilRecheck()), opening: { id, ago: ago / 1000 } } : GRANTED
 }
 
 /** A message `0` that is published while a caller waits grants its wait, even if the count was set again since. */

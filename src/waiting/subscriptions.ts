@@ -79,10 +79,12 @@ export class Subscriptions {
   }
 
   /**
-   * The server confirmed the subscription: it delivers every message from now on, and no earlier one.
+   * The server confirmed the subscription: it delivers every message since then. The confirmation took time to arrive, so messages
+   * behind it may be older than callbacks that came meanwhile.
    */
   confirmed(name: string): void {
-    for (const callback of this.channels.get(name)?.caughtUp.splice(0) ?? []) callback()
+    const channel = this.channels.get(name)
+    if (channel && channel.caughtUp.length > 0) this.catchUp(name, channel)
     this.changes.run(() => this.wake(name))
   }
 

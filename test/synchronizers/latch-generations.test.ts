@@ -2,19 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { stillPending } from '../kit/observing'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
+import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
 
 describe('A latch that is set anew', () => {
-  afterEach(closeAll)
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
 
   for (const [what, back] of [
     ['set back', 60_000],
     ['replaced by one that is behind', 150],
   ] as const)
-    it(`No waiter of a latch goes on early because the clock of the server is ${what} (V42)`, async () => {
+    it(`No waiter of a latch goes on early because the clock of the server is ${what} (V44)`, async () => {
       const name = uniqueName('latch')
       const other = (await createRedisson()).getCountDownLatch(name)
       let behind = 0
@@ -22,7 +28,7 @@ describe('A latch that is set anew', () => {
         const reply = await sent.pass()
         if (sent.name !== 'count-down-latch/get-count') return reply
         const [count, opened, ago] = reply as [number, string, number]
-        return [count, opened, ago - behind]
+        return [count, opened, ago - behind * 1000]
       })
       const redisson = await createRedisson({}, { transport })
       const latch = redisson.getCountDownLatch(name)
@@ -39,4 +45,33 @@ describe('A latch that is set anew', () => {
       await other.countDown()
       await waiting
     })
+
+  it('No caller of a latch goes on early that came right after it was opened and set anew (V44)', async () => {
+    const redisson = await createRedisson()
+    for (let round = 0; round < 50; round++) {
+      const latch = redisson.getCountDownLatch(uniqueName('latch'))
+      await latch.trySetCount(1)
+      await Promise.all([latch.countDown(), latch.trySetCount(1)])
+      expect(await latch.await(20)).to.equal(false)
+    }
+  })
+
+  it('No caller of a latch goes on early that came before its client heard that it is subscribed (V44)', async () => {
+    const name = uniqueName('latch')
+    const proxy = await openProxy(await defaultServer())
+    const latch = (await createRedisson({ redis: proxy.url })).getCountDownLatch(name)
+    const other = (await createRedisson()).getCountDownLatch(name)
+    const redis = await openRedis()
+    await other.trySetCount(1)
+    await latch.getCount()
+    proxy.delay(200)
+    const early = latch.await()
+    await waitUntil('it is subscribed', async () => (await redis.pubsub('NUMSUB', channelOf(name)))[1] === 1)
+    await Promise.all([other.countDown(), other.trySetCount(1)])
+    const late = latch.await()
+    await early
+    expect(await stillPending(late)).to.equal(true)
+    await other.countDown()
+    await late
+  })
 })

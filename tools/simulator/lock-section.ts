@@ -20,7 +20,7 @@ export interface Holdable {
 }
 
 /** How one caller takes a lock, once. */
-interface Way {
+export interface Way {
   readonly wait: number | undefined
   readonly lease: number | undefined
   readonly abortAfter: number | undefined
@@ -64,6 +64,8 @@ export interface SectionOptions {
   readonly token?: (hold: AnyHold) => number
   /** The only way to take it. */
   readonly as?: Way['as']
+  /** What is not drawn. */
+  readonly way?: Partial<Way>
   /** The leases to choose from; those of the run by default. */
   readonly leases?: readonly number[]
   /** What else happens inside. */
@@ -82,7 +84,7 @@ export async function lockSection(
   lock: Holdable,
   options: SectionOptions = {},
 ): Promise<boolean> {
-  const way = drawWay(caller, options)
+  const way = { ...drawWay(caller, options), ...options.way }
   const section = new Section(caller, object, lock, way, options)
   if (way.scope === 'run') return await caller.redisson.run(() => section.play())
   return await section.play()

@@ -10,14 +10,15 @@ export interface SimulatorOptions {
   readonly minutes: number | undefined
   /** Tells the story of a violation with as few choices as possible. */
   readonly shrinks: boolean
-  readonly search: 'random' | 'pct'
+  /** Changes of priority in each run, plus one; undefined: delays are drawn instead. */
+  readonly depth: number | undefined
   /** Keeps what the search found in tools/simulator/results, for the page. */
   readonly keeps: boolean
 }
 
-export const USAGE = `usage: npm run simulate -- [--seeds N | --minutes M] [--from K] [--scene NAME] [--pct] [--shrink]
-       npm run simulate -- --seed K --scene NAME [--shrink]
-       npm run simulate -- --exhaustive [--scene NAME]
+export const USAGE = `usage: npm run simulate -- [--seeds N | --minutes M] [--from K] [--scene NAME] [--pct D]
+       npm run simulate -- --seed K --scene NAME [--pct D | --shrink]
+       npm run simulate -- --exhaustive [--scene NAME] [--seeds N]
        npm run simulate -- --mutants
        npm run simulate -- --page
        npm run simulate -- --list
@@ -30,9 +31,9 @@ Ends with 0 when nothing was violated.
   --from K       the first seed (1)
   --scene NAME   one scene, several with commas, or all: seed after seed takes the next scene (all)
   --seed K       runs one schedule and prints the hash of its trace
-  --pct          changes priorities of connections a few times in each run, for faults that need depth
+  --pct D        connections and processes have priorities, which change D - 1 times in a run: for faults of depth D
   --shrink       leaves choices out of a violation until none can go, and tells what happened
-  --exhaustive   small worlds: every order of deliveries, timers and two faults
+  --exhaustive   small worlds: every order of deliveries, timers and two faults, in --seeds N runs each (2000)
   --mutants      breaks the package on purpose and counts schedules until the judge objects
   --keep         keeps what the schedules did, for the page of docs/evidence
   --page         writes docs/evidence/simulation.md from what was kept
@@ -48,7 +49,7 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
       from: { type: 'string' },
       scene: { type: 'string' },
       seed: { type: 'string' },
-      pct: { type: 'boolean', default: false },
+      pct: { type: 'string' },
       shrink: { type: 'boolean', default: false },
       exhaustive: { type: 'boolean', default: false },
       mutants: { type: 'boolean', default: false },
@@ -63,8 +64,8 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
     scenes: chosen,
     shrinks: values.shrink,
     keeps: values.keep,
-    search: values.pct ? 'pct' : 'random',
-  } as const
+    depth: values.pct === undefined ? undefined : whole('pct', values.pct, 1),
+  }
   const alone = (['help', 'list', 'mutants', 'exhaustive', 'page'] as const).filter((name) => values[name])
   if (alone.length > 1) throw new TypeError(`--${alone[0]} and --${alone[1]} exclude each other`)
   for (const [one, other] of EXCLUSIVE)
@@ -74,7 +75,10 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
     return { ...common, command: 'replay', from: whole('seed', values.seed, 0), seeds: 1, minutes: undefined }
   }
   const minutes = values.minutes === undefined ? undefined : number('minutes', values.minutes)
-  const seeds = minutes === undefined ? whole('seeds', values.seeds ?? '1000', 1) : undefined
+  const seeds =
+    minutes === undefined
+      ? whole('seeds', values.seeds ?? (values.exhaustive ? '2000' : '1000'), 1)
+      : undefined
   return {
     ...common,
     command: alone[0] ?? 'search',
@@ -90,6 +94,10 @@ const EXCLUSIVE = [
   ['minutes', 'seed'],
   ['from', 'seed'],
   ['seed', 'exhaustive'],
+  ['pct', 'exhaustive'],
+  ['pct', 'mutants'],
+  ['pct', 'shrink'],
+  ['minutes', 'exhaustive'],
   ['seed', 'mutants'],
 ] as const
 

@@ -1,5 +1,6 @@
 import { scriptMachine } from '../../packages/testing/src/lua/script-machine'
 import type { Choice, Stream } from '../../packages/testing/src/simulation/choices'
+import type { Scheduler } from '../../packages/testing/src/simulation/timeline'
 import { World } from '../../packages/testing/src/simulation/world'
 import { FAULTS } from './faults'
 import type { Ended, History } from './judge/history'
@@ -12,6 +13,15 @@ export interface ScheduleOptions {
   readonly isRecorded?: boolean
   /** Choices that take their default instead. */
   readonly leftOut?: ReadonlySet<string>
+  readonly order?: Order
+}
+
+/** Decides the order of events. It may stop a run, which is judged as far as it came. */
+export interface Order extends Scheduler {
+  /** Callers begin. */
+  begin?(stage: Stage): void
+  /** All callers have ended. */
+  end?(): void
 }
 
 /** What one schedule did. */
@@ -41,15 +51,15 @@ export async function runSchedule(
   options: ScheduleOptions = {},
 ): Promise<Outcome> {
   const machine = await scriptMachine()
-  const world = new World({ seed, ...options })
+  const world = new World({ seed, ...options, scheduler: options.order })
   const recorder = new Recorder(world)
   const stage = new Stage(world, scene, recorder, machine)
   new KeyWatch(world, recorder, stage.servers, stage.plan.objects)
   const unhandled = (error: unknown) => world.failed(error)
   process.on('unhandledRejection', unhandled)
   try {
-    const end = await world.run(() => play(stage), LONGEST_RUN)
-    if (end !== 'done')
+    const end = await world.run(() => play(stage, options.order), LONGEST_RUN)
+    if (end === 'stuck' || end === 'late')
       world.failed(
         new Error(end === 'stuck' ? 'Callers wait, and nothing is left to happen' : 'The run did not end'),
       )
@@ -75,14 +85,16 @@ export async function runSchedule(
   }
 }
 
-async function play(stage: Stage): Promise<void> {
+async function play(stage: Stage, order: Order | undefined): Promise<void> {
   const { world, settings, plan } = stage
   const clients = await Promise.all(Array.from({ length: settings.clients }, () => stage.open()))
   await plan.begin?.(stage.caller(clients[0]!, 100))
+  order?.begin?.(stage)
   for (const client of clients) stage.play(client)
   const faults = new RandomFaults(stage, world.choices.stream('faults'))
   faults.planNext()
   await stage.idle()
+  order?.end?.()
   faults.stop()
   await settle(stage)
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Time } from './judge/history'
 import { judge } from './judge/judge'
 import type { SimulatorOptions } from './options'
+import { Priorities } from './order/priorities'
 import { page } from './report/page'
 import {
   type CalibratedMutant,
@@ -80,10 +81,10 @@ export async function search(options: SimulatorOptions): Promise<number> {
   for (let index = 0; index < (seeds ?? Number.POSITIVE_INFINITY) && Date.now() < ends; index++) {
     const scene = scenes[index % scenes.length]!
     const seed = from + index
-    const outcome = await runSchedule(scene, seed)
+    const outcome = await runSchedule(scene, seed, orderOf(options.depth, seed))
     const findings = findingsOf(outcome)
     count(totals, outcome, findings.length > 0)
-    if (findings.length > 0) await show(scene, seed, findings)
+    if (findings.length > 0) await show(scene, seed, findings, options.depth)
     if (Date.now() - shown < PROGRESS_EVERY) continue
     shown = Date.now()
     const seconds = Math.round((shown - started) / 1000)
@@ -132,11 +133,11 @@ export function writePage(scenes: readonly Scene[]): number {
 /** Runs one schedule. */
 export async function replay(options: SimulatorOptions): Promise<number> {
   const [scene] = options.scenes
-  const outcome = await runSchedule(scene!, options.from)
+  const outcome = await runSchedule(scene!, options.from, orderOf(options.depth, options.from))
   const findings = findingsOf(outcome)
   const totals = newTotals()
   count(totals, outcome, findings.length > 0)
-  if (findings.length > 0) await show(scene!, options.from, findings)
+  if (findings.length > 0) await show(scene!, options.from, findings, options.depth)
   if (findings.length > 0 && options.shrinks) await story(scene!, options.from)
   console.log(`trace ${outcome.hash}`)
   console.log(lastLine(totals))
@@ -158,9 +159,13 @@ async function story(scene: Scene, seed: number) {
   }
 }
 
-async function show(scene: Scene, seed: number, findings: readonly Finding[]) {
+const orderOf = (depth: number | undefined, seed: number) =>
+  depth === undefined ? {} : { order: new Priorities(depth, seed) }
+
+async function show(scene: Scene, seed: number, findings: readonly Finding[], depth: number | undefined) {
+  const how = depth === undefined ? '--shrink' : `--pct ${depth}`
   console.log(
-    `violation: seed ${seed}, scene ${scene.name} (npm run simulate -- --seed ${seed} --scene ${scene.name} --shrink)`,
+    `violation: seed ${seed}, scene ${scene.name} (npm run simulate -- --seed ${seed} --scene ${scene.name} ${how})`,
   )
   for (const { rule, at, what } of findings.slice(0, MOST_SHOWN))
     console.log(`  ${Math.round(at)} ms ${rule}: ${what}`)

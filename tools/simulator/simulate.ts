@@ -1,4 +1,5 @@
 import { parseOptions, type SimulatorOptions, USAGE } from './options'
+import { searchExhaustively } from './order/exhaustive'
 import { scenes } from './scenes'
 import { replay, search, writePage } from './search'
 
@@ -19,6 +20,8 @@ async function main(): Promise<number> {
       return 0
     case 'page':
       return writePage(scenes)
+    case 'exhaustive':
+      return await searchExhaustively(options)
     case 'replay':
       return await replay(options)
     default:

@@ -57,8 +57,11 @@ ${table(
     parts.push(`## Every order of small worlds
 
 ${table(
-  ['world', 'states', 'violations'],
-  exhaustive.map(({ world, states, violations }) => [world, number(states), number(violations)]),
+  ['world', 'states', 'every order with faults', 'violations'],
+  exhaustive.map(({ world, states, complete, violations }) => [
+    ...[world, number(states)],
+    ...[complete === undefined ? 'no' : `at most ${complete}`, number(violations)],
+  ]),
   1,
 )}`)
   if (mutants && mutants.length > 0) {

@@ -37,6 +37,8 @@ export interface CalibratedMutant {
 export interface ExhaustiveResult {
   readonly world: string
   readonly states: number
+  /** Every order with at most so many faults was run; undefined: not even without faults. */
+  readonly complete: number | undefined
   readonly violations: number
 }
 

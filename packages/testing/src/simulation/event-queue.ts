@@ -15,8 +15,14 @@ export class EventQueue {
     for (const event of this.heap) if (event.run) yield event
   }
 
-  plan(time: number, process: EventOwner | undefined, run: () => void): Event {
-    const event = { time, order: this.planned++, process, run, isPlanned: true }
+  plan(
+    time: number,
+    process: EventOwner | undefined,
+    run: () => void,
+    latest = time,
+    chain: unknown = process,
+  ): Event {
+    const event = { time, latest, chain, order: this.planned++, process, run, isPlanned: true }
     this.push(event)
     return event
   }
@@ -37,10 +43,43 @@ export class EventQueue {
     }
   }
 
-  private push(event: Event) {
+  /**
+   * What may happen next: the first event of each chain, unless another one has to happen before. In the order in which the
+   * queue would take them.
+   */
+  possible(): Event[] {
+    const first = new Map<unknown, Event>()
+    let limit = Number.POSITIVE_INFINITY
+    for (const event of this) {
+      limit = Math.min(limit, event.latest)
+      const before = first.get(event.chain)
+      if (!before || comesBefore(event, before)) first.set(event.chain, event)
+    }
+    return [...first.values()]
+      .filter(({ time }) => time <= limit)
+      .sort((one, other) => (comesBefore(one, other) ? -1 : 1))
+  }
+
+  remove(event: Event): void {
     const { heap } = this
-    let at = heap.length
-    heap.push(event)
+    const at = heap.indexOf(event)
+    const last = heap.pop()!
+    event.isPlanned = false
+    if (last === event) return
+    heap[at] = last
+    this.sinkFrom(at)
+    this.riseFrom(at)
+  }
+
+  private push(event: Event) {
+    this.heap.push(event)
+    this.riseFrom(this.heap.length - 1)
+  }
+
+  private riseFrom(start: number) {
+    const { heap } = this
+    const event = heap[start]!
+    let at = start
     while (at > 0) {
       const parent = (at - 1) >> 1
       if (!comesBefore(event, heap[parent]!)) break
@@ -54,7 +93,14 @@ export class EventQueue {
     const { heap } = this
     const last = heap.pop()!
     if (heap.length === 0) return
-    let at = 0
+    heap[0] = last
+    this.sinkFrom(0)
+  }
+
+  private sinkFrom(start: number) {
+    const { heap } = this
+    const last = heap[start]!
+    let at = start
     for (;;) {
       let child = 2 * at + 1
       if (child >= heap.length) break

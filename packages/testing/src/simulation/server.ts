@@ -71,7 +71,7 @@ export class SimulatedServer implements Acceptor {
       const take = socket.subscribed.get(channel)
       if (!take) continue
       heard++
-      socket.deliver(() => take(message))
+      socket.deliver(() => take(message), `${channel} ${message}`)
     }
     this.world.trace.note(this.name, `${this.world.time} publish ${channel} ${message} ${heard}`)
     return heard
@@ -118,12 +118,12 @@ export class SimulatedServer implements Acceptor {
         this.name,
         `${world.time} ${socket.name}#${socket.id} ${sent.text} = ${JSON.stringify(value)}`,
       )
-      if (value !== LATER) socket.deliver(() => sent.answered(value))
+      if (value !== LATER) socket.deliver(() => sent.answered(value), JSON.stringify(value))
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
       world.trace.note(this.name, `${world.time} ${socket.name}#${socket.id} ${sent.text} ! ${error.message}`)
       const failure = Object.assign(new Error(error.message), { name: 'ReplyError' })
-      socket.deliver(() => sent.failed(failure))
+      socket.deliver(() => sent.failed(failure), error.message)
     }
     this.onExecuted?.(sent)
   }

@@ -172,6 +172,16 @@ export class SimulatedRedis extends EventEmitter {
     })
   }
 
+  /** Its state, and what is under way, as text: for those who tell states of the world apart. */
+  describe(): string {
+    return JSON.stringify([
+      this.status,
+      this.commandQueue.map(({ text }) => text),
+      this.socket?.describe(),
+      [...(this.socket?.subscribed.keys() ?? [])],
+    ])
+  }
+
   // Faults of the network between this client and its server.
 
   break(how: Break): boolean {

@@ -25,6 +25,8 @@ export interface SocketEnds {
 }
 
 /** Delays of messages, in ms. The first is the shortest; most are short. */
+/** Where a scheduler decides, a message arrives between these. */
+const SHORTEST_DELAY = 0.1
 const DELAYS = [0.1, 0.1, 0.2, 0.2, 0.3, 0.4, 0.6, 1, 2, 5]
 export const LONGEST_DELAY = 5
 /** A delayed copy of a command arrives at most this much later, in ms. */
@@ -63,7 +65,7 @@ export class Socket {
   private lateness = 0
   private loses = false
   private underWay: { arrives: number; sent: Sent }[] = []
-  private readonly answers: { arrives: number; take: () => void }[] = []
+  private readonly answers: { arrives: number; take: () => void; text: string }[] = []
   private isWaking = false
 
   constructor(
@@ -86,11 +88,16 @@ export class Socket {
   }
 
   /** Something for the client: an answer, or a message of a channel. */
-  deliver(take: () => void): void {
+  deliver(take: () => void, text = ''): void {
     if (this.loses || this.isSilent) return
     this.arrivesDown = Math.max(this.arrivesDown, this.process.world.time + this.delay())
-    this.answers.push({ arrives: this.arrivesDown, take })
+    this.answers.push({ arrives: this.arrivesDown, take, text })
     if (!this.isWaking) this.wakeClient(this.arrivesDown)
+  }
+
+  /** What is under way, to the server and to the client. */
+  describe(): readonly [up: readonly string[], down: readonly string[]] {
+    return [this.underWay.map(({ sent }) => sent.text), this.answers.map(({ text }) => text)]
   }
 
   break(how: Break): void {
@@ -152,11 +159,24 @@ export class Socket {
   }
 
   private delay(): number {
+    if (this.process.world.isScheduled) return this.slowness + SHORTEST_DELAY
     return this.slowness + DELAYS[this.delays.choose(DELAYS.length)]!
   }
 
+  /** A scheduler may let a message arrive later, and whatever happens in between is another order. */
+  private plan(arrives: number, direction: 'up' | 'down', run: () => void) {
+    const { world } = this.process
+    const owner = direction === 'up' ? undefined : this.process
+    if (!world.isScheduled) return void world.at(arrives, owner, run)
+    const earliest = Math.max(arrives, world.time)
+    const latest = Math.max(earliest, arrives + LONGEST_DELAY - SHORTEST_DELAY)
+    world.between(earliest, latest, owner, this.chains[direction], run)
+  }
+
+  private readonly chains = { up: {}, down: {} }
+
   private wakeServer(arrives: number) {
-    this.process.world.at(arrives, undefined, () => {
+    this.plan(arrives, 'up', () => {
       if (!this.isOpenAtServer) return
       if (this.lateness > 0) {
         const { lateness } = this
@@ -166,9 +186,11 @@ export class Socket {
         if (first) this.wakeServer(first.arrives)
         return
       }
-      const { time } = this.process.world
-      while (this.underWay.length > 0 && this.underWay[0]!.arrives <= time)
+      const { time, isScheduled } = this.process.world
+      while (this.underWay.length > 0 && this.underWay[0]!.arrives <= time) {
         this.server.arrived(this, this.underWay.shift()!.sent)
+        if (isScheduled) break
+      }
       const [next] = this.underWay
       if (next) this.wakeServer(next.arrives)
       else if (!this.isOpenAtClient) this.closeAtServer()
@@ -177,12 +199,14 @@ export class Socket {
 
   private wakeClient(arrives: number) {
     this.isWaking = true
-    this.process.world.at(arrives, this.process, () => {
+    this.plan(arrives, 'down', () => {
       this.isWaking = false
-      const { time } = this.process.world
+      const { time, isScheduled } = this.process.world
       // What has arrived together is read together.
-      while (this.isOpenAtClient && this.answers.length > 0 && this.answers[0]!.arrives <= time)
+      while (this.isOpenAtClient && this.answers.length > 0 && this.answers[0]!.arrives <= time) {
         this.answers.shift()!.take()
+        if (isScheduled) break
+      }
       const [next] = this.answers
       if (next && this.isOpenAtClient) this.wakeClient(next.arrives)
     })

@@ -2,7 +2,7 @@ import { outsideRequests, processState } from 'rlock/internal'
 import { Choices, type Stream } from './choices'
 import { EventQueue } from './event-queue'
 import { type ClockSkew, SimulatedProcess } from './process'
-import type { Event, EventOwner, Timeline } from './timeline'
+import type { Event, EventOwner, Scheduler, Timeline } from './timeline'
 import { Trace } from './trace'
 
 /** What went wrong in a run apart from what its code found: an exception without a handler, real time that was asked for. */
@@ -16,7 +16,11 @@ export interface WorldOptions {
   /** Records the choices and the whole trace; slower. */
   readonly isRecorded?: boolean
   readonly leftOut?: ReadonlySet<string>
+  readonly scheduler?: Scheduler | undefined
 }
+
+/** `stopped`: by its scheduler. */
+export type End = 'done' | 'stuck' | 'late' | 'stopped'
 
 /** Node runs what promises and `process.nextTick` have to do by this function. Other runtimes may not have it. */
 const { _tickCallback: runTicks } = process as { _tickCallback?: () => void }
@@ -36,7 +40,10 @@ export class World implements Timeline {
   private readonly ids: Stream
   private nextThreadId = 1
 
-  constructor({ seed, isRecorded, leftOut }: WorldOptions) {
+  private readonly scheduler: Scheduler | undefined
+
+  constructor({ seed, isRecorded, leftOut, scheduler }: WorldOptions) {
+    this.scheduler = scheduler
     this.choices = new Choices(seed, isRecorded, leftOut)
     this.trace = new Trace(isRecorded)
     this.ids = this.choices.stream('ids')
@@ -52,6 +59,20 @@ export class World implements Timeline {
 
   at(time: number, process: EventOwner | undefined, run: () => void): Event {
     return this.queue.plan(Math.max(time, this.time), process, run)
+  }
+
+  get isScheduled(): boolean {
+    return this.scheduler !== undefined
+  }
+
+  between(
+    earliest: number,
+    latest: number,
+    process: EventOwner | undefined,
+    chain: unknown,
+    run: () => void,
+  ) {
+    return this.queue.plan(earliest, process, run, latest, chain)
   }
 
   cancel(event: Event): void {
@@ -74,10 +95,7 @@ export class World implements Timeline {
    * Runs `main` and all that it causes, until it has settled, nothing is left to happen, or the virtual time is over. Resolves
    * with what became of it.
    */
-  async run(
-    main: () => Promise<void>,
-    longest = Number.POSITIVE_INFINITY,
-  ): Promise<'done' | 'stuck' | 'late'> {
+  async run(main: () => Promise<void>, longest = Number.POSITIVE_INFINITY): Promise<End> {
     // A macrotask: there no promise callback runs, so the loop can run all of them after each event.
     await new Promise<void>((resolve) => setImmediate(resolve))
     return await new Promise((resolve) => {
@@ -85,11 +103,7 @@ export class World implements Timeline {
     })
   }
 
-  private loop(
-    main: () => Promise<void>,
-    longest: number,
-    resolve: (end: 'done' | 'stuck' | 'late') => void,
-  ) {
+  private loop(main: () => Promise<void>, longest: number, resolve: (end: End) => void) {
     let isDone = false
     this.at(0, undefined, () => {
       main()
@@ -98,10 +112,11 @@ export class World implements Timeline {
           isDone = true
         })
     })
-    const step = (): 'done' | 'stuck' | 'late' | undefined => {
+    const step = (): End | undefined => {
       if (isDone) return 'done'
-      const event = this.queue.take()
-      if (!event) return 'stuck'
+      if (this.scheduler && this.queue.size === 0) return 'stuck'
+      const event = this.scheduler ? this.scheduled(this.scheduler) : this.queue.take()
+      if (!event) return this.scheduler ? 'stopped' : 'stuck'
       if (event.time > longest) return 'late'
       this.time = Math.max(this.time, event.time)
       this.happen(event)
@@ -109,6 +124,12 @@ export class World implements Timeline {
     }
     if (runTicks) resolve(this.inside(() => loopSync(step, runTicks, this)))
     else void loopAsync(step, this).then(resolve)
+  }
+
+  private scheduled(scheduler: Scheduler): Event | undefined {
+    const event = scheduler.choose(this.queue.possible())
+    if (event) this.queue.remove(event)
+    return event
   }
 
   private happen(event: Event) {
@@ -158,9 +179,9 @@ export class World implements Timeline {
   }
 }
 
-type Step = () => 'done' | 'stuck' | 'late' | undefined
+type Step = () => End | undefined
 
-function loopSync(step: Step, ticks: () => void, world: World): 'done' | 'stuck' | 'late' {
+function loopSync(step: Step, ticks: () => void, world: World): End {
   for (;;) {
     const end = step()
     if (end) return end
@@ -173,7 +194,7 @@ function loopSync(step: Step, ticks: () => void, world: World): 'done' | 'stuck'
 }
 
 /** Where the runtime cannot run promise callbacks on request: one event in each tick of the event loop. */
-async function loopAsync(step: Step, world: World): Promise<'done' | 'stuck' | 'late'> {
+async function loopAsync(step: Step, world: World): Promise<End> {
   const leave = world.enter()
   try {
     for (;;) {

@@ -21,7 +21,7 @@ describe('The page of the simulator', () => {
         found: { seed: 3, scene: 'plain', rule: 'asleep', what: 'it sleeps' },
       },
     ]
-    const exhaustive = [{ world: 'lock, two clients', states: 98_765, violations: 0 }]
+    const exhaustive = [{ world: 'lock, two clients', states: 98_765, complete: 1, violations: 0 }]
     const about = new Map([['plain', 'plain locks']])
     const text = page({ search: SEARCH, mutants, exhaustive, about })
     for (const part of [
@@ -31,7 +31,7 @@ describe('The page of the simulator', () => {
       '| sections a second, on one core | 6,000 |',
       '| plain | plain locks | 120,000 | 12,000,000 |',
       '| slow | 1,200 |\n| kill | 5 |',
-      '| lock, two clients | 98,765 | 0 |',
+      '| lock, two clients | 98,765 | at most 1 | 0 |',
       '1 of 2.',
       '| one | A1 | is broken | **not found** | – | 12 |',
       '| two | B1 | is broken, too | asleep | 3, plain | 3 |',

@@ -139,7 +139,7 @@ describe('Permits that go from one caller to the next of the same client', () =>
     await waitUntil('the permit is back', async () => (await free.availablePermits()) === 1, 5_000)
   })
 
-  it('shutdown() waits for withPermits() as for a hold, and loses none of its permits (V43)', async () => {
+  it('shutdown() waits for withPermits() as for a hold, and loses none of its permits (V45)', async () => {
     const redisson = await createRedisson()
     const name = uniqueName('semaphore')
     const semaphore = redisson.getSemaphore(name)

@@ -92,9 +92,8 @@ export class FairScripts extends PlainLockScripts {
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    return count > 0
-      ? super.release(owner, count, lease, leaseEnd)
-      : this.context.scripts.run(RELEASE, this.queueKeys, this.freeArgs(owner))
+    const args = [...this.freeArgs(owner), count, lease, leaseEnd]
+    return this.context.scripts.run(RELEASE, this.queueKeys, args)
   }
 
   override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {

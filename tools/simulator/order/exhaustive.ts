@@ -45,6 +45,7 @@ class OnePath implements Order {
   private taken: Path | undefined
   private depth = 0
   private readonly faults: string[] = []
+  private readonly own = new Set<string>()
 
   constructor(
     private readonly explored: Explored,
@@ -70,9 +71,12 @@ class OnePath implements Order {
     const isNew = depth >= this.path.length
     if (isNew) {
       const state = stateOf(stage, possible, faults.join())
-      if (explored.states.has(state)) return undefined
+      // A state of its own path again: time passed, and nothing else that shows. Only another run has been on from there.
+      const isOwn = this.own.has(state)
+      if (explored.states.has(state) && !isOwn) return undefined
       explored.states.add(state)
-      for (let choice = options - 1; choice > 0; choice--) {
+      this.own.add(state)
+      for (let choice = options - 1; choice > 0 && !isOwn; choice--) {
         const more = choice >= possible.length ? 1 : 0
         explored.toRun[faults.length + more]!.push({ choice, before: this.taken })
       }

@@ -13,7 +13,7 @@ import { newTotals } from '../../search'
 
 const [plain] = smallWorlds
 
-/** The second client locks another name. */
+/** The second client locks another name, after a time in which nothing else shows. */
 const broken: Scene = {
   ...plain!,
   setUp: () => {
@@ -22,6 +22,7 @@ const broken: Scene = {
       objects: [object],
       async caller(caller) {
         if (!caller.name.endsWith('.1')) return
+        for (let ms = 0; ms < 20; ms++) await caller.sleep(1)
         const lock = caller.redisson.getLock(caller.name === 'c1.1' ? 'one' : 'two')
         await lockSection(caller, object, lock, { way: { length: 2, pieces: 2 } })
       },

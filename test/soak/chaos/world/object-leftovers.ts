@@ -24,10 +24,12 @@ export async function checkPermits(
     capacities.map(async (capacity) => {
       let found = ''
       const isRight = async () => {
-        const { free = 0, out } = await permitsOf(topology, capacity.name)
+        const { free = 0, out: all, expired } = await permitsOf(topology, capacity.name)
         const { least, most } = capacity.heldByKilled
-        const held = total(capacity.name) - free
-        found = `${free} are free and ${out} out of ${total(capacity.name)}; killed processes hold ${least} to ${most}`
+        // A process was killed with a permit, and nothing has called the semaphore since that permit expired.
+        const out = all - expired
+        const held = total(capacity.name) - free - expired
+        found = `${free} are free, ${expired} expired and ${out} out of ${total(capacity.name)}; killed processes hold ${least} to ${most}`
         return held >= least && held <= most && out === 0
       }
       await waitUntil('the permits are all there', isRight, SETTLED_WITHIN, 200).catch(() => {

@@ -53,14 +53,19 @@ export class ObjectWatch {
   }
 }
 
-/** Both keys in one step. */
+/** Both keys in one step. `expired`: permits that are out, but that the next call for this semaphore frees. */
 export async function permitsOf(
   { observer }: Topology,
   name: string,
-): Promise<{ free: number | undefined; out: number }> {
-  const answers = await observer.multi().get(name).zcard(`{${name}}:timeout`).exec()
-  const [[, free], [, out]] = answers as [[Error | null, string | null], [Error | null, number]]
-  return { free: numberOf(free), out }
+): Promise<{ free: number | undefined; out: number; expired: number }> {
+  const ends = `{${name}}:timeout`
+  const answers = await observer.multi().get(name).zcard(ends).zcount(ends, '-inf', Date.now()).exec()
+  const [[, free], [, out], [, expired]] = answers as [
+    [Error | null, string | null],
+    [Error | null, number],
+    [Error | null, number],
+  ]
+  return { free: numberOf(free), out, expired }
 }
 
 const numberOf = (text: string | null): number | undefined => (text === null ? undefined : Number(text))

@@ -9,9 +9,7 @@
 -- unseenEnd(key, count, wanted, seen): returns nil if the release may go on. Otherwise returns when the lease of `key` ends, or
 -- 0 without a lease. `seen` is the lease end that the client last saw.
 -- setLease(key, count, wanted, lease): sets the lease of a release that may go on. Called before the count changes: PEXPIRE needs
--- no memory, and a server without free memory allows the commands of a script after its first write. Returns isShorter().
--- isShorter(lease, before): whether a key with this lease lives shorter than its TTL `before` said. Then the script notifies the
--- waiters, because they sleep for the TTL that they read. The message is 1, on which each waiter of Java looks again.
+-- no memory, and a server without free memory allows the commands of a script after its first write.
 
 --- @include "lease-end"
 local function unseenEnd(key, count, wanted, seen)
@@ -26,16 +24,8 @@ local function unseenEnd(key, count, wanted, seen)
   end
 end
 
-local function isShorter(lease, before)
-  -- Here, too, a difference of a millisecond or two means nothing.
-  return before < 0 or lease < before - 2
-end
-
 local function setLease(key, count, wanted, lease)
-  local before = redis.call('pttl', key)
-  if count <= wanted and lease <= before then
-    return false
+  if count > wanted or lease > redis.call('pttl', key) then
+    redis.call('pexpire', key, lease)
   end
-  redis.call('pexpire', key, lease)
-  return isShorter(lease, before)
 end

@@ -1,5 +1,4 @@
--- Releases a level of a hold. With the last level the lock is free, and the waiters are notified. They are also notified if the
--- remaining levels need the key for a shorter time.
+-- Releases a level of a hold. With the last level the lock is free, and the waiters are notified.
 --
 -- KEYS[1]  the lock
 -- ARGV[1]  the owner field
@@ -22,12 +21,12 @@
 -- of the newer level. A full release finds the field gone and answers 0. After a broken connection the client takes this
 -- for success.
 
---- @include "notify"
 if ARGV[2] == '0' then
   -- It is the only field, so Redis deletes the key with it.
   if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
     return 0
   end
+  --- @include "notify"
   local heard = notify(ARGV[5], ARGV[4], '0')
   if not heard then
     return 3
@@ -47,11 +46,8 @@ local unseen = unseenEnd(KEYS[1], count, wanted, ARGV[6])
 if unseen then
   return { 4, unseen }
 end
-local shortened = setLease(KEYS[1], count, wanted, tonumber(ARGV[3]))
+setLease(KEYS[1], count, wanted, tonumber(ARGV[3]))
 if count > wanted then
   redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
-end
-if shortened then
-  notify(ARGV[5], ARGV[4], '1')
 end
 return { 1, leaseEndOf(KEYS[1]) }

@@ -1,5 +1,4 @@
--- Releases a level of a read hold. When the last hold of all ends, the lock is free, and the waiters are notified. They are also
--- notified if the remaining holds need the key for a shorter time.
+-- Releases a level of a read hold. When the last hold of all ends, the lock is free, and the waiters are notified.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  a key of its slot that is never there: during a migration of the slot the server answers TRYAGAIN
@@ -36,7 +35,6 @@ end
 --- @include "partial-release"
 --- @include "read-levels"
 --- @include "pass-shortage"
---- @include "notify"
 
 local count = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 if count == 0 then
@@ -80,12 +78,8 @@ if kept > 0 then
 end
 
 if left > 1 and (writes or longest > 0) then
-  local before = redis.call('pttl', KEYS[1])
-  if not writes or longest > before then
+  if not writes or longest > redis.call('pttl', KEYS[1]) then
     redis.call('pexpire', KEYS[1], longest)
-    if isShorter(longest, before) then
-      notify(ARGV[5], ARGV[4], '1')
-    end
   end
   if kept > 0 then
     return { 1, leaseEndOf(timeoutKey(ARGV[1], kept)) }
@@ -96,4 +90,5 @@ if left > 1 and (writes or longest > 0) then
 end
 
 redis.call('del', KEYS[1])
+--- @include "notify"
 return notify(ARGV[5], ARGV[4], '0') and 2 or 3

@@ -1,6 +1,5 @@
 -- Releases a level of a write hold. With the last level the lock is free or, if its owner reads as well, the owner keeps the
--- read side. In both cases the waiters are notified. They are also notified if the remaining levels need the key
--- for a shorter time.
+-- read side. In both cases the waiters are notified.
 --
 -- KEYS[1]  the lock
 -- KEYS[2]  a key of its slot that is never there: during a migration of the slot the server answers TRYAGAIN
@@ -32,7 +31,6 @@ if count == 0 then
 end
 
 --- @include "read-levels"
---- @include "notify"
 -- The read hold of the writer may need the key longer than its write hold.
 local longest = -2
 local fields = redis.call('hgetall', KEYS[1])
@@ -53,12 +51,9 @@ if wanted > 0 then
   if unseen then
     return { 4, unseen }
   end
-  local shortened = setLease(KEYS[1], count, wanted, math.max(tonumber(ARGV[3]), longest))
+  setLease(KEYS[1], count, wanted, math.max(tonumber(ARGV[3]), longest))
   if count > wanted then
     redis.call('hincrby', KEYS[1], ARGV[1], wanted - count)
-  end
-  if shortened then
-    notify(ARGV[5], ARGV[4], '1')
   end
   return { 1, leaseEndOf(KEYS[1]) }
 end
@@ -72,6 +67,7 @@ if longest > 0 then
 else
   redis.call('del', KEYS[1])
 end
+--- @include "notify"
 local heard = notify(ARGV[5], ARGV[4], '1')
 if not heard then
   return 3

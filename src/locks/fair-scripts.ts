@@ -92,8 +92,9 @@ export class FairScripts extends PlainLockScripts {
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const args = [...this.freeArgs(owner), count, lease, leaseEnd]
-    return this.context.scripts.run(RELEASE, this.queueKeys, args)
+    return count > 0
+      ? super.release(owner, count, lease, leaseEnd)
+      : this.context.scripts.run(RELEASE, this.queueKeys, this.freeArgs(owner))
   }
 
   override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {

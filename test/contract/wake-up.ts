@@ -214,22 +214,6 @@ export function wakeUpSuite(primitive: Primitive) {
       expect(await timed(acquiring)).to.be.within(700, 2_900)
     })
 
-    if (!primitive.nonReentrant)
-      it(`A waiter for a ${a} whose lease an inner unlock() shortened acquires when the shorter lease ends (A6)`, async () => {
-        const holder = scene.lockOf(await scene.open())
-        await holder.lock({ leaseTime: 1_500, threadId: 1 })
-        await holder.lock({ leaseTime: LEASE, threadId: 1 })
-        const other = await scene.open()
-        // For a shared primitive a writer is kept out, for it is what another owner keeps out.
-        const waiter = primitive.shared ? other.getReadWriteLock(scene.name).writeLock() : scene.lockOf(other)
-        const waiting = waiter.tryLock(20_000)
-        await scene.waits()
-        // It has also tried under its subscription, and sleeps for the longer lease.
-        await sleep(200)
-        await holder.unlock({ threadId: 1 })
-        expect(await timed(async () => expect(await waiting).to.equal(true))).to.be.lessThan(PROMPTLY)
-      })
-
     it(`A forced release of a ${a} wakes the waiters of other clients (A1, C5)`, async () => {
       await scene.lockOf(await scene.open()).lock()
       const other = await scene.open()

@@ -7,6 +7,8 @@ import type { Recorder } from './recorder'
 export class KeyWatch {
   private readonly last = new Map<string, string>()
   private readonly checks = new Map<string, number>()
+  /** The latest end of its lease that a waiter can have read. */
+  private readonly ttlSaid = new Map<string, number>()
   /** When its lease ends. A command may be the first to find that it has ended. */
   private readonly ends = new Map<string, number>()
 
@@ -45,15 +47,17 @@ export class KeyWatch {
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
         ...(keyspace.typeOf(name) === 'none' &&
         this.world.time > (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
-          ? { expired: true }
+          ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time }
           : {}),
       }
       this.recorder.note(fact)
     }
     const ttl = keyspace.timeToLive(name)
+    if (ttl === -2) this.ttlSaid.delete(id)
     this.ends.delete(id)
     if (ttl < 0) return
     this.ends.set(id, this.world.time + ttl)
+    this.ttlSaid.set(id, Math.max(this.ttlSaid.get(id) ?? 0, this.world.time + ttl))
     this.lookAfter(server, name, ttl + 1)
   }
 

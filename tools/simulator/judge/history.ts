@@ -187,6 +187,11 @@ export interface KeyChanged extends At {
   readonly queue?: readonly string[]
   /** Its key ran out, no command removed it. */
   readonly expired?: true
+  /**
+   * `expired`: until when a waiter may sleep that read the TTL before an inner level was released, which made the lease shorter.
+   * Nothing tells the waiter of that.
+   */
+  readonly ttlSaid?: Time
 }
 
 /** What is left when all clients have ended and all leases are over. The judge says which of it is a leak. */

@@ -102,7 +102,7 @@ function spansOf(
   let since: Time | undefined
   for (const { event } of facts) {
     const isOpenNow = isOpen(event)
-    if (isOpenNow) since ??= event.at
+    if (isOpenNow) since ??= Math.max(event.at, event.ttlSaid ?? 0)
     else if (since !== undefined) {
       if (since < event.at) spans.push({ from: since, to: event.at })
       since = undefined

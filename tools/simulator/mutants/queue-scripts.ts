@@ -125,7 +125,7 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'latch-forgets-requests',
     'L3',
     'a latch counts down once more when the reply was lost',
-    'recordAnswer(KEYS[2], slot, request, answer)',
+    'recordAnswer(record, slot, request, answer)',
     '',
   ),
   lua(

@@ -1,0 +1,17 @@
+import { expect } from 'chai'
+import { runSchedule } from '../run-schedule'
+import { scenes } from '../scenes'
+import { findingsOf } from '../search'
+
+/** Schedules that found a fault, with what was wrong. */
+const FOUND = [
+  ['plain', 98, 'a channel that was dropped while the subscriber was away stayed in its dirty set (A4)'],
+] as const
+
+describe('Schedules of the simulator that found a fault', () => {
+  for (const [name, seed, what] of FOUND)
+    it(`Seed ${seed} of the scene ${name} is without a violation: ${what}`, async () => {
+      const scene = scenes.find((each) => each.name === name)!
+      expect(findingsOf(await runSchedule(scene, seed))).to.deep.equal([])
+    })
+})

@@ -149,7 +149,7 @@ export class CommandConnection {
    */
   stopResending(): void {
     const { redis } = this
-    // After CLUSTERDOWN ioredis would retry by itself, and close its connections while it reads the slots in vain.
+    // After CLUSTERDOWN ioredis would retry by itself, and close its connections while it cannot read the slots.
     if (redis instanceof Cluster)
       Object.assign(redis.options, { retryDelayOnFailover: 0, retryDelayOnClusterDown: 0 })
     else Object.assign(redis.options, { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })

@@ -9,8 +9,8 @@ Visitor.prototype.visitStatement = function (statement) {
 }
 
 /** The folders of src/, the lowest first: each imports itself and those before it. */
-const LAYERS = 'ownership util api redis scripts leases waiting client reentrant multi locks'.split(' ')
-/** Beside reentrant/, multi/ and locks/: it imports client/ and what is below. */
+const LAYERS = 'ownership util api redis scripts leases waiting client engine multi locks'.split(' ')
+/** Beside engine/, multi/ and locks/: it imports client/ and what is below. */
 const SYNCHRONIZERS = 'synchronizers'
 const TOP = 'src|packages|test|compat|bench|demo|tools|examples'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ReentrantLock } from '../src/reentrant/reentrant-lock'
+import { ReentrantLock } from '../src/engine/reentrant-lock'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../test/kit/clients'
 import {
   describeWithJava,

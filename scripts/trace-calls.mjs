@@ -121,7 +121,7 @@ function fieldsOf(file) {
   )
 }
 
-const fields = ['src/reentrant/hold.ts', 'src/leases/lease.ts'].flatMap(fieldsOf)
+const fields = ['src/engine/hold.ts', 'src/leases/lease.ts'].flatMap(fieldsOf)
 const isWritten = ({ type, accessibility, readonly }) =>
   type !== 'PrivateProperty' && accessibility !== 'private' && accessibility !== 'protected' && !readonly
 const counted = `A hold and its lease have ${fields.length} fields together; ${fields.filter(isWritten).length} of them can be written from outside their class.`

@@ -43,7 +43,7 @@ export async function openLayers(url: string): Promise<Layers> {
   const { Redisson } = built('./dist/index.js')
   const { sendRawScript } = built('./dist/redis/fast-path/raw-command.js')
   const { script } = built('./dist/scripts/script.js')
-  const { AcquireAttempt } = built('./dist/reentrant/acquire-attempt.js')
+  const { AcquireAttempt } = built('./dist/engine/acquire-attempt.js')
   const redis: Redis = new Redis(url)
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)

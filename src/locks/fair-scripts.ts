@@ -1,6 +1,6 @@
 import type { Context } from '../client/context'
+import { decodeRelease, type ReleaseReply } from '../engine/lock-scripts'
 import { prefixed } from '../redis/names'
-import { decodeRelease, type ReleaseReply } from '../reentrant/lock-scripts'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { GRANTED, type Outcome } from '../waiting/attempt'

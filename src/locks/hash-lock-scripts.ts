@@ -1,6 +1,4 @@
 import type { Context } from '../client/context'
-import { decodeLeaseEnds } from '../leases/lease'
-import { lockChannel, ownerField } from '../redis/names'
 import {
   decodeInspect,
   decodeRelease,
@@ -8,7 +6,9 @@ import {
   type LockState,
   type ReenterReply,
   type ReleaseReply,
-} from '../reentrant/lock-scripts'
+} from '../engine/lock-scripts'
+import { decodeLeaseEnds } from '../leases/lease'
+import { lockChannel, ownerField } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'

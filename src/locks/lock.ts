@@ -1,6 +1,6 @@
 import type { Context } from '../client/context'
-import { decodeAcquire, decodeHandoff, decodeReenter, type ReenterReply } from '../reentrant/lock-scripts'
-import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { decodeAcquire, decodeHandoff, decodeReenter, type ReenterReply } from '../engine/lock-scripts'
+import { ReentrantLock } from '../engine/reentrant-lock'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'

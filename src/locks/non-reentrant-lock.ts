@@ -1,7 +1,7 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { Context } from '../client/context'
-import type { Caller, Hold } from '../reentrant/hold'
-import { ReentrantLock } from '../reentrant/reentrant-lock'
+import type { Caller, Hold } from '../engine/hold'
+import { ReentrantLock } from '../engine/reentrant-lock'
 import { quote } from '../util/quote'
 import { HandoffLockScripts } from './lock'
 

@@ -1,7 +1,5 @@
 import type { Context } from '../client/context'
-import { decodeLeaseEnds, type Renewal } from '../leases/lease'
-import { ownerField, readTimeoutParts } from '../redis/names'
-import type { Caller } from '../reentrant/hold'
+import type { Caller } from '../engine/hold'
 import {
   decodeAcquire,
   decodeInspect,
@@ -10,7 +8,9 @@ import {
   type LockScripts,
   type ReenterReply,
   type ReleaseReply,
-} from '../reentrant/lock-scripts'
+} from '../engine/lock-scripts'
+import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { ownerField, readTimeoutParts } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'

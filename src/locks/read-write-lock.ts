@@ -1,7 +1,7 @@
 import type { RLock } from '../api/rlock'
 import type { RReadWriteLock } from '../api/rread-write-lock'
 import type { Context } from '../client/context'
-import { ReentrantLock } from '../reentrant/reentrant-lock'
+import { ReentrantLock } from '../engine/reentrant-lock'
 import { ReadLock } from './read-lock'
 import { WriteLock } from './write-lock'
 

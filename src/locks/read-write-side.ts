@@ -1,7 +1,7 @@
 import type { Context } from '../client/context'
+import type { Caller, Hold } from '../engine/hold'
+import type { LockState, ReleaseReply } from '../engine/lock-scripts'
 import { readTimeoutParts, readWriteLockChannel } from '../redis/names'
-import type { Caller, Hold } from '../reentrant/hold'
-import type { LockState, ReleaseReply } from '../reentrant/lock-scripts'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 

@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
+import type { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import { LogicalThread } from '../ownership/logical-thread'
-import type { AcquiredLockHold } from '../reentrant/acquired-lock-hold'
 import type { Lock } from './lock'
 
 /** Options of `runOnce()`. */

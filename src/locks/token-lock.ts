@@ -3,11 +3,9 @@ import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { decodeLeaseEnds } from '../leases/lease'
-import { tokenLockChannel } from '../redis/names'
-import { AcquireAttempt } from '../reentrant/acquire-attempt'
-import type { Caller, Hold } from '../reentrant/hold'
-import type { AttemptOptions } from '../reentrant/lock-scripts'
+import { AcquireAttempt } from '../engine/acquire-attempt'
+import type { Caller, Hold } from '../engine/hold'
+import type { AttemptOptions } from '../engine/lock-scripts'
 import {
   decodeAcquire,
   decodeHandoff,
@@ -18,8 +16,10 @@ import {
   type LockState,
   type ReenterReply,
   type ReleaseReply,
-} from '../reentrant/lock-scripts'
-import { ReentrantLock } from '../reentrant/reentrant-lock'
+} from '../engine/lock-scripts'
+import { ReentrantLock } from '../engine/reentrant-lock'
+import { decodeLeaseEnds } from '../leases/lease'
+import { tokenLockChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'

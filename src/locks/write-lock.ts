@@ -1,7 +1,6 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { Context } from '../client/context'
-import { ownerField } from '../redis/names'
-import type { Caller } from '../reentrant/hold'
+import type { Caller } from '../engine/hold'
 import {
   decodeAcquire,
   decodeInspect,
@@ -10,7 +9,8 @@ import {
   type LockScripts,
   type ReenterReply,
   type ReleaseReply,
-} from '../reentrant/lock-scripts'
+} from '../engine/lock-scripts'
+import { ownerField } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'

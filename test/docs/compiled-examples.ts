@@ -104,6 +104,14 @@ export class CompiledExamples {
   }
 }
 
+/** The names that an example uses and does not declare. */
+export function givenNames(code: string): string[] {
+  const declared = (name: string) =>
+    new RegExp(`\\b(const|let|using|function|class) ${name}\\b|import\\b.*\\b${name}\\b`).test(code)
+  const body = code.replace(/^import\b[^'"]*['"][^'"]+['"].*$/gm, '').replace(/'[^'\n]*'|\/\/ (?!→).*$/gm, '')
+  return GIVEN.filter((name) => new RegExp(`(?<![.\\w]|\\w:)${name}\\b(?!:)`).test(body) && !declared(name))
+}
+
 function asFunction({ code, line }: Example): string {
   const imports: string[] = []
   const body = code
@@ -116,9 +124,7 @@ function asFunction({ code, line }: Example): string {
         ? `${indent}const ${name} = ${expression}; is(${name}, ${value})`
         : `${indent}is(${expression}, ${value})`,
     )
-  const declared = (name: string) =>
-    new RegExp(`\\b(const|let|using|function|class) ${name}\\b|import\\b.*\\b${name}\\b`).test(code)
-  const names = GIVEN.filter((name) => new RegExp(`\\b${name}\\b`).test(body) && !declared(name))
+  const names = givenNames(code)
   const head = [
     ...imports.map((each) =>
       each.replace(/(['"])(?:@rlock\/([\w-]+)|rlock)\1/, (_, _quote, name) => source(name)),

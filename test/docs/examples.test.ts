@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Redisson } from '../../src/index'
-import { type Example, examples } from '../kit/docs/pages'
+import { type Example, examples, textOf } from '../kit/docs/pages'
 import { sourceExamples } from '../kit/docs/source-examples'
 import { type Standalone, startStandalone, withClient } from '../kit/servers/index'
-import { CompiledExamples } from './compiled-examples'
+import { CompiledExamples, givenNames } from './compiled-examples'
 import { given } from './given'
 import { Places } from './places'
 
@@ -50,6 +50,17 @@ describe('The examples of the pages', function () {
   })
 
   it('The examples of the pages compile for strict TypeScript consumers', () => compiled.check())
+
+  for (const page of new Set(
+    TYPESCRIPT.map((example) => example.page).filter((page) => page.endsWith('.md')),
+  ))
+    it(`${page} says at its beginning which names its examples take as given`, () => {
+      const given = TYPESCRIPT.filter((example) => example.page === page).flatMap(({ code }) =>
+        givenNames(code),
+      )
+      const said = /^> In the examples (.+)$/m.exec(textOf(page))?.[1]?.match(/(?<=`)\w+(?=(\(\))?`)/g) ?? []
+      expect(new Set(said)).to.deep.equal(new Set(given))
+    })
 
   for (const example of TYPESCRIPT)
     it(`The example in ${placeOf(example)} runs`, async () => {

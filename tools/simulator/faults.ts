@@ -211,6 +211,7 @@ function restart(keys: 'kept' | 'lost'): Inject {
       keys === 'kept' ? excuses : [...excuses, 'data'],
       {
         ...{ lasts: ms, recovery: RECONNECT + longestLease(stage), server: server.name },
+        ...(keys === 'lost' ? { forgets: true } : {}),
       },
     )
     server.stop()
@@ -256,7 +257,7 @@ function deleteKey(stage: Stage, random: Chooser) {
 function flushAll(stage: Stage, random: Chooser) {
   const server = random.pick(stage.servers)
   stage.recorder.fault('FLUSHALL', ['data', 'loss', 'order', 'delay', 'errors'], {
-    recovery: longestLease(stage),
+    ...{ recovery: longestLease(stage), forgets: true },
   })
   server.call('FLUSHALL')
 }

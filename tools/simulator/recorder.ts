@@ -64,6 +64,7 @@ export class Recorder {
       clients?: readonly string[]
       names?: readonly string[]
       server?: string
+      forgets?: true
     },
   ): void {
     const { lasts = 0, recovery, ...rest } = touched

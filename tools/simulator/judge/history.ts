@@ -165,6 +165,8 @@ export interface FaultInjected extends At {
   /** Whom it touches; all where absent. */
   readonly clients?: readonly string[]
   readonly server?: string
+  /** The server has none of its keys any more from here on. */
+  readonly forgets?: true
   /** Which names it touches; all where absent. */
   readonly names?: readonly string[]
   readonly excuses: readonly Excuse[]

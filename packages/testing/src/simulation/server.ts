@@ -101,7 +101,8 @@ export class SimulatedServer implements Acceptor {
 
   left(socket: Socket): void {
     socket.subscribed.clear()
-    this.sockets.delete(socket.id)
+    // A server that has started again counts its connections anew.
+    if (this.sockets.get(socket.id) === socket) this.sockets.delete(socket.id)
   }
 
   arrived(socket: Socket, sent: Sent): void {

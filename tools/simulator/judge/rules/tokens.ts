@@ -13,7 +13,8 @@ export function judgeTokens(reading: Reading): Violation[] {
     if (!before) continue
     const at = reading.timeOf(call.end!)
     if (call.returned!.token! > before.returned!.token!) continue
-    if (reading.faults.excuses('data', { name }, reading.timeOf(before.begin), at)) continue
+    const since = reading.timeOf(before.begin)
+    if (reading.faults.all.some((fault) => fault.forgets && fault.at >= since && fault.at <= at)) continue
     violations.push({
       ...{ rule: 'token', at, name, events: [before.end!, call.end!] },
       what:

@@ -8,13 +8,14 @@ export interface Held {
 }
 
 const FREE = ''
+const INITIAL: Held = { owner: FREE, levels: 0, token: 0 }
 
 const keyOfHeld = ({ owner, levels, token }: Held) => `${owner} ${levels} ${token}`
 
 /** The rules of the locks with one owner. A release by another owner is never answered with success. */
 function lockWith(rules: { readonly reenters: boolean; readonly tokens: boolean }): Specification<Held> {
   return {
-    initial: { owner: FREE, levels: 0, token: 0 },
+    initial: INITIAL,
     key: keyOfHeld,
     step(state, action) {
       switch (action.kind) {
@@ -25,6 +26,8 @@ function lockWith(rules: { readonly reenters: boolean; readonly tokens: boolean 
         case 'end':
           // What has been released before is told too late, and changes nothing.
           return action.owner === state.owner ? left(state, action.oneLevel === true) : state
+        case 'forget':
+          return INITIAL
         default:
           return state
       }

@@ -2,12 +2,14 @@
 export interface Action {
   /**
    * - `end`: the hold ended without a release: it was lost, its lease ended, its client was killed
+   * - `forget`: the server lost all its keys
    * - `abandon`: permits were taken for a caller that had given up; `give-back`: they are free again
    */
   readonly kind:
     | 'acquire'
     | 'release'
     | 'end'
+    | 'forget'
     | 'abandon'
     | 'give-back'
     | 'set'

@@ -41,7 +41,17 @@ export function undisturbed(
       })
     if (isTouched) touched.add(hold.id)
   }
-  return operations.filter(({ id }) => !touched.has(reading.calls.get(id)?.hold?.id ?? -1))
+  const untouched = operations.filter(({ id }) => !touched.has(reading.calls.get(id)?.hold?.id ?? -1))
+  return [...untouched, ...lossesOf(reading)]
+}
+
+/** A server without its keys counts tokens anew. */
+function lossesOf({ history }: Reading): SequentialOperation[] {
+  return history.events.flatMap((event, index) =>
+    event.type === 'fault' && event.forgets
+      ? [{ id: 0, action: { kind: 'forget', owner: '', units: 1 }, begin: index, end: index }]
+      : [],
+  )
 }
 
 const overlaps = (fault: FaultInjected, from: number, to: number) => fault.at <= to && endOf(fault) >= from

@@ -83,6 +83,22 @@ describe('The rules of a simulated history', () => {
     expect(tokens(1, 2, 2)).to.include('token')
   })
 
+  it('Only a server that lost its keys draws tokens anew (F4)', () => {
+    const tokens = (fault: { forgets?: true }) => {
+      const one = written('fenced')
+      one.releases('a/1', one.acquires('a/1', {}, { token: 5 }))
+      one.fault({ excuses: ['data'], recovery: 10, ...fault })
+      for (const [at, token] of [
+        [10, 1],
+        [40, 2],
+      ] as const)
+        one.releases('a/1', one.at(at).acquires('a/1', {}, { token }))
+      return one.broken
+    }
+    expect(tokens({ forgets: true })).to.deep.equal([])
+    expect(tokens({})).to.deep.equal(['token', 'not-linearizable'])
+  })
+
   it('A waiter does not sleep before a free lock for longer than its bound (guarantee 2)', () => {
     const waits = (free: number, fault = false) => {
       const one = written()

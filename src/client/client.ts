@@ -1,4 +1,3 @@
-import calculateSlot from 'cluster-key-slot'
 import type { ClientStats, HeldLock } from '../api/client-state'
 import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
@@ -138,7 +137,7 @@ export class Client implements Context {
       lockWatchdogTimeout: options.lockWatchdogTimeout,
       lockWatchdogBatchSize: options.lockWatchdogBatchSize,
       acknowledged: this.renewalsAcknowledged,
-      groupOf: this.isCluster ? calculateSlot : () => 0,
+      isCluster: this.isCluster,
     }
     this.leases = new TracedLeases(clientId, leaseOptions)
     publishLosses(clientId, this.events)

@@ -1,3 +1,4 @@
+import calculateSlot from 'cluster-key-slot'
 import type { Lease, Renewal } from './lease'
 
 /** How many leases one tick of the event loop may renew: some milliseconds of work. */
@@ -14,8 +15,8 @@ export class RenewalBatches {
 
   constructor(
     private readonly batchSize: number,
-    /** The group of a key. Leases of one group may share a call. */
-    private readonly groupOf: (key: string) => number,
+    /** Whether the leases of one call must share a slot. */
+    private readonly isSlotted: boolean,
   ) {}
 
   get isFull(): boolean {
@@ -26,7 +27,7 @@ export class RenewalBatches {
     const { renewal, key } = lease
     const groups = this.newest.get(renewal) ?? new Map<number, Lease[]>()
     this.newest.set(renewal, groups)
-    const group = this.groupOf(key)
+    const group = this.isSlotted ? calculateSlot(key) : 0
     let batch = groups.get(group)
     if (!batch || batch.length === this.batchSize) {
       batch = []

@@ -1,3 +1,4 @@
+import { isCrossSlot } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
@@ -14,8 +15,7 @@ export interface WatchdogOptions {
   readonly lockWatchdogBatchSize: number
   /** Whether a replica must have a renewal before it counts. */
   readonly acknowledged: boolean
-  /** The group of a key; keys of one group may share a call. In a cluster it is the slot, otherwise all keys have one. */
-  readonly groupOf: (key: string) => number
+  readonly isCluster: boolean
 }
 
 /** How early a lease may be renewed together with others, as a fraction of the renewal interval. */
@@ -50,9 +50,12 @@ export class Watchdog {
   private readonly retrying: DueQueue<Watched>
   private readonly interval: number
   private readonly timer: RearmableTimer
+  /** Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first CROSSSLOT tells. */
+  private isSlotted: boolean
 
   constructor(private readonly options: WatchdogOptions) {
-    const { clock, lockWatchdogTimeout } = options
+    const { clock, lockWatchdogTimeout, isCluster } = options
+    this.isSlotted = isCluster
     this.interval = lockWatchdogTimeout / 3
     this.timer = new RearmableTimer(clock, () => this.tick())
     this.scheduled = new DueQueue(clock, this.interval)
@@ -184,7 +187,7 @@ export class Watchdog {
 
   private renewDue() {
     const now = this.options.clock.now()
-    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.options.groupOf)
+    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
     for (const queue of [this.retrying, this.scheduled])
       for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
         // Leases that are due a little later join the batch: one call instead of one for each.
@@ -228,11 +231,13 @@ export class Watchdog {
       },
       (error) => {
         const now = clock.now()
+        const isRegrouped = batch.length > 1 && isCrossSlot(error)
+        this.isSlotted ||= isRegrouped
         for (const lease of batch) {
           const entry = this.awaited(lease)
           if (!entry) continue
           this.retrying.enter(entry, now)
-          this.reportFailing(entry.item, error)
+          if (!isRegrouped) this.reportFailing(entry.item, error)
         }
         this.arm()
       },

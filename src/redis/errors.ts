@@ -73,6 +73,11 @@ export function cameFromScript(error: unknown): boolean {
   return (error as Error).message.includes('user_script')
 }
 
+/** Whether a proxy before a cluster refused a call because its keys are in several slots. */
+export function isCrossSlot(error: unknown): boolean {
+  return (error as Error).message.includes('CROSSSLOT')
+}
+
 /** Whether the server refused the credentials. */
 export function isLogin(error: unknown): boolean {
   return /\b(NOAUTH|WRONGPASS)\b/.test((error as Error).message)

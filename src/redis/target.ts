@@ -98,9 +98,13 @@ function usesTls({ tls, enableTLSForSentinelMode: given }: RedisOptions, isWritt
   return !!tls
 }
 
-/** The target with a name for its connections (CLIENT SETNAME), unless the caller has named them. */
-export function named(target: RedisTarget, connectionName: string): RedisTarget {
-  return { ...target, options: { connectionName, ...target.options } }
+/** The target with a name for its connections (CLIENT SETNAME). The name of the caller comes first, and the id stays findable. */
+export function named(target: RedisTarget, id: string): RedisTarget {
+  const { connectionName } = target.options
+  return {
+    ...target,
+    options: { ...target.options, connectionName: connectionName ? `${connectionName}:${id}` : id },
+  }
 }
 
 function givenCluster(source: Record<string, unknown>): RedisTarget {

@@ -1,6 +1,7 @@
 import {
   cameFromScript,
   classify,
+  isCrossSlot,
   isDeclined,
   isLogin,
   scriptBrokeOff,
@@ -247,7 +248,8 @@ export class ScriptExecutor {
   private noteRefusal(call: AnyScriptCall, error: unknown, explained: Error) {
     const { outages, refusals, transport } = this.options
     if (cameFromScript(error)) call.mayHaveBeenApplied = true
-    if (this.closed !== undefined) return
+    // A renewal of several locks is sent again, by slot (leases/watchdog.ts).
+    if (this.closed !== undefined || isCrossSlot(error)) return
     // A connection reports refused credentials as well; the same reporter makes one outage of both.
     const isOfConnection = error === transport.refusal || isLogin(error)
     ;(isOfConnection ? outages : refusals).failed(explained)

@@ -56,7 +56,7 @@ describe('What a client says of itself', () => {
       const list = String(await (await openRedis(server.url)).client('LIST'))
       const names = [...list.matchAll(/ name=(\S*)/g)].map(([, each]) => each)
       expect(names.filter((each) => each === `rlock:${own.getId()}`)).to.have.length(2)
-      expect(names.filter((each) => each === 'orders')).to.have.length(2)
+      expect(names.filter((each) => each === `orders:rlock:${named.getId()}`)).to.have.length(2)
     } finally {
       await closeAll()
       await server.stop()

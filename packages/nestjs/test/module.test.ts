@@ -39,7 +39,7 @@ async function hold(redisson: Redisson, duration: number): Promise<() => Promise
 /** How many connections of this name the server has. */
 async function countOf(redis: Redis, connectionName: string): Promise<number> {
   const list = (await redis.client('LIST')) as string
-  return list.split('\n').filter((line) => line.includes(` name=${connectionName} `)).length
+  return list.split('\n').filter((line) => line.includes(` name=${connectionName}:`)).length
 }
 
 /** Runs what docs/guides/frameworks.md says of the module. */

@@ -59,9 +59,9 @@ export default {
     ),
     rule(
       'rlock/internal',
-      { path: '^packages/[^/]+/src/', pathNot: '^packages/testing/' },
+      { path: '^packages/[^/]+/src/', pathNot: '^packages/(testing|cli)/' },
       { path: 'internal' },
-      'Only @rlock/testing needs more than the API.',
+      'Only @rlock/testing and @rlock/cli need more than the API.',
     ),
     rule(
       'test',

@@ -9,7 +9,16 @@
 //
 // docs/decisions/0009-one-code-file.md has what each part costs.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { build, transform } from 'esbuild'
@@ -167,6 +176,20 @@ async function writePackage(name) {
     writeFileSync(`${folder}/dist/module.mjs`, (await readable(entry, { format: 'esm' })).code)
 }
 
+/** A program: one file of code, and the page beside it, which it reads when it serves it. */
+async function writeCli() {
+  const folder = 'packages/cli'
+  const entry = { entryPoints: [`${folder}/src/main.ts`] }
+  makeEmpty(`${folder}/dist`)
+  copyFileSync('LICENSE', `${folder}/LICENSE`)
+  // `readable` would move the line that says which program runs it.
+  const code = await bundled(entry, { format: 'cjs', minifyWhitespace: false })
+  writeFileSync(`${folder}/dist/rlock.js`, code)
+  chmodSync(`${folder}/dist/rlock.js`, 0o755)
+  const page = `${folder}/src/page/page.html`
+  if (existsSync(page)) copyFileSync(page, `${folder}/dist/page.html`)
+}
+
 /** API Extractor indents each class more than the one before: two fifths of its text are blanks. */
 function formatted(declarations) {
   const biome = require.resolve('@biomejs/biome/bin/biome')
@@ -183,6 +206,7 @@ makeEmpty('dist')
 await writeCode()
 await writeIndex()
 for (const name of PACKAGES) await writePackage(name)
+await writeCli()
 
 withDeclarations((folder) => {
   const rolledUp = (source, file) => {

@@ -1,5 +1,7 @@
 import calculateSlot from 'cluster-key-slot'
 
+export { calculateSlot as slotOf }
+
 /** `prefix:{name}`, so that the result shares a cluster slot with the key. A name with braces gets no more braces. */
 export function prefixed(prefix: string, name: string): string {
   return name.includes('{') ? `${prefix}:${name}` : `${prefix}:{${name}}`
@@ -37,6 +39,9 @@ export function latchChannel(name: string): string {
 export function tokenLockChannel(key: string): string {
   return prefixed('rlock_token', key)
 }
+
+/** The channel on which an inspector asks the processes what they hold. They answer on `rlock:inspect:<id of the request>`. */
+export const INSPECT_CHANNEL = 'rlock:inspect'
 
 export function isReadWriteLockChannel(channel: string): boolean {
   return channel.startsWith('redisson_rwlock:')

@@ -7,6 +7,8 @@ import { InstalledPackage, manifest, nestPackages, runTool } from './installed-p
 import { compileNestConsumer } from './nest-consumer'
 
 const PACKAGES = ['nestjs', 'redisson-config', 'testing']
+/** A program, which nothing imports. */
+const CLI = 'cli'
 /** The packages beside rlock. Run by package.test.ts: two files at once would build `dist` over each other. */
 export function packagesSuite() {
   describe('The packages beside rlock', function () {
@@ -15,7 +17,7 @@ export function packagesSuite() {
     let installed: InstalledPackage
 
     before(async () => {
-      installed = await InstalledPackage.install(PACKAGES, nestPackages())
+      installed = await InstalledPackage.install([...PACKAGES, CLI], nestPackages())
     })
     after(() => installed?.remove())
 
@@ -23,7 +25,7 @@ export function packagesSuite() {
       const { version, dependencies, peerDependencies } = manifest('.')
       expect(Object.keys(dependencies!)).to.have.lengthOf(4)
       expect(peerDependencies).to.equal(undefined)
-      for (const name of PACKAGES) {
+      for (const name of [...PACKAGES, CLI]) {
         const own = manifest(`packages/${name}`)
         expect(own.version, name).to.equal(version)
         expect(own.peerDependencies?.rlock, name).to.equal(version)
@@ -109,6 +111,33 @@ export function packagesSuite() {
         result: 'inside',
         isOurs: true,
       })
+    })
+
+    it('@rlock/cli is the command `rlock`, which finds a lock, and nothing that can be imported', async () => {
+      const { url } = await sharedStandalone()
+      const name = uniqueName()
+      const running = `
+        const { execFileSync } = require('node:child_process')
+        const { Redisson } = require('rlock')
+        const { bin } = require('@rlock/cli/package.json')
+        Redisson.create({ redis: ${JSON.stringify(url)} }).then(async (client) => {
+          const found = await client.getLock(${JSON.stringify(name)}).withLock(() =>
+            execFileSync('node_modules/.bin/rlock', ['ls', ${JSON.stringify(name)}, '--json', '--redis', ${JSON.stringify(url)}], { encoding: 'utf8' }))
+          await client.shutdown()
+          let code
+          try { require('@rlock/cli') } catch (error) { code = error.code }
+          console.log(JSON.stringify({ bin, name: JSON.parse(found).name, code }))
+        })`
+      expect(await installed.run('cli.cjs', running)).to.deep.equal({
+        bin: { rlock: './dist/rlock.js' },
+        name,
+        code: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+      })
+      expect(installed.text('@rlock/cli/README.md')).to.match(/^# @rlock\/cli\n/)
+      const tarball = installed.tarballs.find((file) => file.includes('rlock-cli-'))!
+      expect(await runTool('publint', ['run', '--strict', tarball], installed.project)).to.contain(
+        'All good!',
+      )
     })
 
     it('rlock/internal is the code that rlock has loaded, by import and by require', async () => {

@@ -1,0 +1,114 @@
+import { parseArgs } from 'node:util'
+import type { Connection } from '../connection'
+import { EXIT, UsageError } from '../exit'
+import { findObjects } from '../find'
+import { type Holder, KINDS, type Kind, type Row } from '../model'
+import { CONNECTION_OPTIONS } from '../target'
+import { Screen, safe, table } from '../terminal'
+import { parseTime, showTime } from '../times'
+import { help, stopped, withConnection } from './session'
+
+const USAGE = `
+usage: rlock ls [pattern] [--held] [--longer-than TIME] [--kind KIND] [--all] [--watch] [--json]
+
+Lists locks, semaphores and latches with their holders. The pattern is that of SCAN: * ? [ab].
+
+  --held               only what has a holder
+  --longer-than TIME   only what is held for longer, as far as that is known: 500ms, 50s, 5m
+  --kind KIND          says what a number or a string is: ${KINDS.join(', ')}
+  --all                shows every number, too: it may be a semaphore or a latch
+  --watch              shows it again each second`
+
+const REFRESH = 1_000
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      ...CONNECTION_OPTIONS,
+      held: { type: 'boolean' },
+      'longer-than': { type: 'string' },
+      kind: { type: 'string' },
+      all: { type: 'boolean' },
+      watch: { type: 'boolean' },
+    },
+  })
+  if (values.help) return help(USAGE)
+  if (positionals.length > 1) throw new UsageError('ls takes one pattern; put it in quotes')
+  const longer =
+    values['longer-than'] === undefined ? undefined : parseTime('longer-than', values['longer-than'])
+  const find = { pattern: positionals[0], kind: kindOf(values.kind), all: values.all }
+  const isShown = (row: Row) => {
+    if (longer !== undefined) return row.holders.some(({ heldFor }) => (heldFor ?? 0) > longer)
+    return !values.held || row.holders.length > 0
+  }
+  return await withConnection(values, async (connection) => {
+    const screen = new Screen()
+    const show = async () => {
+      const { rows } = await findObjects(connection, find)
+      const shown = rows.filter(isShown)
+      if (values.json) for (const row of shown) screen.json(row)
+      else if (values.watch) screen.redraw(asTable(shown, screen))
+      else screen.line(asTable(shown, screen))
+    }
+    if (values.watch) await watch(connection, show)
+    else await show()
+    return EXIT.done
+  })
+}
+
+async function watch(connection: Connection, show: () => Promise<void>): Promise<void> {
+  const over = stopped()
+  for (let ended = false; !ended; ) {
+    connection.unseen.clear()
+    await show()
+    ended = await Promise.race([over.then(() => true), pause(REFRESH)])
+  }
+}
+
+const pause = (ms: number) => new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ms))
+
+export function kindOf(given: string | undefined): Kind | undefined {
+  if (given === undefined || (KINDS as readonly string[]).includes(given)) return given as Kind | undefined
+  throw new UsageError(`--kind takes one of ${KINDS.join(', ')}`)
+}
+
+/** A row for each holder; what belongs to the object stands in its first row. */
+export function asTable(rows: readonly Row[], screen: Screen): string {
+  if (rows.length === 0) return 'no locks found'
+  const headings = ['NAME', 'KIND', 'OWNER', 'COUNT', 'TTL', 'HELD', 'HOST', 'PROCESS', 'WAITING']
+  const cells = rows.flatMap((row) =>
+    (row.holders.length > 0 ? row.holders : [undefined]).map((holder, at) => [
+      at === 0 ? safe(row.name) : '',
+      at === 0 ? (row.mode ? `${row.kind} (${row.mode})` : row.kind) : '',
+      ...(holder
+        ? holderCells(holder)
+        : [row.value === null ? '-' : `${row.value} free`, '-', '-', '-', '-', '-']),
+      at === 0 ? waitingOf(row) : '',
+    ]),
+  )
+  const [head, ...lines] = table(headings, cells).split('\n')
+  return [screen.style('bold', head!), ...lines].join('\n')
+}
+
+function holderCells({ owner, count, ttl, heldFor, host, process, label }: Holder): string[] {
+  const who = label ?? process
+  return [
+    safe(owner, 48),
+    count === null ? '-' : String(count),
+    showTime(ttl),
+    showTime(heldFor),
+    host === null ? '-' : safe(host, 40),
+    who === null ? '-' : safe(who, 40),
+  ]
+}
+
+function waitingOf({ waiting: { processes, callers, queue } }: Row): string {
+  const parts = [
+    callers === null ? '' : `${callers} callers`,
+    processes === null ? '' : `${processes} processes`,
+    queue === null ? '' : `${queue} queued`,
+  ]
+  return parts.filter((part) => part !== '' && !part.startsWith('0 ')).join(', ') || '-'
+}

@@ -1,0 +1,131 @@
+import { Cluster, type Redis } from 'ioredis'
+import type { RedissonOptions } from 'rlock'
+import {
+  CommandConnection,
+  choosePublish,
+  connectionOptions,
+  connectOrFail,
+  named,
+  OutageReporter,
+  openChecked,
+  openNode,
+  type RedisTarget,
+  reachedAt,
+  resolveTarget,
+  slotOf,
+  systemClock,
+  withoutSecrets,
+} from 'rlock/internal'
+
+export type Answer = { readonly value: unknown } | { readonly error: Error }
+
+/** The connection of the inspector. It is named `rlock-cli`, reads, and never changes what it reads. */
+export class Connection {
+  /** What could not be read, and by which right it could be: each sentence once. */
+  readonly unseen = new Set<string>()
+
+  private constructor(
+    private readonly commands: CommandConnection,
+    private readonly target: RedisTarget,
+    /** How releases are published here. */
+    readonly publish: 'publish' | 'spublish',
+  ) {}
+
+  /** Rejects with RedisUnavailableError or RedisRefusedError; no message contains a credential. */
+  static async open(options: RedissonOptions): Promise<Connection> {
+    const target = named(resolveTarget(options.redis), 'rlock-cli')
+    const outages = new OutageReporter(systemClock, () => {})
+    const commands = new CommandConnection(target, systemClock, outages, () => {}, false)
+    try {
+      const asked = await commands.connect()
+      const { shardedSubscriptionMode = 'AUTO' } = options
+      // Without the right to PUBSUB the mode is not known; a release then says what was chosen.
+      const publish = await choosePublish(asked, target, { shardedSubscriptionMode }, systemClock)
+      commands.stopResending()
+      return new Connection(commands, target, publish)
+    } catch (error) {
+      commands.close()
+      throw error
+    }
+  }
+
+  get isCluster(): boolean {
+    return this.commands.redis instanceof Cluster
+  }
+
+  get kind(): RedisTarget['kind'] {
+    return this.target.kind
+  }
+
+  get redis(): Redis | Cluster {
+    return this.commands.redis
+  }
+
+  /** The primaries: one, or those of the cluster that serve slots. */
+  primaries(): Redis[] {
+    const { redis } = this.commands
+    return redis instanceof Cluster ? redis.nodes('master') : [redis]
+  }
+
+  /** The primary of a key or of a sharded channel. */
+  primaryOf(key: string): Redis {
+    const { redis } = this.commands
+    if (!(redis instanceof Cluster)) return redis
+    const owner = redis.slots[slotOf(key)]?.[0]
+    const address = owner && reachedAt(redis, owner)
+    const nodes = redis.nodes('master')
+    return nodes.find(({ options: { host, port } }) => `${host}:${port}` === address) ?? nodes[0]!
+  }
+
+  /** Sends the commands at once. Each has an answer of its own; a broken connection rejects. */
+  async ask(node: Redis, commands: readonly (readonly (string | number)[])[]): Promise<Answer[]> {
+    if (commands.length === 0) return []
+    const pipeline = node.pipeline()
+    for (const [name, ...args] of commands) pipeline.call(String(name), ...args)
+    const answers = (await pipeline.exec()) ?? []
+    return answers.map(([error, value]) => (error ? { error: this.safeError(error) } : { value }))
+  }
+
+  /** One command; undefined where the server refuses it. Then `unseen` says what is missing. */
+  async tell(node: Redis, missing: string, ...[name, ...args]: string[]): Promise<unknown> {
+    try {
+      return await node.call(name!, ...args)
+    } catch (error) {
+      if ((error as Error).name !== 'ReplyError') throw this.safeError(error)
+      this.unseen.add(missing)
+      return undefined
+    }
+  }
+
+  /** Calls back for each message on the channel, until `close` is called. In a cluster: of a channel that is not sharded. */
+  async listen(
+    channels: readonly string[],
+    heard: (channel: string, text: string) => void,
+  ): Promise<{ close(): void }> {
+    const [node] = this.primaries()
+    const redis = this.isCluster
+      ? openNode(this.target, `${node!.options.host}:${node!.options.port}`)
+      : openChecked(connectionOptions(this.target, { protocol: 2, maxRetriesPerRequest: 0 }))
+    redis.on('error', () => {})
+    redis.on('message', heard)
+    try {
+      if (!this.isCluster) await connectOrFail(redis, this.target, systemClock)
+      else if (redis.status !== 'ready')
+        await new Promise<void>((ready) => redis.once('ready', () => ready()))
+      await redis.subscribe(...channels)
+    } catch (error) {
+      redis.disconnect()
+      throw this.safeError(error)
+    }
+    return { close: () => redis.disconnect() }
+  }
+
+  /** The error without the credentials of this connection. */
+  safeError(error: unknown): Error {
+    return withoutSecrets(error, this.target.secrets)
+  }
+
+  close(): void {
+    this.commands.close()
+  }
+}

@@ -1,0 +1,172 @@
+import type { Redis } from 'ioredis'
+import { LATCH_CHANNEL } from 'rlock/internal'
+import type { Wanted } from './answers'
+import type { Connection } from './connection'
+import type { Kind, Row } from './model'
+import { askProcesses, type ProcessAnswer } from './processes'
+import { readObjects } from './read-objects'
+
+/** How many keys one SCAN looks at: the server answers within a millisecond. */
+const SLICE = 500
+
+export interface Found {
+  readonly rows: Row[]
+  readonly processes: ProcessAnswer[]
+}
+
+export interface FindOptions {
+  readonly pattern?: string | undefined
+  /** What the user says of keys that could be several things. */
+  readonly kind?: Kind | undefined
+  /** Numbers are shown although nothing but their type says that they are semaphores or latches. */
+  readonly all?: boolean | undefined
+}
+
+/** Everything that is known of the locks and synchronizers whose names match. */
+export async function findObjects(connection: Connection, options: FindOptions = {}): Promise<Found> {
+  const [processes, hosts] = await Promise.all([askProcesses(connection), readHosts(connection)])
+  const rows = new Map<string, Row>()
+  const hints = hintsOf(processes)
+  await addHintsOfChannels(connection, hints)
+  const wanted = (name: string): Wanted => ({
+    kind: options.kind ?? hints.get(name),
+    all: options.all === true || options.kind !== undefined || options.pattern !== undefined,
+  })
+  const add = (found: readonly Row[]) => {
+    for (const row of found) if (!rows.has(row.name)) rows.set(row.name, row)
+  }
+  const matches = options.pattern === undefined ? () => true : glob(options.pattern)
+  for (const node of connection.primaries()) {
+    const types = wanted('').all ? ['hash', 'string'] : ['hash']
+    for (const type of types)
+      for await (const names of scan(connection, node, type, options.pattern))
+        add(await readObjects(connection, node, names.filter(isOwnName), wanted))
+    // A semaphore whose permits expire is known by the sorted set beside it.
+    for await (const names of scan(connection, node, 'zset', undefined))
+      for (const name of names) {
+        const base = /^(?:\{(.+)\}|(.*\{.*)):timeout$/.exec(name)
+        const owner = base?.[1] ?? base?.[2]
+        if (owner !== undefined) hints.set(owner, 'permit-expirable-semaphore')
+      }
+  }
+  for (const name of hints.keys())
+    if (!rows.has(name) && matches(name))
+      add(await readObjects(connection, connection.primaryOf(name), [name], wanted))
+  const all = [...rows.values()].map((row) => annotated(row, processes, hosts))
+  return { rows: all.sort((a, b) => (a.name < b.name ? -1 : 1)), processes }
+}
+
+/** Keys that belong to another object are not objects of their own. */
+const isOwnName = (name: string) =>
+  !/^(rlock_requests:|redisson_lock_(token|queue|timeout):|redisson_unlock_latch:)/.test(name)
+
+async function* scan(
+  connection: Connection,
+  node: Redis,
+  type: string,
+  pattern: string | undefined,
+): AsyncGenerator<string[]> {
+  const match = pattern === undefined ? [] : ['MATCH', pattern]
+  let cursor = '0'
+  do {
+    const missing = 'the locks that no process reports: the right to SCAN is missing'
+    const args = [cursor, ...match, 'COUNT', String(SLICE), 'TYPE', type]
+    const answer = await connection.tell(node, missing, 'scan', ...args)
+    if (answer === undefined) return
+    const [next, names] = answer as [string, string[]]
+    cursor = next
+    if (names.length > 0) yield names
+  } while (cursor !== '0')
+}
+
+const KIND_OF: Record<string, Kind> = {
+  lock: 'lock',
+  spin: 'lock',
+  'non-reentrant': 'lock',
+  fair: 'fair',
+  'non-reentrant-fair': 'fair',
+  fenced: 'fenced',
+  read: 'read-write',
+  write: 'read-write',
+  token: 'token',
+  permit: 'permit-expirable-semaphore',
+  semaphore: 'semaphore',
+  latch: 'latch',
+}
+
+/** What processes say of the kind of their objects. */
+function hintsOf(processes: readonly ProcessAnswer[]): Map<string, Kind> {
+  const hints = new Map<string, Kind>()
+  for (const { holds } of processes)
+    for (const { key, kind } of holds) if (KIND_OF[kind]) hints.set(key, KIND_OF[kind])
+  return hints
+}
+
+/** A channel with a listener names its object, also where the object has no key or a key that could be anything. */
+async function addHintsOfChannels(connection: Connection, hints: Map<string, Kind>): Promise<void> {
+  const sharded = connection.publish === 'spublish'
+  const missing = 'semaphores, latches and token locks: the right to PUBSUB CHANNELS is missing'
+  const prefixes: [string, Kind][] = [
+    ['redisson_sc:', 'semaphore'],
+    [LATCH_CHANNEL, 'latch'],
+    ['rlock_token:', 'token'],
+  ]
+  for (const node of connection.primaries())
+    for (const [prefix, kind] of prefixes) {
+      const command = sharded ? 'SHARDCHANNELS' : 'CHANNELS'
+      const channels = await connection.tell(node, missing, 'PUBSUB', command, `${prefix}*`)
+      for (const channel of (channels ?? []) as string[]) {
+        const rest = channel.slice(prefix.length)
+        const name = /^\{([^{]*)\}$/.exec(rest)?.[1] ?? rest
+        if (!hints.has(name)) hints.set(name, kind)
+      }
+    }
+}
+
+/** The host of each client, by the name of its connections: `rlock:<client id>`. */
+export async function readHosts(connection: Connection): Promise<Map<string, string>> {
+  const hosts = new Map<string, string>()
+  const missing = 'hosts: the right to CLIENT LIST is missing'
+  for (const node of connection.primaries()) {
+    const list = String((await connection.tell(node, missing, 'client', 'list')) ?? '')
+    for (const line of list.split('\n')) {
+      const client = / name=\S*rlock:([0-9a-f-]{36})/.exec(line)?.[1]
+      const address = / addr=(\S+):\d+ /.exec(line)?.[1]
+      if (client && address) hosts.set(client, address)
+    }
+  }
+  return hosts
+}
+
+/** The row with what the server says of hosts and the processes of themselves. Redis says which owners there are. */
+export function annotated(row: Row, processes: readonly ProcessAnswer[], hosts: Map<string, string>): Row {
+  const holders = row.holders.map((holder) => {
+    const process = processes.find(({ client }) => client === holder.clientId)
+    const hold = process?.holds.find(({ key, owner }) => key === row.name && owner === holder.owner)
+    return {
+      ...holder,
+      host: hosts.get(holder.clientId ?? '') ?? null,
+      process: process ? `${process.host}:${process.pid}` : null,
+      label: process?.label ?? null,
+      heldFor: hold?.heldFor ?? null,
+    }
+  })
+  const waits = processes.flatMap(({ waits: all }) => all.filter(({ key }) => key === row.name))
+  const callers = processes.length > 0 ? waits.length : null
+  return { ...row, holders, waiting: { ...row.waiting, callers } }
+}
+
+/** The pattern of MATCH as a function, for names that do not come from SCAN. */
+export function glob(pattern: string): (name: string) => boolean {
+  const source = pattern.replace(
+    /\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|\*|\?|[.+^${}()|]/gs,
+    (all, escaped, not, set) => {
+      if (escaped !== undefined) return `\\u{${escaped.codePointAt(0).toString(16)}}`
+      if (set !== undefined) return `[${not}${set.replace(/[[\\\]]/g, '\\$&')}]`
+      if (all === '*') return '.*'
+      return all === '?' ? '.' : `\\${all}`
+    },
+  )
+  const matcher = new RegExp(`^${source}$`, 'su')
+  return (name) => matcher.test(name)
+}

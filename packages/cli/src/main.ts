@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+import { run as ls } from './commands/ls'
+import { EXIT, exitCodeOf, isOptionError, UsageError } from './exit'
+import { safe } from './terminal'
+
+type Command = (args: string[]) => Promise<number>
+
+const COMMANDS: Record<string, { readonly run: Command; readonly does: string }> = {
+  ls: { run: ls, does: 'lists locks, semaphores and latches, with their holders' },
+}
+
+const USAGE = () => `usage: rlock <command> [options]
+
+${Object.entries(COMMANDS)
+  .map(([name, { does }]) => `  ${name.padEnd(8)}${does}`)
+  .join('\n')}
+
+Every command: --redis URL (else REDIS_URL, else localhost), --cluster, --sentinel NAME, --config redisson.yaml,
+--user NAME with the password in REDISCLI_AUTH, --cacert FILE, --cert FILE, --key FILE, --json.
+rlock <command> --help says more.`
+
+async function main([name, ...args]: string[]): Promise<number> {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(`${USAGE()}\n`)
+    return name === undefined ? EXIT.usage : EXIT.done
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!command) throw new UsageError(`there is no command ${safe(name)}\n\n${USAGE()}`)
+  return await command.run(args)
+}
+
+// A reader that has seen enough closes the pipe, as `| head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.done)
+  throw error
+})
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error: unknown) => {
+    const { message } = error as Error
+    // The text of parseArgs contains what the user typed, and perhaps a password in a wrong place: only its first line.
+    const text = isOptionError(error) ? message.split('\n')[0]!.replace(/ '[^']*' /, ' ') : message
+    for (const line of text.split('\n')) process.stderr.write(`rlock: ${safe(line, 600)}\n`)
+    process.exitCode = exitCodeOf(error)
+  },
+)

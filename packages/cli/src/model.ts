@@ -1,0 +1,74 @@
+/** What the tool says of one object: the line of `rlock ls --json`. What is not known is null, and never guessed. */
+export interface Row {
+  readonly name: string
+  readonly kind: Kind
+  /** Of a read-write lock. */
+  readonly mode: 'read' | 'write' | null
+  /** What is left of the key in ms; -1: no expiry; null: no key. */
+  readonly ttl: number | null
+  readonly holders: Holder[]
+  readonly waiting: Waiting
+  /** Permits that are free, or the count of a latch. */
+  readonly value: number | null
+}
+
+export type Kind =
+  | 'lock'
+  | 'fenced'
+  | 'fair'
+  | 'read-write'
+  | 'token'
+  | 'semaphore'
+  | 'permit-expirable-semaphore'
+  | 'latch'
+  | 'semaphore-or-latch'
+
+export const KINDS: readonly Kind[] = [
+  'lock',
+  'fenced',
+  'fair',
+  'read-write',
+  'token',
+  'semaphore',
+  'permit-expirable-semaphore',
+  'latch',
+]
+
+export interface Holder {
+  /** The field in Redis. Of a token lock it is `sha1:` and the hash: the token itself could free the lock. */
+  readonly owner: string
+  readonly clientId: string | null
+  readonly threadId: number | null
+  /** How many levels; null for an object that does not count. */
+  readonly count: number | null
+  readonly ttl: number | null
+  host: string | null
+  process: string | null
+  label: string | null
+  /** In ms. */
+  heldFor: number | null
+}
+
+export interface Waiting {
+  /** How many clients listen on the channel. */
+  readonly processes: number | null
+  /** How many callers wait in the processes that answer. */
+  readonly callers: number | null
+  /** How many places the queue of a fair lock has. */
+  readonly queue: number | null
+}
+
+const OWNER = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)(:.*)?$/
+
+/** The parts of an owner field; undefined if it is none. */
+export function parseOwner(field: string): { clientId: string; threadId: number } | undefined {
+  const [, clientId, threadId] = OWNER.exec(field) ?? []
+  return clientId === undefined ? undefined : { clientId, threadId: Number(threadId) }
+}
+
+export const isCount = (text: string | null | undefined): text is string => /^-?\d{1,15}$/.test(text ?? '')
+
+export function newHolder(owner: string, count: number | null, ttl: number | null): Holder {
+  const { clientId = null, threadId = null } = parseOwner(owner) ?? {}
+  return { owner, clientId, threadId, count, ttl, host: null, process: null, label: null, heldFor: null }
+}

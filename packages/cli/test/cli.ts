@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { endWithThisProcess, removeWithThisProcess } from '../../../test/kit/servers/left-behind'
+
+const SOURCES = join(__dirname, '../src')
+let built: Promise<string> | undefined
+
+/** The tool as one file, built once: that starts faster than its sources. */
+function program(): Promise<string> {
+  built ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rlock-cli-'))
+    removeWithThisProcess(folder)
+    const outfile = join(folder, 'rlock.js')
+    await build({
+      entryPoints: [join(SOURCES, 'main.ts')],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      tsconfig: join(__dirname, '../../../tsconfig.json'),
+      logLevel: 'error',
+    })
+    const page = join(SOURCES, 'page/page.html')
+    if (existsSync(page)) cpSync(page, join(folder, 'page.html'))
+    return outfile
+  })()
+  return built
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+  /** The lines of the output as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into what is printed.
+  readonly json: any[]
+}
+
+/** One run of the tool that has not ended yet. */
+export class Run {
+  out = ''
+  err = ''
+  readonly ended: Promise<Ended>
+
+  constructor(readonly child: ChildProcess) {
+    endWithThisProcess(child)
+    child.stdout?.on('data', (chunk: Buffer) => {
+      this.out += chunk
+    })
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.err += chunk
+    })
+    this.ended = once(child, 'close').then(
+      ([code, signal]): Ended => ({
+        code,
+        signal,
+        out: this.out,
+        err: this.err,
+        get json(): unknown[] {
+          return this.out
+            .split('\n')
+            .filter((line) => line !== '')
+            .map((line) => JSON.parse(line))
+        },
+      }),
+    )
+  }
+}
+
+const running = new Set<Run>()
+
+/** Starts the tool with these arguments. */
+export async function start(args: readonly string[], env: Record<string, string> = {}): Promise<Run> {
+  const child = spawn(process.execPath, [await program(), ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const run = new Run(child)
+  running.add(run)
+  void run.ended.then(() => running.delete(run))
+  return run
+}
+
+/** Runs the tool with these arguments until it ends. */
+export async function rlock(args: readonly string[], env?: Record<string, string>): Promise<Ended> {
+  return await (await start(args, env)).ended
+}
+
+/** To be called in `afterEach`. */
+export async function killRuns(): Promise<void> {
+  await Promise.all(
+    [...running].map((run) => {
+      run.child.kill('SIGKILL')
+      return run.ended
+    }),
+  )
+}

@@ -1,0 +1,244 @@
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { sharedCluster, sharedSentinel, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { killRuns, rlock, start } from './cli'
+
+const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
+
+describe('rlock ls', function () {
+  this.timeout(60_000)
+  let url: string
+  let stop: () => Promise<unknown>
+
+  before(async () => {
+    const server = await startStandalone()
+    url = server.url
+    stop = () => server.stop()
+  })
+  after(() => stop())
+  afterEach(killRuns)
+  afterEach(closeAll)
+  afterEach(async () => (await openRedis(url)).flushall())
+
+  const ls = (...args: string[]) => rlock(['ls', '--redis', url, '--json', ...args])
+
+  it('rlock ls shows a lock of Java with its owner, count and TTL, and what is not known as null', async () => {
+    const redis = await openRedis(url)
+    const name = uniqueName()
+    await redis.hset(name, `${JAVA}:42`, 2)
+    await redis.pexpire(name, 20_000)
+    const { json, code } = await ls()
+    expect(code).to.equal(0)
+    const [{ ttl, holders, ...row }] = json
+    expect(json).to.have.lengthOf(1)
+    expect(row).to.deep.equal({
+      name,
+      kind: 'lock',
+      mode: null,
+      waiting: { processes: 0, callers: null, queue: null },
+      value: null,
+    })
+    expect(ttl).to.be.within(1, 20_000)
+    expect(holders).to.deep.equal([
+      {
+        owner: `${JAVA}:42`,
+        clientId: JAVA,
+        threadId: 42,
+        count: 2,
+        ttl,
+        host: null,
+        process: null,
+        label: null,
+        heldFor: null,
+      },
+    ])
+  })
+
+  it('rlock ls tells the kinds of locks and synchronizers apart, as far as their keys do', async () => {
+    const client = await createRedisson({ redis: url })
+    await client.getLock('k:lock').lock()
+    await client.getFencedLock('k:fenced').lock()
+    await client.getReadWriteLock('k:rw').readLock().lock()
+    const semaphore = client.getPermitExpirableSemaphore('k:permits')
+    await semaphore.trySetPermits(3)
+    const permit = await semaphore.acquire()
+    await client.getCountDownLatch('k:latch').trySetCount(2)
+    await client.getSemaphore('k:semaphore').trySetPermits(5)
+    const { json } = await ls('k:*')
+    expect(json.map(({ name, kind, mode, value }) => [name, kind, mode, value])).to.deep.equal([
+      ['k:fenced', 'fenced', null, null],
+      ['k:latch', 'semaphore-or-latch', null, 2],
+      ['k:lock', 'lock', null, null],
+      ['k:permits', 'permit-expirable-semaphore', null, 2],
+      ['k:rw', 'read-write', 'read', null],
+      ['k:semaphore', 'semaphore-or-latch', null, 5],
+    ])
+    expect(json[3].holders.map(({ owner }: { owner: string }) => owner)).to.deep.equal([`permit:${permit}`])
+    const said = await ls('k:semaphore', '--kind', 'semaphore')
+    expect(said.json[0].kind).to.equal('semaphore')
+    await semaphore.release(permit!)
+  })
+
+  it('rlock ls shows the host of a holder, and how many processes listen', async () => {
+    const holder = await createRedisson({ redis: url })
+    const waiter = await createRedisson({ redis: url })
+    const name = uniqueName()
+    const hold = await holder.getLock(name).acquire()
+    const waiting = waiter.getLock(name).acquire()
+    await waitUntil('the waiter listens', async () => (await ls()).json[0]?.waiting.processes === 1)
+    const [{ holders }] = (await ls()).json
+    expect(holders[0].host).to.match(/^[\d.:a-f]+$/)
+    await hold.unlock()
+    await (await waiting).unlock()
+  })
+
+  it('rlock ls shows the places of a fair lock', async () => {
+    const client = await createRedisson({ redis: url })
+    const name = uniqueName()
+    const hold = await client.getFairLock(name).acquire()
+    const waiting = client.getFairLock(name).acquire()
+    await waitUntil('the place is taken', async () => (await ls()).json[0]?.waiting.queue === 1)
+    expect((await ls()).json[0].kind).to.equal('fair')
+    await hold.unlock()
+    await (await waiting).unlock()
+  })
+
+  it('rlock ls shows a token lock without its token', async () => {
+    const redis = await openRedis(url)
+    const name = uniqueName()
+    await redis.set(name, 'the-secret-token', 'PX', 20_000)
+    const { json, out } = await ls(name, '--kind', 'token')
+    expect(json[0].holders[0].owner).to.match(/^sha1:[0-9a-f]{40}$/)
+    expect(out).to.not.contain('the-secret-token')
+  })
+
+  it('rlock ls leaves out foreign hashes, numbers and strings, and --held what nothing holds', async () => {
+    const redis = await openRedis(url)
+    await redis.hset('user:1', { name: 'a', mode: 'dark' })
+    await redis.hset('user:2', { [`${JAVA}:42`]: 'no count' })
+    await redis.set('counter', 7)
+    await redis.set('session', 'x', 'EX', 60)
+    expect((await ls()).json).to.deep.equal([])
+    expect((await ls('--all')).json.map(({ name, kind }) => [name, kind])).to.deep.equal([
+      ['counter', 'semaphore-or-latch'],
+    ])
+    expect((await ls('--all', '--held')).json).to.deep.equal([])
+  })
+
+  it('rlock ls escapes what a terminal would act on, and cuts a name of 64 kB', async () => {
+    const redis = await openRedis(url)
+    const evil = 'x\u001b[2J\u0007\n\u009b31m\u202eevil\u2066<script>'
+    await redis.hset(evil, `${JAVA}:1`, 1)
+    await redis.hset(`long${'y'.repeat(65_536)}`, `${JAVA}:1`, 1)
+    const { out } = await rlock(['ls', '--redis', url])
+    expect(out).to.contain('x\\u{1b}[2J\\u{7}\\u{a}\\u{9b}31m\\u{202e}evil\\u{2066}<script>')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+    expect(out).to.not.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2066]/)
+    expect(Math.max(...out.split('\n').map((line) => line.length))).to.be.below(400)
+    const { out: lines, json } = await ls()
+    expect(json.map(({ name }) => name)).to.include(evil)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+    expect(lines).to.not.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2066]/)
+  })
+
+  it('rlock ls --watch shows what changes until it is interrupted', async () => {
+    const redis = await openRedis(url)
+    const run = await start(['ls', '--redis', url, '--watch'])
+    await waitUntil('the first table', () => run.out.includes('no locks found'))
+    const name = uniqueName()
+    await redis.hset(name, `${JAVA}:1`, 1)
+    await waitUntil('the lock is shown', () => run.out.includes(name))
+    run.child.kill('SIGINT')
+    expect((await run.ended).code).to.equal(0)
+  })
+
+  it('rlock ls says what a user without rights cannot see', async () => {
+    const redis = await openRedis(url)
+    const name = uniqueName()
+    await redis.hset(name, `${JAVA}:1`, 1)
+    await redis.call(
+      'ACL',
+      'SETUSER',
+      'reader',
+      'on',
+      '>reader-pw',
+      '~*',
+      '+@read',
+      '+@connection',
+      '-client',
+      '+client|setname',
+      '+client|id',
+      '+info',
+    )
+    const { json, err, code } = await rlock(['ls', '--redis', url, '--user', 'reader', '--json'], {
+      REDISCLI_AUTH: 'reader-pw',
+    })
+    expect(code, err).to.equal(0)
+    expect(json[0].name).to.equal(name)
+    expect(json[0].waiting.processes).to.equal(null)
+    expect(err).to.contain('hosts: the right to CLIENT LIST').and.to.contain('PUBSUB')
+    expect(err).to.not.contain('reader-pw')
+  })
+
+  it('rlock ls ends with 69 where the server cannot be reached, and with 2 for wrong usage, without a credential', async () => {
+    const away = await rlock(['ls', '--redis', 'redis://someone:hush-hush@127.0.0.1:1'])
+    expect([away.code, away.err.includes('hush-hush')]).to.deep.equal([69, false])
+    expect((await rlock(['ls', '--redis', 'http://user:hush-hush@h'])).err).to.not.contain('hush-hush')
+    for (const args of [
+      ['ls', '--nonsense'],
+      ['ls', 'a', 'b'],
+      ['nonsense'],
+      [],
+      ['ls', '--longer-than', '5'],
+    ])
+      expect((await rlock(args)).code, args.join(' ')).to.equal(2)
+  })
+
+  it('rlock ls reads 100,000 foreign keys in slices of less than 5 ms on the server', async () => {
+    const redis = await openRedis(url)
+    const name = uniqueName()
+    await redis.hset(name, `${JAVA}:1`, 1)
+    for (let at = 0; at < 100_000; at += 10_000)
+      await redis.mset(...[...Array(10_000).keys()].flatMap((key) => [`foreign:${at + key}`, key]))
+    await redis.config('RESETSTAT')
+    await redis.config('SET', 'slowlog-log-slower-than', '5000')
+    await redis.call('SLOWLOG', 'RESET')
+    expect((await ls()).json.map((row) => row.name)).to.deep.equal([name])
+    expect(await redis.call('SLOWLOG', 'LEN')).to.equal(0)
+    expect(await redis.info('commandstats')).to.not.contain('cmdstat_keys:')
+  })
+})
+
+describe('rlock ls with Sentinel and a cluster', function () {
+  this.timeout(60_000)
+  afterEach(closeAll)
+
+  it('rlock ls finds the locks of every primary of a cluster', async () => {
+    const { nodes } = await sharedCluster()
+    const urls = nodes.map(({ host, port }) => `redis://${host}:${port}`)
+    const client = await createRedisson({ redis: { nodes: urls } })
+    const prefix = uniqueName()
+    const holds = await Promise.all(
+      [...Array(12).keys()].map((at) => client.getLock(`${prefix}:${at}`).acquire()),
+    )
+    const { json } = await rlock(['ls', `${prefix}:*`, '--redis', urls[0]!, '--cluster', '--json'])
+    expect(json.map(({ name }) => name)).to.deep.equal(holds.map(({ lockName }) => lockName).sort())
+    expect(json.every(({ holders }) => holders[0].host !== null)).to.equal(true)
+    await Promise.all(holds.map((hold) => hold.unlock()))
+  })
+
+  it('rlock ls finds the primary by Sentinel', async () => {
+    const { sentinels, name: primary } = await sharedSentinel()
+    const client = await createRedisson({
+      redis: { sentinels: sentinels.map(({ host, port }) => ({ host, port })), name: primary },
+    })
+    const hold = await client.getLock(uniqueName()).acquire()
+    const urls = sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
+    const { json, err } = await rlock(['ls', hold.lockName, ...urls, '--sentinel', primary, '--json'])
+    expect(
+      json.map(({ name }) => name),
+      err,
+    ).to.deep.equal([hold.lockName])
+    await hold.unlock()
+  })
+})

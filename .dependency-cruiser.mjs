@@ -54,8 +54,8 @@ export default {
     rule(
       'packages',
       { path: '^packages/([^/]+)/src/' },
-      { path: `^(${TOP})/`, pathNot: '^packages/$1/src/' },
-      'The sources of a package import rlock by its name, and themselves.',
+      { path: `^(${TOP})/`, pathNot: '^packages/($1/src|[^/]+/dist)/' },
+      'The sources of a package import rlock and other packages by their names, and themselves.',
     ),
     rule(
       'rlock/internal',

@@ -12,6 +12,7 @@ const UNSET: Permits = { free: undefined, abandoned: 0 }
 /** A semaphore, with and without leases: permits that ended are free again. */
 export const permits: Specification<Permits> = {
   initial: UNSET,
+  ignoresOwners: true,
   key: ({ free, abandoned }) => `${free} ${abandoned}`,
   step(state, { kind, units, ok, value }) {
     const { free, abandoned } = state
@@ -49,6 +50,7 @@ export type Count = { readonly left: number }
 /** A latch: waiters pass at 0, and only there it may be set again. */
 export const latch: Specification<Count> = {
   initial: { left: 0 },
+  ignoresOwners: true,
   key: ({ left }) => String(left),
   step: (state, action) => {
     const left = stepLatch(state.left, action)

@@ -9,131 +9,172 @@ export interface NotLinearizable {
   readonly concurrent: readonly SequentialOperation[]
 }
 
-/** How many configurations may be looked at between two answers. Beyond it a history is too concurrent to be checked. */
+/** How many configurations may be looked at. Beyond it a history is too concurrent to be checked. */
 const MOST_CONFIGURATIONS = 200_000
 
 export class TooConcurrent extends Error {}
 
 /** A state of the object, and which of the operations under way have taken effect. */
 interface Configuration<State> {
+  /** How many operations have ended. */
+  readonly ended: number
   readonly state: State
   /** Of those that have an end, by number and in order. */
   readonly done: readonly number[]
   /** How many of each kind that need not happen have happened. */
   readonly happened: readonly number[]
-  readonly key: string
+  /** What else could happen here; found when the first choice led nowhere. */
+  others?: Configuration<State>[]
+}
+
+/** An operation that has an end, as it meets that end. */
+interface Ending {
+  readonly number: number
+  readonly operation: SequentialOperation
+  /** Before this position in the order of begins and ends. */
+  readonly edge: number
+  /** What is under way then, the earliest end first. */
+  readonly underWay: readonly number[]
+}
+
+/** Operations that need not happen. Equal ones are interchangeable, so they are counted. */
+interface Optional {
+  readonly action: Action
+  /** Positions in the order of begins and ends. */
+  readonly begins: number[]
 }
 
 /**
  * Looks for an order in which all operations take effect one after the other, each between its begin and its end (Wing and
- * Gong). It keeps all configurations that the history allows so far and tells equal ones apart no more (Lowe), so the
- * effort grows with what is concurrent and not with the length of the history. Operations without an end are counted by
- * what they do, because equal ones are interchangeable.
+ * Gong). Before an operation ends, only what it needs takes effect, and the operation itself comes last. The search goes into
+ * the depth, and visits no configuration twice (Lowe): so the effort of a history that has an order grows with its length. Of
+ * equal operations under way the one that ends first takes effect first.
  */
 export function linearize<State>(
   specification: Specification<State>,
   operations: readonly SequentialOperation[],
 ): NotLinearizable | undefined {
-  // Most histories have an order in which each operation takes effect as late as it can. It is found at once.
-  if (!new Search(specification, true).run(operations)) return undefined
-  return new Search(specification, false).run(operations)
+  return new Search(specification, operations).run()
 }
 
 class Search<State> {
-  private readonly underWay = new Map<number, SequentialOperation>()
-  /** What may happen at any time: each kind once, and how many of it have begun. */
-  private readonly optional: { readonly action: Action; begun: number }[] = []
-  private configurations: Configuration<State>[]
+  private readonly endings: Ending[] = []
+  private readonly optional: Optional[] = []
+  /** Equal operations have one kind. */
+  private readonly kinds: readonly string[]
+  private readonly visited = new Set<string>()
+  private furthest = 0
+  private readonly states = new Set<string>()
 
   constructor(
     private readonly specification: Specification<State>,
-    /** Before an operation ends only as many others take effect as it needs. It finds fewer orders. */
-    private readonly isLazy: boolean,
+    private readonly operations: readonly SequentialOperation[],
   ) {
-    this.configurations = [this.configuration(specification.initial, [], [])]
+    this.kinds = operations.map(({ action }) => kindOf(action, specification.ignoresOwners ?? false))
+    this.readEdges()
   }
 
-  run(operations: readonly SequentialOperation[]): NotLinearizable | undefined {
-    for (const { operation, number, isBegin } of edgesOf(operations)) {
-      if (isBegin) {
-        if (operation.end === Number.POSITIVE_INFINITY) this.addOptional(operation.action)
-        else this.underWay.set(number, operation)
+  private readEdges() {
+    const { operations, endings, optional, kinds } = this
+    const optionalByKind = new Map<string, Optional>()
+    let underWay: number[] = []
+    for (const [edge, { operation, number, isBegin }] of edgesOf(operations).entries()) {
+      if (!isBegin) {
+        underWay = underWay.filter((other) => other !== number)
+        endings.push({ number, operation, edge, underWay })
+      } else if (operation.end !== Number.POSITIVE_INFINITY) {
+        const after = underWay.findIndex((other) => operations[other]!.end > operation.end)
+        underWay = underWay.toSpliced(after < 0 ? underWay.length : after, 0, number)
+      } else {
+        const kind = kinds[number]!
+        const same = optionalByKind.get(kind) ?? { action: operation.action, begins: [] }
+        if (same.begins.push(edge) > 1) continue
+        optionalByKind.set(kind, same)
+        optional.push(same)
+      }
+    }
+  }
+
+  run(): NotLinearizable | undefined {
+    const { endings } = this
+    const path: Configuration<State>[] = []
+    let next: Configuration<State> | undefined = {
+      ...{ ended: 0, state: this.specification.initial, done: [], happened: [] },
+    }
+    for (;;) {
+      if (next && this.isNew(next)) {
+        if (next.ended === endings.length) return undefined
+        path.push(next)
+        next = this.completed(next)
         continue
       }
-      const before = this.configurations
-      this.configurations = this.completed(number)
-      if (this.configurations.length === 0) {
-        const states = [...new Set(before.map(({ state }) => this.specification.key(state)))]
-        const concurrent = [...this.underWay.values()].filter((other) => other !== operation)
-        return { operation, states, concurrent }
-      }
-      this.underWay.delete(number)
+      const last = path.at(-1)
+      if (!last) return this.failure()
+      last.others ??= [...this.others(last)].reverse()
+      next = last.others.pop()
+      if (!next) path.pop()
     }
-    return undefined
   }
 
-  private addOptional(action: Action) {
-    const same = this.optional.find((other) => isSame(other.action, action))
-    if (same) same.begun++
-    else this.optional.push({ action, begun: 1 })
-  }
-
-  /** All configurations in which this operation has taken effect, without it. */
-  private completed(number: number): Configuration<State>[] {
-    const seen = new Set(this.configurations.map(({ key }) => key))
-    const result = new Map<string, Configuration<State>>()
-    for (let open = this.configurations; open.length > 0; ) {
-      if (seen.size > MOST_CONFIGURATIONS) throw new TooConcurrent(`${this.underWay.size} operations at once`)
-      const further: Configuration<State>[] = []
-      for (const current of open) {
-        if (current.done.includes(number)) {
-          const without = current.done.filter((other) => other !== number)
-          const rest = this.configuration(current.state, without, current.happened)
-          result.set(rest.key, rest)
-          continue
-        }
-        for (const next of this.next(current)) {
-          if (seen.has(next.key)) continue
-          seen.add(next.key)
-          further.push(next)
-        }
-      }
-      if (this.isLazy && result.size > 0) break
-      open = further
+  private isNew({ ended, state, done, happened }: Configuration<State>): boolean {
+    const { visited } = this
+    const stateKey = this.specification.key(state)
+    const key = `${ended}|${stateKey}|${done}|${happened}`
+    if (visited.has(key)) return false
+    if (visited.size > MOST_CONFIGURATIONS) throw new TooConcurrent(`${this.operations.length} operations`)
+    visited.add(key)
+    if (ended > this.furthest) {
+      this.furthest = ended
+      this.states.clear()
     }
-    return [...result.values()]
+    if (ended === this.furthest) this.states.add(stateKey)
+    return true
   }
 
-  private *next({ state, done, happened }: Configuration<State>): Iterable<Configuration<State>> {
-    for (const [number, { action }] of this.underWay) {
-      if (done.includes(number)) continue
-      const after = this.specification.step(state, action)
+  /** After the end of the next operation that ends, if that has taken effect or can do so now. */
+  private completed({
+    ended,
+    state,
+    done,
+    happened,
+  }: Configuration<State>): Configuration<State> | undefined {
+    const { number, operation } = this.endings[ended]!
+    if (done.includes(number))
+      return { ended: ended + 1, state, done: done.filter((other) => other !== number), happened }
+    const after = this.specification.step(state, operation.action)
+    return after === undefined ? undefined : { ended: ended + 1, state: after, done, happened }
+  }
+
+  /** What else could take effect before that end. */
+  private *others({ ended, state, done, happened }: Configuration<State>): Iterable<Configuration<State>> {
+    const { number: ending, underWay, edge } = this.endings[ended]!
+    if (done.includes(ending)) return
+    const { specification, operations, optional, kinds } = this
+    const tried = new Set([kinds[ending]])
+    for (const number of underWay) {
+      if (done.includes(number) || tried.has(kinds[number])) continue
+      tried.add(kinds[number])
+      const after = specification.step(state, operations[number]!.action)
       if (after === undefined) continue
-      yield this.configuration(
-        after,
-        [...done, number].sort((a, b) => a - b),
-        happened,
-      )
+      yield { ended, state: after, done: [...done, number].sort((a, b) => a - b), happened }
     }
-    for (let kind = 0; kind < this.optional.length; kind++) {
-      const { action, begun } = this.optional[kind]!
+    for (let kind = 0; kind < optional.length; kind++) {
+      const { action, begins } = optional[kind]!
       const times = happened[kind] ?? 0
-      if (times >= begun) continue
-      const after = this.specification.step(state, action)
+      if (times >= begins.length || begins[times]! > edge) continue
+      const after = specification.step(state, action)
       if (after === undefined || after === state) continue
       const counted = [...happened]
       for (let other = counted.length; other < kind; other++) counted.push(0)
       counted[kind] = times + 1
-      yield this.configuration(after, done, counted)
+      yield { ended, state: after, done, happened: counted }
     }
   }
 
-  private configuration(
-    state: State,
-    done: readonly number[],
-    happened: readonly number[],
-  ): Configuration<State> {
-    return { state, done, happened, key: `${this.specification.key(state)}|${done}|${happened}` }
+  private failure(): NotLinearizable {
+    const { operation, underWay } = this.endings[this.furthest]!
+    const concurrent = underWay.map((number) => this.operations[number]!)
+    return { operation, states: [...this.states], concurrent }
   }
 }
 
@@ -155,9 +196,9 @@ function edgesOf(operations: readonly SequentialOperation[]): Edge[] {
   return edges.sort((a, b) => a.at - b.at || Number(b.isBegin) - Number(a.isBegin))
 }
 
-const isSame = (first: Action, second: Action) =>
-  first.kind === second.kind &&
-  first.owner === second.owner &&
-  first.side === second.side &&
-  first.units === second.units &&
-  first.oneLevel === second.oneLevel
+function kindOf(
+  { kind, owner, side, units, ok, token, value, oneLevel }: Action,
+  ignoresOwners: boolean,
+): string {
+  return `${kind}|${ignoresOwners ? '' : owner}|${side}|${units}|${ok}|${token}|${value}|${oneLevel}`
+}

@@ -33,6 +33,8 @@ export interface Action {
 /** An object without concurrency: what each action does in a state, and which answers are possible there. */
 export interface Specification<State> {
   readonly initial: State
+  /** What one owner does, any other could do as well. */
+  readonly ignoresOwners?: boolean
   /** Equal for equal states. */
   key(state: State): string
   /** The state after it; undefined where it cannot happen with this answer. */

@@ -4,7 +4,8 @@ import { linearize } from '../../judge/sequential/linearize'
 import { fencedMutex, mutex, reentrantMutex } from '../../judge/sequential/locks'
 import { readWrite } from '../../judge/sequential/read-write'
 import type { Action, SequentialOperation, Specification } from '../../judge/sequential/specification'
-import { drawn, mutated } from './drawn-history'
+import { drawn, mutated, random } from './drawn-history'
+import { isExplained, scrambled } from './every-order'
 
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -28,6 +29,15 @@ const explains = <State>(specification: Specification<State>, ...written: Writte
 
 const W = { side: 'write' } as const
 const R = { side: 'read' } as const
+
+const SPECIFICATIONS: Readonly<Record<string, Specification<unknown>>> = {
+  mutex: mutex as Specification<unknown>,
+  reentrantMutex: reentrantMutex as Specification<unknown>,
+  fencedMutex: fencedMutex as Specification<unknown>,
+  readWrite: readWrite as unknown as Specification<unknown>,
+  permits: permits as Specification<unknown>,
+  latch: latch as Specification<unknown>,
+}
 
 describe('A history is explained by the sequential specification of its object', () => {
   it('A mutex passes from owner to owner, and not to two at once (guarantee 1)', () => {
@@ -115,14 +125,7 @@ describe('A history is explained by the sequential specification of its object',
     expect(explains(latch, set, down(2), [3, 4, 'm', 'set', { units: 2 }])).to.equal(false)
   })
 
-  for (const [name, specification] of Object.entries({
-    mutex,
-    reentrantMutex,
-    fencedMutex,
-    readWrite,
-    permits,
-    latch,
-  }))
+  for (const [name, specification] of Object.entries(SPECIFICATIONS))
     it(`Drawn histories of ${name} are explained, and broken ones are not`, () => {
       let broken = 0
       let found = 0
@@ -139,6 +142,35 @@ describe('A history is explained by the sequential specification of its object',
       expect(broken).to.be.greaterThan(20)
       expect(found).to.equal(broken)
     })
+
+  for (const [name, specification] of Object.entries(SPECIFICATIONS))
+    it(`The search among the orders of ${name} finds what a trial of every order finds`, () => {
+      const next = random(name.length)
+      let explained = 0
+      for (let history = 0; history < 400; history++) {
+        const operations = scrambled(next, specification.ignoresOwners === true)
+        const expected = isExplained(specification, operations)
+        if (expected) explained++
+        expect(linearize(specification, operations) === undefined, JSON.stringify(operations)).to.equal(
+          expected,
+        )
+      }
+      expect(explained).to.be.within(40, 360)
+    })
+
+  it('Callers of a semaphore that gave up make a history of many concurrent operations no slower', () => {
+    const written: Written[] = [[0, 1, 'm', 'set', { units: 2 }]]
+    for (let caller = 0; caller < 24; caller++) {
+      written.push(
+        [2, Number.POSITIVE_INFINITY, '', 'abandon'],
+        [2, Number.POSITIVE_INFINITY, '', 'give-back'],
+      )
+      written.push([2, 500 + caller, `c${caller}`, 'acquire'], [2, 400 + caller, `c${caller}`, 'release'])
+    }
+    const began = performance.now()
+    expect(explains(permits, ...written, [600, 601, 'm', 'look', { value: 1 }])).to.equal(true)
+    expect(performance.now() - began).to.be.lessThan(5_000)
+  })
 
   it('Ten thousand operations of twenty callers take less than five seconds', () => {
     const began = performance.now()

@@ -133,7 +133,7 @@ export interface RedissonClient {
    * ```ts
    * import { Redisson } from 'rlock'
    * const clients = await Promise.all(urls.map((redis) => Redisson.create({ redis })))
-   * const lock = clients[0]!.getRedLock(...clients.map((client, at) => client.getLock(`order:42:${at}`)))
+   * const lock = clients[0]!.getRedLock(...clients.map((client) => client.getLock('order:42')))
    * await lock.withLock(({ signal }) => charge(order, { signal }))
    * ```
    */

@@ -14,7 +14,7 @@ export interface Given {
   readonly lock: RLock
   readonly order: { readonly id: number }
   readonly items: readonly number[]
-  /** The addresses of three servers, which are one here. */
+  /** The addresses of three servers, which are three databases of one server here. */
   readonly urls: readonly [string, string, string]
   /** The work of the application. */
   readonly charge: (order: { id: number }, options?: { signal?: AbortSignal }) => Promise<void>
@@ -43,7 +43,7 @@ export function given(redisson: Redisson, url: string): Given {
     lock: redisson.getLock('order:42'),
     order: { id: 42 },
     items: [1, 2, 3],
-    urls: [url, url, url],
+    urls: [`${url}/0`, `${url}/1`, `${url}/2`],
     charge: nothing,
     ship: nothing,
     book: nothing,

@@ -1,14 +1,24 @@
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis } from '../kit/clients'
 import { examples } from '../kit/docs/pages'
-import { type Standalone, startCluster, startStandalone, withClient } from '../kit/servers/index'
+import {
+  type Standalone,
+  startCluster,
+  startSentinel,
+  startStandalone,
+  withClient,
+} from '../kit/servers/index'
 
 /** The user of docs/operations/security.md, who has these rights and no others. */
 const LUA = join(__dirname, '../../lua')
-const [RIGHTS, IN_A_CLUSTER] = examples('acl').map(({ code }) => code.split(/\s+/)) as [string[], string[]]
+const [RIGHTS, IN_A_CLUSTER, OF_SENTINELS, TO_LOOK, TO_FREE] = examples('acl').map(({ code }) =>
+  code.split(/\s+/),
+) as [string[], string[], string[], string[], string[]]
 
 describe('The rights that docs/operations/security.md lists', () => {
   let server: Standalone
@@ -163,6 +173,59 @@ describe('The rights that docs/operations/security.md lists', () => {
       await closeAll()
       await cluster.stop()
     }
+  })
+
+  it('The rights that docs/operations/security.md lists for sentinels are enough for a lock through them', async () => {
+    const setup = await startSentinel()
+    const { sentinels, name } = setup
+    try {
+      for (const sentinel of sentinels)
+        await withClient(sentinel, async (at) => {
+          await at.call('ACL', 'SETUSER', 'finder', 'reset', 'on', '>secret', ...OF_SENTINELS)
+          await at.call('ACL', 'LOG', 'RESET')
+        })
+      const one = await createRedisson({
+        redis: {
+          name,
+          sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+          sentinelUsername: 'finder',
+          sentinelPassword: 'secret',
+        },
+      })
+      const errors: Error[] = []
+      one.on('error', (error) => errors.push(error))
+      expect(await one.getLock('lock:a').withLock(() => 'inside')).to.equal('inside')
+      for (const sentinel of sentinels)
+        await withClient(sentinel, async (at) => {
+          const log = (await at.call('ACL', 'LOG')) as unknown[][]
+          expect(log.map((fields) => fields[5])).to.deep.equal([])
+        })
+      expect(errors).to.deep.equal([])
+    } finally {
+      await closeAll()
+      await setup.stop()
+    }
+  })
+
+  it('The rights that docs/operations/security.md lists for operators show a lock, and free it with those for that', async () => {
+    await redis.call('ACL', 'SETUSER', 'operator', 'reset', 'on', '>secret', ...TO_LOOK)
+    await (await client()).getLock('lock:42').lock()
+    const commands = examples('sh')
+      .filter(
+        ({ page, code }) => page === 'docs/operations/inspect-and-unlock.md' && /^redis-cli\b/.test(code),
+      )
+      .flatMap(({ code }) => [...code.matchAll(/^redis-cli (.+?)(?: +#.+)?$/gm)].map(([, words]) => words!))
+    const run = (words: string) =>
+      promisify(execFile)('sh', [
+        '-c',
+        `redis-cli -h ${server.host} -p ${server.port} --user operator --pass secret --no-auth-warning ${words.replaceAll('order:42', 'lock:42')}`,
+      ]).then(({ stdout }) => stdout.trim())
+    for (const words of commands)
+      if (!words.startsWith('EVAL')) expect(await run(words), words).to.not.match(/NOPERM/)
+      else expect(await run(words), words).to.match(/NOPERM/)
+    await redis.call('ACL', 'SETUSER', 'operator', ...TO_FREE)
+    const free = commands.find((words) => words.startsWith('EVAL'))!
+    expect(await run(free)).to.equal('1')
   })
 
   it('The rights that docs/operations/security.md lists have every command that a script calls', () => {

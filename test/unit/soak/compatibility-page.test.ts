@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { PARTS } from '../../soak/compatibility/parts'
-import { withTables } from '../../soak/compatibility/report/page'
-import { counts, report, yesOrNo } from '../../soak/compatibility/report/table'
+import { withNotes, withTables } from '../../soak/compatibility/report/page'
+import { counts, notesOf, report, yesOrNo } from '../../soak/compatibility/report/table'
 import { merged, type Result, type Results, total } from '../../soak/compatibility/run/result'
 import { CHECKS } from '../../soak/compatibility/runtimes/checks'
 
@@ -60,14 +60,14 @@ describe('The tables of the compatibility page', () => {
     expect(tableOf(result('6.2', { parts: { locks: locks! } }))).to.contain('| the Lua scripts | – |')
   })
 
-  it('Below a table of the compatibility page stands each reason once, with the columns that it holds for', () => {
+  it('The page of compatibility runs has each reason once, with the columns that it holds for', () => {
     const all = 'a lock beside redsync (no Go)'
     const old = 'SPUBLISH (the server has no sharded pub/sub)'
-    const table = tableOf(
+    const notes = notesOf([
       result('6.2', { pendingReasons: [all, old] }),
       result('7.0', { pendingReasons: [all] }),
-    )
-    expect(table.split('\n').slice(-4)).to.deep.equal([
+    ])
+    expect(notes.split('\n').slice(-4)).to.deep.equal([
       'Pending:',
       '',
       `- everywhere: ${all}`,
@@ -75,8 +75,8 @@ describe('The tables of the compatibility page', () => {
     ])
   })
 
-  it('Below a table of the compatibility page stands what passed only when it was run again alone', () => {
-    const lines = tableOf(result('6.2', { repeated: ['A lock is quick'] }), result('7.0')).split('\n')
+  it('The page of compatibility runs has what passed only when it was run again alone', () => {
+    const lines = notesOf([result('6.2', { repeated: ['A lock is quick'] }), result('7.0')]).split('\n')
     expect(lines.at(-3)).to.match(/^Failed in the whole run/)
     expect(lines.at(-1)).to.equal('- Redis 6.2: A lock is quick')
   })
@@ -140,5 +140,7 @@ describe('The compatibility page', () => {
       readFileSync(join(ROOT, 'test/soak/compatibility/results.json'), 'utf8'),
     ) as Results
     expect(withTables(there, kept, { parts: PARTS, checks: CHECKS })).to.equal(there)
+    const notes = readFileSync(join(ROOT, 'docs/evidence/compatibility-runs.md'), 'utf8')
+    expect(withNotes(notes, kept)).to.equal(notes)
   })
 })

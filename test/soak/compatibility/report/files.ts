@@ -3,9 +3,10 @@ import { inRepository } from '../fetch/cache'
 import { PARTS } from '../parts'
 import { merged, type Result, type Results } from '../run/result'
 import { CHECKS } from '../runtimes/checks'
-import { withTables } from './page'
+import { withNotes, withTables } from './page'
 
 export const PAGE = 'docs/operations/compatibility.md'
+export const NOTES = 'docs/evidence/compatibility-runs.md'
 /** Kept with the page, so that a run of some columns leaves the others as they are. */
 const RESULTS = 'test/soak/compatibility/results.json'
 
@@ -14,8 +15,10 @@ export function write(kind: keyof Results, fresh: Result, names: readonly string
   const known = readResults()
   const results = { ...known, [kind]: merged(known[kind], [fresh], names) }
   writeFileSync(inRepository(RESULTS), `${JSON.stringify(results, null, 2)}\n`)
-  const page = inRepository(PAGE)
-  writeFileSync(page, withTables(readFileSync(page, 'utf8'), results, { parts: PARTS, checks: CHECKS }))
+  const rewrite = (page: string, change: (text: string) => string) =>
+    writeFileSync(inRepository(page), change(readFileSync(inRepository(page), 'utf8')))
+  rewrite(PAGE, (text) => withTables(text, results, { parts: PARTS, checks: CHECKS }))
+  rewrite(NOTES, (text) => withNotes(text, results))
 }
 
 export function readResults(): Results {

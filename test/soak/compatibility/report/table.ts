@@ -15,10 +15,17 @@ export interface TableSetup {
   readonly cell?: (tally: Tally | undefined) => string
 }
 
-/** The runs as a Markdown table, with what is pending and what failed below it. */
+/** The runs as a Markdown table, with what failed below it. */
 export function report(setup: TableSetup): string {
-  const { results } = setup
-  const parts = [table(setup), reasonsOf(results), repeatedOf(results), failuresOf(results)]
+  return joined([table(setup), failuresOf(setup.results)])
+}
+
+/** What was pending, and what passed only when it was run again alone. */
+export function notesOf(results: readonly Result[]): string {
+  return joined([reasonsOf(results), repeatedOf(results)]) || 'Nothing.'
+}
+
+function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 

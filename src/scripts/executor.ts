@@ -110,7 +110,6 @@ export class ScriptExecutor {
     if (transport.state !== 'ready')
       return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
-    const { script, keys, args } = call
     const answered = (raw: unknown, isFromOtherNode = false) => {
       if (!isFromOtherNode || !call.acknowledged) return this.answered(call, sent, raw, true)
       // That node may have replicas: a second copy waits for them. Both have the effect of one.
@@ -119,12 +118,11 @@ export class ScriptExecutor {
     }
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     try {
-      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(keys[0]!)))
+      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!)))
         transport
-          .sendAcknowledged(script, bySource, keys, args)
+          .sendAcknowledged(call, bySource)
           .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
-      else if (transport.post) transport.post(script, bySource, keys, args, answered, failed)
-      else transport.send(script, bySource, keys, args).then(answered, failed)
+      else transport.send(call, bySource, answered, failed)
     } catch (error) {
       // Other code may have patched ioredis, and the command may be on its way all the same.
       this.broke(call, error)
@@ -151,7 +149,7 @@ export class ScriptExecutor {
     const { clock, outages, transport, unavailableAfter } = this.options
     const kind = classify(error)
     call.isInFlight = false
-    if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport, call.keys[0]!)
+    if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport)
     else if (scriptBrokeOff(error)) call.mayHaveBeenApplied = true
     if (kind === 'noscript' && this.closed === undefined) return this.send(call, sent, true, backoff)
     const isTransient = kind === 'connection' || kind === 'transient'

@@ -1,8 +1,8 @@
+import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { Clock, Moment } from '../util/clock'
 import type { Linked } from '../util/linked-list'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
-import { UnansweredSends } from './unanswered-sends'
 
 /** The answer to a script, and what its caller must know about the connection. */
 export interface Reply<Value> {
@@ -19,7 +19,7 @@ export interface Reply<Value> {
 export type AnyScriptCall = ScriptCall<any>
 
 /** One call of a script. After a broken connection or a transient error its command is sent again. */
-export class ScriptCall<Value> extends UnansweredSends implements Linked<AnyScriptCall> {
+export class ScriptCall<Value> implements Linked<AnyScriptCall> {
   before: AnyScriptCall | undefined
   behind: AnyScriptCall | undefined
   isPending = false
@@ -38,20 +38,25 @@ export class ScriptCall<Value> extends UnansweredSends implements Linked<AnyScri
   lastError: Error | undefined
   /** A copy was sent and has not been answered. */
   isInFlight = false
+  /** A copy was sent and not answered, so the server may have applied it. */
+  mayHaveBeenApplied = false
+  /** The connections that broke after a copy was sent on them. */
+  private broken: BrokenConnection[] | undefined
 
   constructor(
     readonly script: Script<Value>,
     readonly keys: readonly string[],
     readonly args: readonly (string | number)[],
     clock: Clock,
-    brokenBefore: ScriptTransport['lastBroken'],
+    /** The last connection that had broken before the command was last sent. */
+    private brokenBefore: BrokenConnection,
     /** A replica must have the writes before the answer counts. */
     readonly acknowledged: boolean,
   ) {
-    super(brokenBefore)
     this.started = clock.now()
   }
 
+  /** The answer for a caller that awaits it. */
   get answer(): Promise<Reply<Value>> {
     this.promise ??= new Promise((resolve, reject) => this.whenAnswered(resolve, reject))
     return this.promise
@@ -92,6 +97,40 @@ export class ScriptCall<Value> extends UnansweredSends implements Linked<AnyScri
     this.finished = true
     this.late = reply
     this.whenFinished?.(reply)
+  }
+
+  /**
+   * The connection broke just now on which the command was sent. If the slot of its key has moved since then,
+   * either server may have received the command. The old server may never come back, so the call waits for a fence of the
+   * new one only.
+   */
+  brokeOff(transport: ScriptTransport): void {
+    this.mayHaveBeenApplied = true
+    const server = transport.serverOf(this.keys[0]!)
+    this.broken ??= []
+    for (let each = this.brokenBefore.next; each; each = each.next)
+      if (each.server === server) this.broken.push(each)
+    this.brokenBefore = transport.lastBroken
+  }
+
+  /** Whether a connection broke after the command was sent on it. The server may have applied the command. */
+  get connectionBroke(): boolean {
+    return this.broken !== undefined
+  }
+
+  /** Whether the fence of a broken connection is still pending. */
+  get isFencePending(): boolean {
+    return this.broken?.some(({ state }) => state === 'pending') ?? false
+  }
+
+  /**
+   * Calls back once no copy can arrive any more, or once no fence can ensure that. Before that the client neither resends
+   * nor undoes the command.
+   */
+  whenFenced(callback: () => void): void {
+    const pending = this.broken?.find(({ state }) => state === 'pending')
+    if (pending) pending.whenSettled(() => this.whenFenced(callback))
+    else callback()
   }
 }
 

@@ -144,13 +144,12 @@ export function wakeUpSuite(primitive: Primitive) {
         lastBroken: new BrokenConnection('', 'fenced'),
         serverOf: () => '',
         state: 'ready',
-        send: ({ source }, _, keys, args) => direct.eval(source, keys.length, ...keys, ...args),
-        post({ source }, _, keys, args, answered, failed) {
-          direct.eval(source, keys.length, ...keys, ...args).then(answered, failed)
+        send({ script: { source }, keys, args }, _, answered, failed) {
+          direct.eval(source, keys.length, ...keys, ...args).then((value) => answered(value), failed)
         },
         mayHaveReplicas: () => false,
-        async sendAcknowledged(...script) {
-          return { value: await this.send(...script), acknowledged: true }
+        async sendAcknowledged() {
+          throw new Error('a single server has no replicas')
         },
         probe() {},
       })

@@ -31,14 +31,12 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
     get refusal() {
       return transport.refusal
     },
-    send(script, bySource, keys, args) {
-      return new Promise((resolve, reject) => this.post!(script, bySource, keys, args, resolve, reject))
-    },
-    post(script, bySource, keys, args, answered, failed) {
+    send(call, bySource, answered, failed) {
+      const { script, keys, args } = call
       const copies: Copy[] = []
       const pass = () => {
         const copy = new Copy((whenAnswered, whenFailed) =>
-          transport.post!(script, bySource, keys, args, whenAnswered, whenFailed),
+          transport.send(call, bySource, whenAnswered, whenFailed),
         )
         copies.push(copy)
         return copy.promise
@@ -48,10 +46,11 @@ export function tapped(tap: Tap): (transport: ScriptTransport) => ScriptTranspor
       if (copy) copy.callBack(answered, failed)
       else outcome.then(answered, failed)
     },
-    async sendAcknowledged(script, bySource, keys, args) {
+    async sendAcknowledged(call, bySource) {
+      const { script, keys, args } = call
       let acknowledged = true
       const pass = async () => {
-        const reply = await transport.sendAcknowledged(script, bySource, keys, args)
+        const reply = await transport.sendAcknowledged(call, bySource)
         acknowledged = reply.acknowledged
         return reply.value
       }

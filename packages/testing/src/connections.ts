@@ -3,8 +3,8 @@ import type {
   ChannelSource,
   ConnectedClient,
   Connections,
-  Script,
   ScriptTransport,
+  SentScript,
 } from 'rlock/internal'
 import { fromBytes, toBytes, toReply } from './bytes'
 import { Link } from './link'
@@ -35,8 +35,6 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
   }
 }
 
-type Args = readonly (string | number)[]
-
 class InMemoryTransport implements ScriptTransport {
   constructor(private readonly link: Link) {}
 
@@ -52,15 +50,9 @@ class InMemoryTransport implements ScriptTransport {
     return ''
   }
 
-  send(script: Script, bySource: boolean, keys: readonly string[], args: Args): Promise<unknown> {
-    return new Promise((resolve, reject) => this.post(script, bySource, keys, args, resolve, reject))
-  }
-
-  post(
-    { source, sha }: Script,
+  send(
+    { script: { source, sha }, keys, args }: SentScript,
     bySource: boolean,
-    keys: readonly string[],
-    args: Args,
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void {
@@ -76,8 +68,9 @@ class InMemoryTransport implements ScriptTransport {
     return false
   }
 
-  async sendAcknowledged(script: Script, bySource: boolean, keys: readonly string[], args: Args) {
-    return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+  async sendAcknowledged(call: SentScript, bySource: boolean) {
+    const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
+    return { value, acknowledged: true }
   }
 
   /** The connection is given up, as with a server that fell silent. */

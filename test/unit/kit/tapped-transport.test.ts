@@ -10,7 +10,7 @@ describe('A tap in front of the transport', () => {
 
   /** Stands for the connection: answers when the test says so. */
   const connection = {
-    post(_script, _bySource, _keys, _args, answered, failed) {
+    send(_call, _bySource, answered, failed) {
       answer.push(answered)
       refuse.push(failed)
     },
@@ -24,7 +24,7 @@ describe('A tap in front of the transport', () => {
   function post(tap: Tap): unknown[] {
     const heard: unknown[] = []
     const note = (value: unknown) => heard.push(value)
-    tapped(tap)(connection).post!(script, false, ['key'], [], note, note)
+    tapped(tap)(connection).send({ script, keys: ['key'], args: [] }, false, note, note)
     return heard
   }
 

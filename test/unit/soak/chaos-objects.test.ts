@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type ScriptName, script } from '../../../src/scripts/script'
-import type { ScriptTransport } from '../../../src/scripts/transport'
+import type { ScriptTransport, SentScript } from '../../../src/scripts/transport'
 import type { EvidenceRecord } from '../../soak/chaos/evidence/records'
 import { Court } from '../../soak/chaos/judges/court'
 import { OBJECTS, type ObjectKind, plansOf } from '../../soak/chaos/plan/objects'
@@ -59,6 +59,8 @@ class Story {
     return this.court.violations.map(({ kind }) => kind)
   }
 }
+
+const ignore = () => {}
 
 describe('The judges of a chaos run', () => {
   describe('Fair locks', () => {
@@ -240,13 +242,13 @@ describe('The judges of a chaos run', () => {
     it(`The mutant ${mutant} finds in ${name} what it changes, and changes no other script`, () => {
       const sent: string[] = []
       const recording = {
-        send: async ({ source }: { source: string }) => void sent.push(source),
+        send: ({ script }: SentScript) => void sent.push(script.source),
       } as unknown as ScriptTransport
       const transport = mutatedObject(mutant).transport!(recording)
       const broken = script(name, String)
       const other = script('lock/release', String)
-      void transport.send(broken, false, ['key'], [])
-      void transport.send(other, false, ['key'], [])
+      for (const script of [broken, other])
+        transport.send({ script, keys: ['key'], args: [] }, false, ignore, ignore)
       expect(sent[0]).to.not.equal(broken.source)
       expect(sent[1]).to.equal(other.source)
     })

@@ -8,8 +8,8 @@ import {
   IN_PROCESS_SERVER,
   pingOrDisconnect,
   reconnectUnless,
-  type Script,
   type ScriptTransport,
+  type SentScript,
   type Server,
   SubscriberConnection,
   withTimeout,
@@ -105,8 +105,6 @@ async function connect(
   }
 }
 
-type Args = readonly (string | number)[]
-
 class SimulatedTransport implements ScriptTransport {
   constructor(
     private readonly commands: SimulatedRedis,
@@ -129,31 +127,25 @@ class SimulatedTransport implements ScriptTransport {
     return ''
   }
 
-  send(script: Script, bySource: boolean, keys: readonly string[], args: Args): Promise<unknown> {
-    return new Promise((resolve, reject) => this.post(script, bySource, keys, args, resolve, reject))
-  }
-
-  post(
-    script: Script,
+  send(
+    call: SentScript,
     bySource: boolean,
-    keys: readonly string[],
-    args: Args,
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ): void {
-    this.on(this.commands, script, bySource, keys, args, answered, failed)
+    this.on(this.commands, call, bySource, answered, failed)
   }
 
   mayHaveReplicas(): boolean {
     return this.acknowledged !== undefined
   }
 
-  async sendAcknowledged(script: Script, bySource: boolean, keys: readonly string[], args: Args) {
-    const { acknowledged } = this
-    if (!acknowledged) return { value: await this.send(script, bySource, keys, args), acknowledged: true }
+  async sendAcknowledged(call: SentScript, bySource: boolean) {
+    const { acknowledged, commands } = this
     const value = new Promise((resolve, reject) =>
-      this.on(acknowledged, script, bySource, keys, args, resolve, reject),
+      this.on(acknowledged ?? commands, call, bySource, resolve, reject),
     )
+    if (!acknowledged) return { value: await value, acknowledged: true }
     const [answer, count] = await Promise.all([value, acknowledged.wait(1_000)])
     return { value: answer, acknowledged: count > 0 }
   }
@@ -165,10 +157,8 @@ class SimulatedTransport implements ScriptTransport {
 
   private on(
     redis: SimulatedRedis,
-    { name, source, sha }: Script,
+    { script: { name, source, sha }, keys, args }: SentScript,
     bySource: boolean,
-    keys: readonly string[],
-    args: Args,
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
   ) {

@@ -87,9 +87,10 @@ const freeAsWell = (source: string): string => source.replace("'pexpire', KEYS[1
 const isRenewal = (script: Script) => script.name.endsWith('/renew')
 
 const withoutRenewals = (transport: ScriptTransport): ScriptTransport =>
-  around(transport, isRenewal, {
-    send: async (script, bySource, keys, args) =>
-      isRenewal(script)
-        ? keys.map(() => Date.now() + Number(args[0]))
-        : await transport.send(script, bySource, keys, args),
+  around(transport, {
+    send(call, bySource, answered, failed) {
+      const { script, keys, args } = call
+      if (!isRenewal(script)) transport.send(call, bySource, answered, failed)
+      else queueMicrotask(() => answered(keys.map(() => Date.now() + Number(args[0]))))
+    },
   })

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { BrokenConnections } from '../../../src/redis/fencing/broken-connections'
+import type { Script } from '../../../src/scripts/script'
+import { ScriptCall } from '../../../src/scripts/script-call'
 import type { ScriptTransport } from '../../../src/scripts/transport'
-import { UnansweredSends } from '../../../src/scripts/unanswered-sends'
+import { systemClock } from '../../../src/util/clock'
 
 const KEY = 'key'
 
@@ -9,14 +11,14 @@ const KEY = 'key'
 class Scene {
   readonly broken = new BrokenConnections()
   server = 'old'
-  readonly sends: UnansweredSends
+  readonly call: ScriptCall<unknown>
 
   constructor() {
-    this.sends = new UnansweredSends(this.broken.last)
+    this.call = new ScriptCall({} as Script, [KEY], [], systemClock, this.broken.last, false)
   }
 
   brokeOff() {
-    this.sends.brokeOff(this.transport, KEY)
+    this.call.brokeOff(this.transport)
   }
 
   private get transport(): ScriptTransport {
@@ -35,9 +37,9 @@ describe('What a call knows of its broken connections', () => {
   it('A call waits for the fence of the connection that broke', () => {
     const broken = scene.broken.add('old', 'pending')
     scene.brokeOff()
-    expect(scene.sends).to.include({ isFencePending: true, connectionBroke: true })
+    expect(scene.call).to.include({ isFencePending: true, connectionBroke: true })
     broken.settle('fenced')
-    expect(scene.sends).to.include({ isFencePending: false, connectionBroke: true })
+    expect(scene.call).to.include({ isFencePending: false, connectionBroke: true })
   })
 
   it('A call whose slot has moved waits for the new server, and not for the old one', () => {
@@ -45,8 +47,8 @@ describe('What a call knows of its broken connections', () => {
     scene.server = 'new'
     const redirected = scene.broken.add('new', 'pending')
     scene.brokeOff()
-    expect(scene.sends.isFencePending).to.equal(true)
+    expect(scene.call.isFencePending).to.equal(true)
     redirected.settle('fenced')
-    expect(scene.sends).to.include({ isFencePending: false, connectionBroke: true })
+    expect(scene.call).to.include({ isFencePending: false, connectionBroke: true })
   })
 })

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { run as exec } from './commands/exec'
 import { run as ls } from './commands/ls'
 import { EXIT, exitCodeOf, isOptionError, UsageError } from './exit'
 import { safe } from './terminal'
@@ -7,6 +8,7 @@ type Command = (args: string[]) => Promise<number>
 
 const COMMANDS: Record<string, { readonly run: Command; readonly does: string }> = {
   ls: { run: ls, does: 'lists locks, semaphores and latches, with their holders' },
+  exec: { run: exec, does: 'runs a command while it holds a lock' },
 }
 
 const USAGE = () => `usage: rlock <command> [options]

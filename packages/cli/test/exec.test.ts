@@ -1,0 +1,210 @@
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { removeWithThisProcess } from '../../../test/kit/servers/left-behind'
+import { killRuns, rlock, start } from './cli'
+
+/** Runs until a signal that it does not ignore; `$0` is the file that it writes when it gets SIGTERM. */
+const PATIENT = [
+  'sh',
+  '-c',
+  'trap "echo term >> $0; exit 3" TERM; echo started; while :; do sleep 0.05; done',
+]
+const STUBBORN = ['sh', '-c', 'trap "" TERM; echo "started $$"; while :; do sleep 0.05; done']
+
+describe('rlock exec', function () {
+  this.timeout(60_000)
+  let url: string
+  let folder: string
+
+  before(async () => {
+    url = (await sharedStandalone()).url
+    folder = mkdtempSync(join(tmpdir(), 'rlock-exec-'))
+    removeWithThisProcess(folder)
+  })
+  afterEach(killRuns)
+  afterEach(closeAll)
+
+  const exec = (name: string, options: string[], command: string[]) =>
+    rlock(['exec', name, '--redis', url, ...options, '--', ...command])
+  const begin = (name: string, options: string[], command: string[]) =>
+    start(['exec', name, '--redis', url, ...options, '--', ...command])
+  const file = () => join(folder, uniqueName().replaceAll(':', '-'))
+  const isAlive = (pid: number) => {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  }
+
+  it('rlock exec runs the command while the lock is held, and ends with its exit code', async () => {
+    const name = uniqueName()
+    const redis = await openRedis(url)
+    const run = await begin(name, [], ['sh', '-c', 'echo "$RLOCK_NAME"; read -r line; exit 42'])
+    await waitUntil('the command runs', () => run.out !== '')
+    expect(run.out).to.equal(`${name}\n`)
+    expect(await redis.hlen(name)).to.equal(1)
+    run.child.stdin!.end('go\n')
+    expect((await run.ended).code).to.equal(42)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
+  it('rlock exec ends with 75 and does not run the command if the lock is held for longer than --wait', async () => {
+    const client = await createRedisson({ redis: url })
+    const hold = await client.getLock(uniqueName()).acquire()
+    const path = file()
+    for (const wait of ['0s', '100ms'])
+      expect((await exec(hold.lockName, ['--wait', wait], ['touch', path])).code).to.equal(75)
+    expect(existsSync(path)).to.equal(false)
+    await hold.unlock()
+    expect((await exec(hold.lockName, ['--wait', '0s'], ['touch', path])).code).to.equal(0)
+  })
+
+  it('rlock exec sends SIGTERM when the lock is lost, and ends with 76', async () => {
+    const name = uniqueName()
+    const path = file()
+    const run = await begin(name, ['--lease', '1s'], [...PATIENT, path])
+    expect((await run.ended).code).to.equal(76)
+    expect(readFileSync(path, 'utf8')).to.equal('term\n')
+    expect(run.err).to.contain('was lost')
+  })
+
+  it('rlock exec sends SIGKILL after --grace to a command that ignores SIGTERM', async () => {
+    const name = uniqueName()
+    const started = performance.now()
+    const { code } = await exec(name, ['--lease', '500ms', '--grace', '200ms'], STUBBORN)
+    expect(code).to.equal(76)
+    expect(performance.now() - started).to.be.below(20_000)
+  })
+
+  it('rlock exec passes signals on to the command, and the lock is free when the command is gone', async () => {
+    const name = uniqueName()
+    const run = await begin(
+      name,
+      [],
+      ['sh', '-c', 'trap "exit 7" INT; echo started; while :; do sleep 0.05; done'],
+    )
+    await waitUntil('the command runs', () => run.out !== '')
+    run.child.kill('SIGINT')
+    expect((await run.ended).code).to.equal(7)
+    expect(await (await openRedis(url)).exists(name)).to.equal(0)
+  })
+
+  it('rlock exec ends with 128 + n where signal n ended the command, also kill -9', async () => {
+    const name = uniqueName()
+    const run = await begin(name, [], STUBBORN)
+    await waitUntil('the command runs', () => run.out !== '')
+    process.kill(Number(/\d+/.exec(run.out)![0]), 'SIGKILL')
+    expect((await run.ended).code).to.equal(137)
+    expect(await (await openRedis(url)).exists(name)).to.equal(0)
+  })
+
+  it('rlock exec ends its wait at a signal, and takes no lock', async () => {
+    const client = await createRedisson({ redis: url })
+    const hold = await client.getLock(uniqueName()).acquire()
+    const run = await begin(hold.lockName, [], ['true'])
+    await waitUntil('it waits', () => client.getLock(hold.lockName).isLocked())
+    const redis = await openRedis(url)
+    const channel = `redisson_lock__channel:{${hold.lockName}}`
+    await waitUntil('it listens', async () => Number((await redis.pubsub('NUMSUB', channel))[1]) > 0)
+    run.child.kill('SIGTERM')
+    expect((await run.ended).code).to.equal(128 + 15)
+    await hold.unlock()
+    expect(await redis.exists(hold.lockName)).to.equal(0)
+  })
+
+  it('rlock exec that is killed takes its command along, and its lock ends with the lease', async () => {
+    const name = uniqueName()
+    const run = await begin(name, ['--grace', '100ms'], STUBBORN)
+    await waitUntil('the command runs', () => run.out !== '')
+    const pid = Number(/\d+/.exec(run.out)![0])
+    run.child.kill('SIGKILL')
+    await waitUntil('the command is gone', () => !isAlive(pid))
+    expect(await (await openRedis(url)).pttl(name)).to.be.within(1, 30_000)
+  })
+
+  it('rlock exec passes a megabyte through a pipe that is read slowly', async () => {
+    const run = await begin(uniqueName(), [], ['node', '-e', 'process.stdout.write("x".repeat(1048576))'])
+    run.child.stdout!.pause()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    run.child.stdout!.resume()
+    const { code, out } = await run.ended
+    expect([code, out.length]).to.deep.equal([0, 1_048_576])
+  })
+
+  it('rlock exec --fenced puts a token into RLOCK_TOKEN that rises from run to run', async () => {
+    const name = uniqueName()
+    const token = async () => Number((await exec(name, ['--fenced'], ['sh', '-c', 'echo $RLOCK_TOKEN'])).out)
+    const first = await token()
+    expect(first).to.equal(1)
+    expect(await token()).to.equal(2)
+  })
+
+  it('rlock exec --read runs several commands at once, and excludes a writer', async () => {
+    const name = uniqueName()
+    const runs = await Promise.all(
+      [1, 2].map(() => begin(name, ['--read'], ['sh', '-c', 'echo in; read -r line'])),
+    )
+    for (const run of runs) await waitUntil('both run', () => run.out !== '')
+    const client = await createRedisson({ redis: url })
+    expect(await client.getReadWriteLock(name).writeLock().tryLock()).to.equal(false)
+    for (const run of runs) run.child.stdin!.end('go\n')
+    for (const run of runs) expect((await run.ended).code).to.equal(0)
+    expect(await client.getReadWriteLock(name).writeLock().tryLock()).to.equal(true)
+  })
+
+  it('rlock exec --permits N runs N commands at once', async () => {
+    const name = uniqueName()
+    const options = ['--permits', '2', '--wait', '0s']
+    const runs = await Promise.all(
+      [1, 2].map(() => begin(name, options, ['sh', '-c', 'echo in; read -r line'])),
+    )
+    for (const run of runs) await waitUntil('both run', () => run.out !== '')
+    expect((await exec(name, options, ['true'])).code).to.equal(75)
+    for (const run of runs) run.child.stdin!.end('go\n')
+    await Promise.all(runs.map(({ ended }) => ended))
+    expect((await exec(name, options, ['true'])).code).to.equal(0)
+  })
+
+  it('rlock exec --fair takes a fair lock', async () => {
+    const client = await createRedisson({ redis: url })
+    const hold = await client.getFairLock(uniqueName()).acquire()
+    const run = await begin(hold.lockName, ['--fair'], ['true'])
+    const redis = await openRedis(url)
+    await waitUntil(
+      'it queues',
+      async () => (await redis.llen(`redisson_lock_queue:{${hold.lockName}}`)) === 1,
+    )
+    await hold.unlock()
+    expect((await run.ended).code).to.equal(0)
+  })
+
+  it('rlock exec --at-least runs a command once a tick on many hosts', async () => {
+    const name = uniqueName()
+    const runs = await Promise.all([1, 2, 3].map(() => exec(name, ['--at-least', '20s'], ['echo', 'ran'])))
+    expect(runs.map(({ code }) => code).sort()).to.deep.equal([0, 75, 75])
+    expect(runs.map(({ out }) => out).join('')).to.equal('ran\n')
+  })
+
+  it('rlock exec ends with 127 for a command that is not there, and leaves no lock', async () => {
+    const name = uniqueName()
+    expect((await exec(name, [], [join(folder, 'nonsense')])).code).to.equal(127)
+    expect(await (await openRedis(url)).exists(name)).to.equal(0)
+  })
+
+  it('rlock exec ends with 2 for options that contradict each other, and with 69 without a server', async () => {
+    for (const options of [
+      ['--read', '--fair'],
+      ['--at-least', '5s', '--wait', '1s'],
+      ['--wait', '5'],
+      ['--permits', '0'],
+    ])
+      expect((await exec('x', options, ['true'])).code, options.join(' ')).to.equal(2)
+    expect((await rlock(['exec', 'x', '--redis', url])).code).to.equal(2)
+    expect((await rlock(['exec', 'x', '--redis', 'redis://127.0.0.1:1', '--', 'true'])).code).to.equal(69)
+  })
+})

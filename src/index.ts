@@ -17,7 +17,7 @@ export type {
 } from './api/expirable-permit-arguments'
 export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
-export type { NameMapper, RedissonOptions, ShardedSubscriptionMode } from './api/options'
+export type { NameMapper, RedisCredentials, RedissonOptions, ShardedSubscriptionMode } from './api/options'
 export type { Permit } from './api/permit'
 export type { InProcessServer, RedisInstance, RedisSource } from './api/redis-source'
 export type { RLock } from './api/rlock'

@@ -13,6 +13,14 @@ export interface NameMapper {
 /** How a cluster publishes: `ON` sharded (Redis 7.0 and later), `OFF` plain, `AUTO` sharded if the cluster can. */
 export type ShardedSubscriptionMode = 'AUTO' | 'ON' | 'OFF'
 
+/** How to log in to Redis. */
+export interface RedisCredentials {
+  /** The user; absent: `default`. */
+  readonly username?: string | undefined
+  /** Its password, or the token in its place. */
+  readonly password: string
+}
+
 /** Options of `Redisson.create`. Names, defaults and units are those of Redisson. */
 export interface RedissonOptions {
   /**
@@ -26,6 +34,23 @@ export interface RedissonOptions {
    * `host`: an undefined `host` is a TypeError. `keyPrefix` is a TypeError, too; use `nameMapper`.
    */
   redis: RedisSource
+  /**
+   * Returns credentials that change, such as tokens of AWS IAM or Microsoft Entra ID. The client asks whenever it opens a
+   * connection to a Redis server, also after the server has said that the login has ended (NOAUTH, WRONGPASS). They replace
+   * `username` and `password` of `redis`. If the function throws, or has no answer within the connect timeout, the client
+   * asks again after a second; calls meanwhile wait as they do while Redis is away.
+   * @example
+   * ```ts
+   * import { Redisson } from 'rlock'
+   * let password = 'of today'
+   * const rotating = await Redisson.create({
+   *   redis: 'redis://127.0.0.1:6379',
+   *   credentials: () => ({ username: 'default', password }),
+   * })
+   * password = 'of tomorrow'
+   * ```
+   */
+  credentials?: (() => RedisCredentials | Promise<RedisCredentials>) | undefined
   /**
    * The lease of a lock that was acquired without `leaseTime`, in ms. The watchdog renews it at every third of it.
    * @default 30000
@@ -72,13 +97,14 @@ export interface RedissonOptions {
 }
 
 export type ResolvedOptions = {
-  [K in keyof Omit<RedissonOptions, 'nameMapper'>]-?: Exclude<RedissonOptions[K], undefined>
-} & {
-  mapName(name: string): string
-}
+  [K in keyof Omit<RedissonOptions, 'nameMapper' | 'credentials'>]-?: Exclude<RedissonOptions[K], undefined>
+} & Pick<RedissonOptions, 'credentials'> & {
+    mapName(name: string): string
+  }
 
 const KNOWN = [
   'redis',
+  'credentials',
   'lockWatchdogTimeout',
   'lockWatchdogBatchSize',
   'checkLockSyncedSlaves',
@@ -96,7 +122,9 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     if (!KNOWN.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${KNOWN.join(', ')}`)
   if (options.redis === undefined)
     throw new TypeError('the redis option is missing: a URL, options or an instance')
-  const { checkLockSyncedSlaves = true, shardedSubscriptionMode = 'AUTO', nameMapper } = options
+  const { checkLockSyncedSlaves = true, shardedSubscriptionMode = 'AUTO', credentials, nameMapper } = options
+  if (credentials !== undefined && typeof credentials !== 'function')
+    throw new TypeError('credentials must be a function that returns { username, password }')
   if (typeof checkLockSyncedSlaves !== 'boolean')
     throw new TypeError('checkLockSyncedSlaves must be a boolean')
   if (!['AUTO', 'ON', 'OFF'].includes(shardedSubscriptionMode))
@@ -105,6 +133,7 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     throw new TypeError('nameMapper must be an object with a map(name) method')
   return {
     redis: options.redis,
+    credentials,
     lockWatchdogTimeout: whole('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,

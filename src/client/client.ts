@@ -127,6 +127,7 @@ export class Client implements Context {
       outages,
       refusals: new OutageReporter(clock, this.events.error),
       secrets: connections.secrets,
+      logsInAgain: connections.logsInAgain === true,
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })

@@ -39,6 +39,8 @@ export interface Connections {
   readonly transport: ScriptTransport
   readonly source: ChannelSource
   readonly secrets: readonly string[]
+  /** Whether credentials that the server refuses are replaced soon. */
+  readonly logsInAgain?: boolean
   /** @internal For tests: the open connections to a Redis. */
   readonly opened?: { readonly commands: object; readonly acknowledged: object | undefined }
   /** @internal Whether scripts take the fast path. */

@@ -3,14 +3,14 @@ import { CommandConnection } from '../redis/command-connection'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnOfMissingRights } from '../redis/rights'
-import { named, type RedisTarget, resolveTarget } from '../redis/target'
+import { loggingIn, named, type RedisTarget, resolveTarget } from '../redis/target'
 import { RedisScriptTransport } from '../scripts/transport'
 import { systemClock } from '../util/clock'
 import type { ConnectedClient, Connections, Server } from './connections'
 
 /** The Redis that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
 export function redisServer(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
-  const target = named(resolveTarget(options.redis), `rlock:${clientId}`)
+  const target = named(loggingIn(resolveTarget(options.redis), options.credentials), `rlock:${clientId}`)
   return {
     clock: systemClock,
     secrets: target.secrets,
@@ -58,6 +58,7 @@ async function connect(
       transport: new RedisScriptTransport(commands, acknowledged),
       source,
       secrets: target.secrets,
+      logsInAgain: target.options.credentials !== undefined,
       opened: { commands, acknowledged },
       get usesFastPath() {
         return commands.usesFastPath

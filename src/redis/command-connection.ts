@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { reachedAt } from './cluster-nodes'
 import { answeringServer, connectOrFail, inTime, refuseWrongMode, unavailable } from './connect'
-import { classify, isReplyError, withoutSecrets } from './errors'
+import { classify, isLogin, isReplyError, withoutSecrets } from './errors'
 import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
 import { BrokenConnections } from './fencing/broken-connections'
 import { ClusterFences } from './fencing/cluster-fences'
@@ -74,8 +74,8 @@ export class CommandConnection {
       // ioredis would ask one node at random and wait for it, and that node may hang. A cluster that is down, or a node that
       // loads, says so to the first call, which tries again.
       enableReadyCheck: false,
-      // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor.
-      redisOptions: connectionOptions(target, { reconnectOnError: null, enableReadyCheck: false }),
+      // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends a connection.
+      redisOptions: connectionOptions(target, { reconnectOnError: isLogin, enableReadyCheck: false }),
     })
     openSocketsOutsideRequests(cluster)
     cluster.on('error', (error: unknown) => this.failed(error))
@@ -98,7 +98,8 @@ export class CommandConnection {
     const { lastNodeError } = error as { lastNodeError?: unknown }
     const reason = lastNodeError ?? error
     if (reason instanceof SelectRefusedError) this.refusal = reason
-    else if (classify(reason) === 'refused') this.refusal = withoutSecrets(reason, this.target.secrets)
+    else if (['refused', 'transient'].includes(classify(reason)))
+      this.refusal = withoutSecrets(reason, this.target.secrets)
     else this.refusal = undefined
     this.met(this.refusal ? reason : error)
   }

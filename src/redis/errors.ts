@@ -16,7 +16,7 @@ export type FailureKind =
   | 'final'
 
 const TRANSIENT =
-  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients/
+  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|credentials function failed/
 /** Transient errors that usually end only when an operator acts. */
 const SHORTAGE = /\b(OOM|MISCONF|NOREPLICAS)\b/
 const REFUSED =

@@ -1,5 +1,6 @@
 import type { Cluster, ClusterNode, Command, Redis, RedisOptions } from 'ioredis'
 import { outsideRequests } from '../util/async-context'
+import type { AskForCredentials } from './credentials'
 import { isReplyError } from './errors'
 
 // All that this package needs of ioredis beyond its public events and options. Methods are replaced on connections of the
@@ -11,6 +12,7 @@ import { isReplyError } from './errors'
 // | `select`, `info` | a connection is used only in its database | create() refuses it: `wasChecked` |
 // | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
+// | `connector.connect`, `condition.auth` | a connection asks for credentials that change | the first connection fails |
 // | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
 // | `connect` | sockets would belong to the request that opens them | they do |
 // | `initPromise` of a command | its promise costs 5 % of the CPU of a lock, and raw commands call back | it is made and not used |
@@ -19,6 +21,14 @@ import { isReplyError } from './errors'
 // | `startupNodes` | the nodes of a caller's cluster that has not connected | it is not recognised: a TypeError |
 
 type Method = (...args: unknown[]) => Promise<unknown>
+
+/** The part of ioredis that opens sockets. */
+interface Connector {
+  /** False once `disconnect()` was called. */
+  connecting: boolean
+  connect: Method
+  connectToSentinel?(...args: unknown[]): Redis
+}
 
 /** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
 export class SelectRefusedError extends Error {
@@ -106,25 +116,42 @@ export function openSocketsOutsideRequests(redis: Redis | Cluster): void {
   redis.connect = (...args: Parameters<typeof connect>) => outsideRequests(() => connect.apply(redis, args))
 }
 
-/** Prevents the warnings that ioredis prints if a server or a sentinel needs no password, or knows no user names. */
-export function logInQuietly(redis: Redis): Redis {
+/**
+ * Makes a connection ask for its credentials whenever it opens, if its options have a function for them. Prevents the warnings
+ * that ioredis prints if a server or a sentinel needs no password, or knows no user names.
+ */
+export function logIn(redis: Redis): Redis {
   const methods = redis as unknown as Record<'auth' | 'hello', Method>
   for (const name of ['auth', 'hello'] as const) {
     const send = methods[name].bind(redis)
     methods[name] = (...args) => send(...args).catch(judgeLogin)
   }
-  const { connector } = redis as unknown as {
-    connector?: { connectToSentinel?: (...args: unknown[]) => Redis }
-  }
+  const { connector } = redis as unknown as { connector?: Connector }
+  const { credentials } = redis.options as { credentials?: AskForCredentials }
+  if (connector && credentials) askWhenOpening(redis, connector, credentials)
   const connect = connector?.connectToSentinel?.bind(connector)
   if (connector && connect)
     connector.connectToSentinel = (...args) => {
       const sentinel = connect(...args)
       // ioredis prints the errors of sentinels that report failovers.
       sentinel.on('error', ignore)
-      return logInQuietly(sentinel)
+      return logIn(sentinel)
     }
   return redis
+}
+
+function askWhenOpening(redis: Redis, connector: Connector, credentials: AskForCredentials) {
+  const open = connector.connect.bind(connector)
+  connector.connect = async (...args) => {
+    connector.connecting = true
+    const { username, password } = await credentials()
+    if (!connector.connecting) throw new Error('Connection is closed.')
+    // The condition is that of this connection. ioredis copies the options for further connections.
+    const { condition } = redis as unknown as { condition: { auth?: unknown } }
+    condition.auth = username ? [username, password] : password
+    Object.assign(redis.options, { username, password })
+    return await open(...args)
+  }
 }
 
 /** Judges the server's refusal of a login. Exported for tests: only servers from before 2020 answer the second case. */
@@ -139,11 +166,11 @@ export function judgeLogin(error: unknown): void {
 /** Prepares the connection to a node of a cluster. Nodes have one database only, so nothing needs a check. */
 export function prepareNode(node: Redis): void {
   openSocketsOutsideRequests(node)
-  logInQuietly(node)
+  logIn(node)
   const methods = node as unknown as { asking: Method; duplicate(...args: unknown[]): Redis }
   // ioredis reads the map of slots through duplicates of the nodes.
   const duplicate = methods.duplicate.bind(node)
-  methods.duplicate = (...args) => logInQuietly(duplicate(...args))
+  methods.duplicate = (...args) => logIn(duplicate(...args))
   // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled rejection.
   const asking = methods.asking.bind(node)
   methods.asking = (...args) => {

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis'
-import { checkDatabase, logInQuietly, openSocketsOutsideRequests } from './ioredis-internals'
+import { checkDatabase, logIn, openSocketsOutsideRequests } from './ioredis-internals'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
 
@@ -16,7 +16,7 @@ export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }):
   const redis = new Redis({ ...options, enableReadyCheck: true })
   openSocketsOutsideRequests(redis)
   checkDatabase(redis, options.enableReadyCheck !== false)
-  logInQuietly(redis)
+  logIn(redis)
   return redis
 }
 

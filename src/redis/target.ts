@@ -1,6 +1,8 @@
 import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
+import type { ResolvedOptions } from '../api/options'
 import type { RedisSource } from '../api/redis-source'
+import { type AskForCredentials, askFor } from './credentials'
 import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
 import {
   CLUSTER,
@@ -25,8 +27,8 @@ export type RedisTarget = {
   /** Texts that must appear in no message. */
   readonly secrets: readonly string[]
   readonly connectTimeout: number
-  /** For each connection. */
-  readonly options: RedisOptions
+  /** For each connection. ioredis ignores `credentials`; `logIn` asks for them. */
+  readonly options: RedisOptions & { readonly credentials?: AskForCredentials }
 } & ({ readonly kind: 'standalone' | 'sentinel' } | ClusterTarget)
 
 interface ClusterTarget {
@@ -105,6 +107,14 @@ export function named(target: RedisTarget, id: string): RedisTarget {
     ...target,
     options: { ...target.options, connectionName: connectionName ? `${connectionName}:${id}` : id },
   }
+}
+
+/** The target whose connections ask for credentials when they open. */
+export function loggingIn(target: RedisTarget, credentials: ResolvedOptions['credentials']): RedisTarget {
+  if (!credentials) return target
+  const secrets = [...target.secrets]
+  const ask = askFor(credentials, target.connectTimeout, secrets)
+  return { ...target, secrets, options: { ...target.options, credentials: ask } }
 }
 
 function givenCluster(source: Record<string, unknown>): RedisTarget {

@@ -27,6 +27,8 @@ export interface ScriptExecutorOptions {
   readonly refusals: OutageReporter
   /** Credentials, which no error may contain. */
   readonly secrets: readonly string[]
+  /** Whether credentials that the server refuses are replaced soon. */
+  readonly logsInAgain: boolean
   /** A call without an answer is rejected after this time, in ms. */
   readonly unavailableAfter: number
   /** When a call has had no answer for this long, in ms, a PING checks the connections. */
@@ -147,7 +149,7 @@ export class ScriptExecutor {
 
   private failed(call: AnyScriptCall, sent: Moment, backoff: number, error: unknown): void {
     const { clock, outages, transport, unavailableAfter } = this.options
-    const kind = classify(error)
+    const kind = this.kindOf(error)
     call.isInFlight = false
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport)
     else if (scriptBrokeOff(error)) call.mayHaveBeenApplied = true
@@ -202,12 +204,16 @@ export class ScriptExecutor {
     const { clock, transport } = this.options
     if (call.settled || !call.isFencePending) return
     const { refusal } = transport
-    if (refusal && classify(refusal) === 'refused') {
+    if (refusal && this.kindOf(refusal) === 'refused') {
       const explained = this.explain('refused', refusal, call)
       this.noteRefusal(call, refusal, explained)
       this.refuse(call, explained)
     }
     if (!call.settled) clock.after(LONGEST_BACKOFF, () => this.refuseWithConnection(call))
+  }
+
+  private kindOf(error: unknown) {
+    return this.options.logsInAgain && isLogin(error) ? 'transient' : classify(error)
   }
 
   private refuse(call: AnyScriptCall, error: unknown) {

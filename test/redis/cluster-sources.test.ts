@@ -184,7 +184,9 @@ describe('A cluster may be given as', () => {
     const { redis } = (connections as unknown as { opened: { commands: { redis: Cluster } } }).opened.commands
     const nodes = redis.nodes('all')
     expect(nodes).to.not.be.empty
-    for (const { options } of nodes)
-      expect(options).to.include({ retryStrategy: null, reconnectOnError: null, lazyConnect: true })
+    for (const { options } of nodes) {
+      expect(options).to.include({ retryStrategy: null, lazyConnect: true })
+      expect(options.reconnectOnError!(new Error("READONLY You can't write"))).to.equal(false)
+    }
   })
 })

@@ -1,5 +1,6 @@
 import type { RedisOptions } from 'ioredis'
 import { random } from '../../util/random'
+import { isLogin } from '../errors'
 import type { RedisTarget } from '../target'
 
 /** Options of every connection of the client. They do not depend on the ioredis options of the caller. */
@@ -17,8 +18,8 @@ const OWN_OPTIONS = {
   maxLoadingRetryTime: 250,
   retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + random() / 2),
   // The primary became a replica: connects again, to the current address of the name or of the sentinels. Servers before 7.0
-  // wrap the error of a script: "ERR Error running script (…): -READONLY …".
-  reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),
+  // wrap the error of a script: "ERR Error running script (…): -READONLY …". After NOAUTH a new connection logs in again.
+  reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message) || isLogin(error),
 } as const satisfies RedisOptions
 
 type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'legacy' }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../../util/clock'
-import { classify } from '../errors'
+import { classify, isLogin } from '../errors'
 import { pingOrDisconnect } from '../health-check'
 import { SelectRefusedError } from '../ioredis-internals'
 import { reconnectUnless } from '../reconnect'
@@ -246,5 +246,5 @@ const isClosed = () => new Error('Connection is closed')
 
 /** Whether the server does not know the command, or this user may not use it. */
 function isRefused(error: unknown): boolean {
-  return classify(error) === 'refused' && !(error instanceof SelectRefusedError)
+  return classify(error) === 'refused' && !(error instanceof SelectRefusedError) && !isLogin(error)
 }

@@ -34,8 +34,10 @@ export class InstalledPackage {
     try {
       // The shell is for Windows, where npm is a script.
       const npm = { cwd: repository, shell: process.platform === 'win32' }
-      // As `npm pack` in the folder of a package runs it: there, and not in the root.
-      built ??= run('npm', ['run', '--silent', '--workspace', 'packages/testing', 'prepack'], npm)
+      // As `npm pack` in the folder of a package runs it: there, and not in the root. The links of the README stay as they are:
+      // other tests read it at the same time.
+      const cwd = join(repository, 'packages/testing')
+      built ??= run(process.execPath, [join(repository, 'scripts/build.mjs')], { cwd })
       await built
       const folders = ['.', ...packages.map((name) => `./packages/${name}`)]
       const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', project]

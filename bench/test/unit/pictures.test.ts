@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { PICTURES } from '../../pictures/pictures'
+import { THEMES } from '../../report/chart-themes'
+
+const FOLDER = join(__dirname, '../../../docs/pictures')
+
+describe('The pictures of the pages', () => {
+  it('The pictures in docs/pictures are those that bench/pictures/start.ts writes, and no others', () => {
+    const drawn = new Map(
+      PICTURES.flatMap((picture) =>
+        THEMES.map((theme) => [`${picture.name}-${theme.name}.svg`, picture.draw(theme).svg(picture.title)]),
+      ),
+    )
+    expect(readdirSync(FOLDER).sort()).to.deep.equal([...drawn.keys()].sort())
+    for (const [file, svg] of drawn) expect(readFileSync(join(FOLDER, file), 'utf8'), file).to.equal(svg)
+  })
+})

@@ -19,7 +19,14 @@ export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
 export type { NameMapper, RedisCredentials, RedissonOptions, ShardedSubscriptionMode } from './api/options'
 export type { Permit } from './api/permit'
-export type { InProcessServer, RedisInstance, RedisSource } from './api/redis-source'
+export type {
+  InProcessServer,
+  NodeRedisClient,
+  RedisClusterOptions,
+  RedisInstance,
+  RedisServerOptions,
+  RedisSource,
+} from './api/redis-source'
 export type { RLock } from './api/rlock'
 export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 export type { RReadWriteLock } from './api/rread-write-lock'

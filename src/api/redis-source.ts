@@ -15,6 +15,26 @@ export interface RedisInstance {
   duplicate(...args: never[]): unknown
 }
 
+/** A client, a cluster or a sentinel of node-redis 5 or 6. The client sends nothing on it. */
+export interface NodeRedisClient {
+  /** Whether it is open or opening. */
+  readonly isOpen: boolean
+  /** A method of node-redis. The client never calls it. */
+  sendCommand(...args: never[]): unknown
+}
+
+/** The options of ioredis 5 and 6, whose types differ in what the client does not read. */
+export type RedisServerOptions = Omit<RedisOptions, 'Connector'> & {
+  /** A class that opens the sockets. */
+  Connector?: unknown
+}
+
+/** The options of a cluster of ioredis 5 and 6. */
+export type RedisClusterOptions = Omit<ClusterOptions, 'redisOptions'> & {
+  /** The options of each connection. */
+  redisOptions?: Omit<RedisServerOptions, 'port' | 'host' | 'path' | 'sentinels'> | undefined
+}
+
 /** Marks a server inside the process. A registered symbol, because the process may have several copies of the package. */
 export const IN_PROCESS_SERVER: unique symbol = Symbol.for('rlock.in-process-server')
 
@@ -28,12 +48,13 @@ export interface InProcessServer {
 export type RedisSource =
   | string
   | URL
-  | RedisOptions
+  | RedisServerOptions
   | {
       /** Some nodes of the cluster. They tell the client about the others. */
       nodes: (ClusterNode | URL)[]
       /** The cluster options of ioredis. */
-      options?: ClusterOptions | undefined
+      options?: RedisClusterOptions | undefined
     }
   | RedisInstance
+  | NodeRedisClient
   | InProcessServer

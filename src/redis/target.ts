@@ -1,9 +1,9 @@
 import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
-import type { ResolvedOptions } from '../api/options'
 import type { RedisSource } from '../api/redis-source'
 import { type AskForCredentials, askFor } from './credentials'
 import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
+import { isNodeRedis, readNodeRedis } from './node-redis'
 import {
   CLUSTER,
   checkAddress,
@@ -49,14 +49,15 @@ export function resolveTarget(source: RedisSource): RedisTarget {
   if (typeof source === 'object' && source !== null) {
     if (isCluster(source)) return cluster(nodesOf(source), source.options, false)
     if (isRedis(source)) return single(optionsOf(source))
+    if (isNodeRedis(source)) return ofNodeRedis(source)
     if (isSomeClient(source))
       throw new TypeError(
-        `redis is a client (${describe(source)}) that is not one of ioredis: give the address it connects to`,
+        `redis is a client (${describe(source)}) that is not one of ioredis or node-redis: give the address it connects to`,
       )
   }
   if (!isPlainObject(source))
     throw new TypeError(
-      `redis must be a URL, ioredis options, { nodes, options } or an ioredis instance, got ${describe(source)}`,
+      `redis must be a URL, ioredis options, { nodes, options } or a client of ioredis or node-redis, got ${describe(source)}`,
     )
   if ('nodes' in source) return givenCluster(source)
   refuseUnknown(source, SERVER, 'redis')
@@ -64,6 +65,13 @@ export function resolveTarget(source: RedisSource): RedisTarget {
   // Last: what is refused says more than what is missing.
   checkAddress(source, 'redis', ['path', 'sentinels', 'Connector'])
   return target
+}
+
+function ofNodeRedis(client: object): RedisTarget {
+  const { redis, credentials } = readNodeRedis(client)
+  const { nodes, options } = redis
+  const target = Array.isArray(nodes) ? cluster(nodes, options as ClusterOptions, false) : single(redis)
+  return loggingIn(target, credentials)
 }
 
 /** Recognises a URL of another realm, too, as in tests with jsdom. */
@@ -110,7 +118,7 @@ export function named(target: RedisTarget, id: string): RedisTarget {
 }
 
 /** The target whose connections ask for credentials when they open. */
-export function loggingIn(target: RedisTarget, credentials: ResolvedOptions['credentials']): RedisTarget {
+export function loggingIn(target: RedisTarget, credentials: (() => unknown) | undefined): RedisTarget {
   if (!credentials) return target
   const secrets = [...target.secrets]
   const ask = askFor(credentials, target.connectTimeout, secrets)

@@ -2,9 +2,9 @@ import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { Lease } from '../leases/lease'
 import { LeaseMonitor } from '../leases/lease-monitor'
 import type { WatchdogOptions } from '../leases/watchdog'
+import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
-import { WaitQueues } from '../waiting/wait-queues'
-import type { WaitTarget } from '../waiting/wait-target'
+import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
 import type { GrantedReply } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 
@@ -27,6 +27,13 @@ interface Acquisition {
 
 /** Every acquisition of every kind passes through here, except a re-entry, which never waits for others. */
 export class TracedQueues extends WaitQueues {
+  private readonly clientId: string
+
+  constructor(options: WaitQueuesOptions) {
+    super(options)
+    this.clientId = options.clientId
+  }
+
   override acquire<Grant>(
     target: WaitTarget,
     attempt: Attempt<Grant>,

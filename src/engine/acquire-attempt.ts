@@ -2,8 +2,8 @@ import type { Context } from '../client/context'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
+import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import type { WaitTarget } from '../waiting/wait-target'
 import type { Hold } from './hold'
 import { LockOrphan } from './lock-orphan'
 import type { AnyLockScripts, AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
@@ -53,7 +53,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     else context.orphans.hold(orphan, context.clock.now())
   }
 
-  warnOfSelfWait(): void {
+  waitedLong(): void {
     if (this.thread)
       this.selfWait = warnOfOtherClients(this.context, this.scripts, this.thread, this.selfWait)
   }
@@ -65,7 +65,5 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 
 /** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
 function queueFor(scripts: AnyLockScripts, companion: string | undefined): WaitTarget {
-  if (companion === undefined) return scripts
-  const { lockId, key, lockIds, channel, policy } = scripts
-  return { lockId: `${lockId} companion ${companion}`, key, lockIds, channel, policy }
+  return companion === undefined ? scripts : queueBeside(scripts, `companion ${companion}`)
 }

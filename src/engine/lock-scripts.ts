@@ -1,9 +1,8 @@
 import type { Renewal } from '../leases/lease'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptCall } from '../scripts/script-call'
+import type { WaitTarget } from '../waiting/admission'
 import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
-import type { WaitPolicy } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
 import type { Caller, Hold } from './hold'
 
 /** The answer to a release. */
@@ -98,24 +97,15 @@ export interface LockAttempt<Grant> extends Attempt<Grant> {
 export type AnyLockScripts = LockScripts<any>
 
 /** The names and scripts of one kind of re-entrant lock. `Grant` is the payload of a grant, a fencing token for instance. */
-export interface LockScripts<Grant = undefined> {
+export interface LockScripts<Grant = undefined> extends WaitTarget {
   /** Which kind of lock it is, for events and lists: `lock`, `read`, `write` and so on. */
   readonly kind: string
   /** The name as the user knows it. */
   readonly name: string
-  /** The key. */
-  readonly key: string
-  /** Identifies this lock (and side) within the client. */
-  readonly lockId: string
   /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
   readonly exclusiveLockId?: string
-  readonly channel: string
   /** Several owners may hold it together. */
   readonly shared?: boolean
-  /** How its waiters wait. */
-  readonly policy: WaitPolicy
-  /** The locks whose waiters may enter when this one is freed: itself, and the other side of a read-write lock. */
-  readonly lockIds: readonly string[]
   /**
    * After a partial release each remaining level keeps its own end. Otherwise the key gets the longest lease of the
    * remaining levels again, in full.

@@ -65,8 +65,8 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     super.undo(inFlight)
   }
 
-  /** The waiter has left its local queue for any reason, so it also leaves the queue on the server. */
-  left(granted: boolean): void {
+  /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
+  ended(granted: boolean): void {
     this.hasLeft = true
     this.places?.remove(this)
     // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a third of an

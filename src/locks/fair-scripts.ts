@@ -3,9 +3,8 @@ import { decodeRelease, type ReleaseReply } from '../engine/lock-scripts'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import { Exclusive, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
-import { QUEUED_ON_SERVER } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
 import { PlainLockScripts } from './lock'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
@@ -55,10 +54,20 @@ const FORCE_RELEASE = script('fair-lock/force-release', decodeRelease)
 const LEAVE = script('fair-lock/leave', Number)
 const REFRESH = script('fair-lock/refresh', decodeRefresh)
 
+/** The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive. */
+class InOrderOfServer extends Exclusive {
+  override longestSleep(): number {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+const IN_ORDER_OF_SERVER = new InOrderOfServer()
+
 /** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
 export class FairScripts extends PlainLockScripts {
   override readonly kind: string = 'fair'
-  override readonly policy = QUEUED_ON_SERVER
+  override readonly takesTurns = false
+  override readonly admission = () => IN_ORDER_OF_SERVER
   private readonly queueKeys: readonly string[]
   private readonly ownChannels: string
 
@@ -75,8 +84,7 @@ export class FairScripts extends PlainLockScripts {
 
   /** Each waiter has a queue of its own in this client, and is notified on a channel of its own. */
   queueOf(owner: string): WaitTarget {
-    const { lockId, lockIds, key, policy, ownChannels } = this
-    return { lockId: `${lockId} waiter ${owner}`, key, lockIds, channel: ownChannels + owner, policy }
+    return queueBeside(this, `waiter ${owner}`, this.ownChannels + owner)
   }
 
   /** One try that does not queue. */

@@ -11,8 +11,8 @@ import { decodeLeaseEnds } from '../leases/lease'
 import { lockChannel, ownerField } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import { type Admission, exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
 import { renewalBy } from './single-key-renewal'
 
 const RELEASE = script('lock/release', decodeRelease)
@@ -33,7 +33,8 @@ export abstract class HashLockScripts<Grant = undefined> implements LockScripts<
   readonly lockIds: readonly string[]
   /** The queue of the waiters of a spin lock of this name. */
   protected readonly spinQueueId: string
-  readonly policy: WaitPolicy = EXCLUSIVE
+  readonly takesTurns: boolean = true
+  readonly admission: () => Admission = exclusive
   readonly renewal = HASH_LOCK_RENEWAL
   protected readonly keys: readonly string[]
 

@@ -13,8 +13,8 @@ import { decodeLeaseEnds, type Renewal } from '../leases/lease'
 import { ownerField, readTimeoutParts } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import { shared } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { SHARED } from '../waiting/wait-policy'
 import { ReadWriteSide } from './read-write-side'
 
 const ACQUIRE = script('read-lock/acquire', decodeAcquire)
@@ -45,7 +45,8 @@ const READ_LOCK_RENEWAL: Renewal = {
 export class ReadLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'read'
   readonly shared = true
-  readonly policy = SHARED
+  readonly takesTurns = false
+  readonly admission = shared
   readonly levelsKeepTheirEnd = true
   readonly exclusiveLockId = this.otherLockId
   readonly renewal = READ_LOCK_RENEWAL

@@ -16,6 +16,8 @@ export abstract class ReadWriteSide {
   readonly channel: string
   readonly lockId: string
   readonly lockIds: readonly string[]
+  /** What the last reader publishes when it leaves. A writer publishes another text. */
+  readonly allLeft = '0'
   /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
   readonly keyOutlivesLease = true
   protected readonly otherLockId: string

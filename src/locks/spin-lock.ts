@@ -4,9 +4,7 @@ import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { random } from '../util/random'
-import type { BackOff } from '../waiting/wait-policy'
-import { EXCLUSIVE } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
+import { Exclusive, type WaitTarget } from '../waiting/admission'
 import { PlainLockScripts } from './lock'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
@@ -72,13 +70,25 @@ export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPo
 
 const DEFAULT = exponentialBackOff()
 
-/** The pauses of one waiter, also when its policy fails. */
-class Spinning implements BackOff {
+/** For peers that publish nothing when they release: the first waiter tries again after the pauses of a policy. */
+export class Spinning extends Exclusive {
   private tries = 0
 
-  constructor(private readonly policy: BackOffPolicy) {}
+  constructor(private readonly policy: BackOffPolicy) {
+    super()
+  }
 
-  next(): number {
+  override longestSleep(isConfirmed: boolean): number {
+    return Math.min(super.longestSleep(isConfirmed), this.pause())
+  }
+
+  /** The pauses begin again with the shortest. */
+  override heard(): void {
+    this.tries = 0
+  }
+
+  /** The next pause, also when the policy fails. */
+  private pause(): number {
     const tries = ++this.tries
     try {
       return Math.max(1, positive('nextSleepPeriod()', this.policy.nextSleepPeriod(tries)))
@@ -107,10 +117,10 @@ class SpinLockScripts extends PlainLockScripts {
 
   constructor(name: string, key: string, context: Context, backOff: BackOffPolicy) {
     super(name, key, context)
-    const { lockIds, channel } = this
-    const policy = { ...EXCLUSIVE, newBackOff: () => new Spinning(backOff) }
+    const { lockIds, channel, takesTurns } = this
+    const admission = () => new Spinning(backOff)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { lockId: this.spinQueueId, key, lockIds, channel, policy }
+    this.target = { lockId: this.spinQueueId, key, lockIds, channel, takesTurns, admission }
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {

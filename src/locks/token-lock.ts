@@ -26,9 +26,9 @@ import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { random, randomHex } from '../util/random'
 import type { Outcome } from '../waiting/attempt'
-import { type BackOff, EXCLUSIVE, type WaitPolicy } from '../waiting/wait-policy'
 import { reentryRefused } from './non-reentrant-lock'
 import { renewalBy } from './single-key-renewal'
+import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
  * The lock that most other libraries use: `SET key token NX PX lease`; a release or a renewal compares the token. So Node
@@ -102,17 +102,9 @@ const LONGEST_PAUSE = 1_000
 const WARNED_AFTER = 5_000
 
 /** Pauses from 20 ms, doubling to 1 s. Each is shortened by up to a fifth, so that processes do not try at the same time. */
-class Doubling implements BackOff {
-  private pause = FIRST_PAUSE
-
-  next(): number {
-    const { pause } = this
-    this.pause = Math.min(2 * pause, LONGEST_PAUSE)
-    return pause * (1 - random() / 5)
-  }
+const DOUBLING: BackOffPolicy = {
+  nextSleepPeriod: (tries) => Math.min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE) * (1 - random() / 5),
 }
-
-const POLICY: WaitPolicy = { ...EXCLUSIVE, newBackOff: () => new Doubling() }
 
 const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds))
 
@@ -123,7 +115,8 @@ class TokenLockScripts implements LockScripts {
   readonly lockId: string
   readonly channel: string
   readonly lockIds: readonly string[]
-  readonly policy = POLICY
+  readonly takesTurns = true
+  readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
   private readonly keys: readonly string[]
 

@@ -14,8 +14,8 @@ import { ownerField } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
+import { exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { EXCLUSIVE } from '../waiting/wait-policy'
 import { HASH_LOCK_RENEWAL } from './hash-lock-scripts'
 import { ReadWriteSide } from './read-write-side'
 
@@ -28,7 +28,8 @@ const INSPECT = script('write-lock/inspect', decodeInspect)
 /** The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain lock. */
 export class WriteLock extends ReadWriteSide implements LockScripts {
   readonly kind = 'write'
-  readonly policy = EXCLUSIVE
+  readonly takesTurns = true
+  readonly admission = exclusive
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
 

@@ -4,10 +4,14 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { latchChannel, prefixed } from '../redis/names'
 import { script } from '../scripts/script'
+import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { Clock, Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
-import { OPEN_TO_ALL, untilRecheck, type WaitPolicy } from '../waiting/wait-policy'
-import { Synchronizer } from './synchronizer'
+import { queueMicrotask } from '../util/timers'
+import { queueBeside, Shared } from '../waiting/admission'
+import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
+import { type AnyWaiter, unasked } from '../waiting/waiter'
+import { Synchronizer, untilRecheck } from './synchronizer'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -61,16 +65,142 @@ const CHECK = script('count-down-latch/get-count', decodeCheck)
 /** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
 type LatchState = readonly [count: number, opened: string, ago: number]
 
-function decodeCheck(raw: unknown): Outcome<undefined> {
-  const [count, id, ago] = raw as LatchState
-  return count > 0 ? { ...blocked(untilRecheck()), opening: { id, ago: ago / 1000 } } : GRANTED
+/** When the latch was last open: another id for each opening, empty where none is known, and how long ago in ms. */
+interface Opening {
+  readonly id: string
+  readonly ago: number
 }
 
-/** A message `0` that is published while a caller waits grants its wait, even if the count was set again since. */
-const OPENED_BY_ZERO: WaitPolicy = { ...OPEN_TO_ALL, grantedBy: '0' }
+type LatchAnswer = Outcome<undefined> & { readonly opening?: Opening }
+
+function decodeCheck(raw: unknown): LatchAnswer {
+  const [count, id, ago] = raw as LatchState
+  return count > 0
+    ? { granted: false, blockedFor: untilRecheck(), opening: { id, ago: ago / 1000 } }
+    : GRANTED
+}
+
+/** The soonest look for an opening, in ms. */
+const SOONEST_LOOK = 20
+/** The message that the count is zero. */
+const OPENED = '0'
+
+/** One caller that waits until the latch is open. */
+class LatchAttempt implements Attempt<undefined> {
+  /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
+  asked = 0
+  /**
+   * Every message that was published before the caller came has arrived. Such a message must not grant it, and may arrive late.
+   * Later messages may grant it.
+   */
+  isCaughtUp = false
+
+  constructor(
+    private readonly latch: CountDownLatch,
+    readonly waitTime: number | undefined,
+    readonly signal: AbortSignal | undefined,
+  ) {}
+
+  get subject(): string {
+    return `the latch ${quote(this.latch.name)}`
+  }
+
+  send(): ScriptCall<LatchAnswer> {
+    const { context, keys } = this.latch
+    queueMicrotask(() => {
+      this.asked = context.clock.now().monotonic
+    })
+    return context.scripts.run(CHECK, keys, [])
+  }
+}
+
+/**
+ * A latch opens for every waiter at once, and may be set anew before all of them see it. A message says so, or the answer to a
+ * later try.
+ */
+class OpenToAll extends Shared {
+  private lastId: string | undefined
+  private lastAsked = 0
+  /** No answer puts the last opening after this moment. */
+  private latest = 0
+
+  constructor(
+    private readonly clock: Clock,
+    /** Calls back once every message that was published before now has arrived or is lost; absent where messages may be late. */
+    private readonly whenCaughtUp: ((callback: () => void) => void) | undefined,
+  ) {
+    super()
+  }
+
+  override next(
+    { value, sent }: Reply<Outcome<unknown>>,
+    attempt: Attempt<unknown>,
+    waiters: Iterable<AnyWaiter>,
+  ): number {
+    if (value.granted) {
+      // The latch was open after each of these had begun to wait.
+      for (const waiter of [...waiters])
+        if (waiter.joined.monotonic <= sent.monotonic) waiter.succeed(unasked(this.clock))
+      return 0
+    }
+    // In a microtask, because the queue may begin to listen in this tick.
+    queueMicrotask(() => this.catchUp(waiters))
+    const { asked } = attempt as LatchAttempt
+    const nextLook = this.grantByOpening(waiters, sent, asked, (value as LatchAnswer).opening!)
+    return Math.min(value.blockedFor, nextLook)
+  }
+
+  /** The message grants every waiter that waited when it was published, even if the latch has been set anew since. */
+  override heard(message: string | undefined, waiters: Iterable<AnyWaiter>): void {
+    if (message !== OPENED) return
+    for (const waiter of [...waiters])
+      if ((waiter.attempt as LatchAttempt).isCaughtUp) waiter.succeed(unasked(this.clock))
+  }
+
+  private catchUp(waiters: Iterable<AnyWaiter>) {
+    const attempts = Array.from(waiters, ({ attempt }) => attempt as LatchAttempt)
+    if (attempts.every(({ isCaughtUp }) => isCaughtUp)) return
+    this.whenCaughtUp?.(() => {
+      for (const attempt of attempts) attempt.isCaughtUp = true
+    })
+  }
+
+  /**
+   * The latch is closed. Grants the waiters that waited when it was last open: an earlier answer or the time says which they
+   * are. It replaces the message that a waiter could not hear. Returns after how many ms the next look is due. It is early where
+   * the time of this answer cannot say it of a waiter.
+   */
+  private grantByOpening(
+    waiters: Iterable<AnyWaiter>,
+    sent: Moment,
+    asked: number,
+    { id, ago }: Opening,
+  ): number {
+    const { clock, lastId } = this
+    const closedAt = lastId !== undefined && lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
+    // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
+    // later moment than an earlier answer. That answer has told which waiters came after the opening.
+    const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago
+    this.latest = lastId === id ? Math.min(this.latest, latest) : latest
+    this.lastId = id
+    this.lastAsked = asked
+    if (id === '') return Number.POSITIVE_INFINITY
+    const reply = unasked(clock)
+    let next = Number.POSITIVE_INFINITY
+    for (const waiter of [...waiters]) {
+      const { monotonic } = waiter.joined
+      if (monotonic <= closedAt || monotonic < Math.min(sent.monotonic - ago, this.latest))
+        waiter.succeed(reply)
+      else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
+    }
+    return next
+  }
+}
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
+  private readonly isOrdered: boolean
+
   constructor(context: Context, name: string, key: string) {
     const channel = latchChannel(key)
     if (context.isCluster && calculateSlot(channel) !== calculateSlot(key))
@@ -81,9 +211,24 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
     // not grant their wait.
     const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
-    const policy = isOrdered ? OPENED_BY_ZERO : OPEN_TO_ALL
-    super(context, name, 'latch', [key, `${prefixed('rlock_requests', key)}:opened`], channel, policy)
+    super(context, name, 'latch', [key, `${prefixed('rlock_requests', key)}:opened`], {
+      channel,
+      takesTurns: false,
+      admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),
+    })
+    this.isOrdered = isOrdered
   }
+
+  protected get interfaceName(): string {
+    return 'RCountDownLatch'
+  }
+
+  protected override get what(): string {
+    return 'latch'
+  }
+
+  private readonly whenCaughtUp = (callback: () => void) =>
+    this.context.queues.whenCaughtUp(this.target, callback)
 
   async trySetCount(count: number): Promise<boolean> {
     if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
@@ -107,14 +252,16 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const { waitTime, signal } = waitArguments(first, unit)
     this.context.assertOpen()
     signal?.throwIfAborted()
-    const attempt: Attempt<undefined> = {
-      waitTime,
-      signal,
-      lease: 0,
-      subject: `the latch ${quote(this.name)}`,
-      send: () => this.context.scripts.run(CHECK, this.keys, []),
-    }
-    const reply = await this.context.queues.acquire(this.target, attempt)
+    const attempt = new LatchAttempt(this, waitTime, signal)
+    // A single check waits for no other caller, and no earlier answer replaces it.
+    const isSingle = waitTime !== undefined && waitTime <= 0
+    const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
+    const acquired = this.context.queues.acquire(target, attempt)
+    if (this.isOrdered)
+      this.whenCaughtUp(() => {
+        attempt.isCaughtUp = true
+      })
+    const reply = await acquired
     return first === undefined ? undefined : reply !== undefined
   }
 

@@ -4,21 +4,20 @@ import { suffixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
-import { blocked, GRANTED, type Outcome } from '../waiting/attempt'
-import { untilRecheck } from '../waiting/wait-policy'
-import { NO_SEMAPHORE, PermitsAttempt } from './permits-attempt'
-import type { Synchronizer } from './synchronizer'
+import { GRANTED } from '../waiting/attempt'
+import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
+import { type Synchronizer, untilRecheck } from './synchronizer'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
 
 /** See lua/permit-expirable-semaphore/acquire.lua. */
-function decodeAcquire(raw: unknown): Outcome<undefined> {
-  const [answer, left = NO_SEMAPHORE, wait = -1] = raw as number[]
+function decodeAcquire(raw: unknown): PermitsAnswer {
+  const [answer, free = NO_SEMAPHORE, wait = -1] = raw as number[]
   if (answer === TAKEN) return GRANTED
   // The wait ends with the next lease, or earlier: Java publishes no message when it shortens a lease.
   const recheck = untilRecheck()
-  return { ...blocked(wait < 0 ? recheck : Math.min(wait, recheck)), left }
+  return { granted: false, blockedFor: wait < 0 ? recheck : Math.min(wait, recheck), free }
 }
 
 const TAKEN = 1
@@ -84,7 +83,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     this.ids = Array.from({ length: wanted.permits }, () => randomHex(ID_BYTES))
   }
 
-  send(): ScriptCall<Outcome<undefined>> {
+  send(): ScriptCall<PermitsAnswer> {
     const { permitLease: lease, ids } = this
     const { context, keys, messages } = this.scripts.semaphore
     const args = [lease ?? 0, ...messages, ids.length, ...ids]
@@ -98,7 +97,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     return call
   }
 
-  undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
+  undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
     const { orphans, clock } = this.semaphore.context
     const orphan = this.scripts.orphan(this.ids, this.permitLease)
     if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)

@@ -24,7 +24,7 @@ import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { SHARED } from '../waiting/wait-policy'
+import { shared } from '../waiting/admission'
 import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease } from './permit-lease'
 import { Synchronizer } from './synchronizer'
@@ -55,8 +55,16 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, 'permits', keys, semaphoreChannel(key), SHARED)
+    super(context, name, 'permits', keys, {
+      channel: semaphoreChannel(key),
+      takesTurns: false,
+      admission: shared,
+    })
     this.scripts = new PermitScripts(this)
+  }
+
+  protected get interfaceName(): string {
+    return 'RPermitExpirableSemaphore'
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {

@@ -3,23 +3,23 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Attempt, Outcome } from '../waiting/attempt'
-import { untilRecheck } from '../waiting/wait-policy'
 import type { Synchronizer } from './synchronizer'
 
-/** The value of `left` if the semaphore does not exist. */
+/** How many permits are free after the try; below 0: there is no such semaphore, or it is in debt. */
+export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | undefined }
+
+/** The value of `free` if the semaphore does not exist. */
 export const NO_SEMAPHORE = -1
 /** In ms. */
 const LONG_WAIT = 5_000
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
-  /** How long a waiter behind this one sleeps at most, in ms. */
-  readonly lease = untilRecheck()
   readonly needs: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
   /** How many permits were free at its last try, if they were too few. */
-  private free: number | undefined
+  protected free: number | undefined
   /** Since when permits have been free, and too few. */
   private tooFewSince: Moment | undefined
   private hasWarned = false
@@ -37,12 +37,12 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
     return `permits of the semaphore ${quote(this.semaphore.name)}`
   }
 
-  abstract send(): ScriptCall<Outcome<undefined>>
+  abstract send(): ScriptCall<PermitsAnswer>
 
-  protected answered({ granted, left }: Outcome<undefined>): void {
+  protected answered({ granted, free }: PermitsAnswer): void {
     if (granted) return
-    this.free = left
-    if (left === undefined || left <= 0) this.tooFewSince = undefined
+    this.free = free
+    if (free === undefined || free <= 0) this.tooFewSince = undefined
     else this.tooFewSince ??= this.semaphore.context.clock.now()
   }
 

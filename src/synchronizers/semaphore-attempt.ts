@@ -1,9 +1,9 @@
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Outcome } from '../waiting/attempt'
-import { untilRecheck } from '../waiting/wait-policy'
-import { PermitsAttempt } from './permits-attempt'
+import { queueMicrotask } from '../util/timers'
+import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import type { Request } from './request-record'
+import { untilRecheck } from './synchronizer'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -11,14 +11,14 @@ const CANCEL = script('semaphore/cancel', Number)
 /** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
 const CANCELLED_FOR = 60_000
 
-/** The value of `left` if the number is below zero: permits that are released must go to the server. */
+/** The value of `free` if the number is below zero: permits that are released must go to the server. */
 const BELOW_ZERO = -2
 
 /** 0 or more: granted, and the number that is left. Less: not granted; -3 or less: -3 minus the number that is free. */
-function decodeAcquire(raw: unknown): Outcome<undefined> {
+function decodeAcquire(raw: unknown): PermitsAnswer {
   const answer = Number(raw)
-  if (answer >= 0) return { granted: true, grant: undefined, left: answer }
-  return { granted: false, blockedFor: untilRecheck(), left: answer >= BELOW_ZERO ? answer : -3 - answer }
+  if (answer >= 0) return { granted: true, grant: undefined, free: answer }
+  return { granted: false, blockedFor: untilRecheck(), free: answer >= BELOW_ZERO ? answer : -3 - answer }
 }
 
 /**
@@ -28,7 +28,7 @@ function decodeAcquire(raw: unknown): Outcome<undefined> {
 export class SemaphoreAttempt extends PermitsAttempt {
   private request: Request | undefined
 
-  send(): ScriptCall<Outcome<undefined>> {
+  send(): ScriptCall<PermitsAnswer> {
     const { requests } = this.semaphore
     this.request ??= requests.open()
     const { request } = this
@@ -36,14 +36,14 @@ export class SemaphoreAttempt extends PermitsAttempt {
     call.whenAnswered(
       ({ value }) => {
         this.answered(value)
-        if (!value.granted && this.request === request) this.left()
+        if (!value.granted && this.request === request) this.closeRequest()
       },
       () => {},
     )
     return call
   }
 
-  undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
+  undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
     const { semaphore, needs, request } = this
     const { context, requests } = semaphore
     if (request === undefined) return
@@ -59,7 +59,16 @@ export class SemaphoreAttempt extends PermitsAttempt {
     cancelled.then(() => requests.close(request))
   }
 
-  left(): void {
+  ended(granted: boolean): void {
+    this.closeRequest()
+    // Permits are free, but too few for this request. The next one may need less.
+    if (!granted && (this.free ?? 0) > 0) {
+      const { context, target } = this.semaphore
+      queueMicrotask(() => context.queues.wake(target.lockId))
+    }
+  }
+
+  private closeRequest() {
     if (this.request) this.semaphore.requests.close(this.request)
     this.request = undefined
   }

@@ -14,11 +14,16 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
+import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { setImmediate } from '../util/timers'
-import { PLAIN_PERMITS } from '../waiting/wait-policy'
+import { Shared } from '../waiting/admission'
+import type { Outcome } from '../waiting/attempt'
+import type { WaitQueue } from '../waiting/wait-queue'
+import { unasked } from '../waiting/waiter'
+import type { PermitsAnswer } from './permits-attempt'
 import { SemaphoreAttempt } from './semaphore-attempt'
-import { Synchronizer } from './synchronizer'
+import { Synchronizer, untilRecheck } from './synchronizer'
 
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
@@ -117,10 +122,49 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
   return lockArguments(ttl, unit).leaseTime ?? 0
 }
 
+/** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
+class PermitsInTurn extends Shared {
+  /** How many permits are free by the last answer. */
+  private free: number | undefined
+
+  override next({ value }: Reply<Outcome<unknown>>): number {
+    const { free } = value as PermitsAnswer
+    this.free = free
+    if (!value.granted) return value.blockedFor
+    return free === 0 ? untilRecheck() : 0
+  }
+
+  /**
+   * A caller passes its permits on to the first waiter, if this one needs exactly these. Returns whether it did. Nothing is
+   * sent, because the number on the server stays the same. While the first waiter asks the server for as many, the permits go
+   * to the one behind it.
+   */
+  pass(queue: WaitQueue, permits: number): boolean {
+    // Other permits are free, or too few for a waiter, or the semaphore may not exist: the server decides who gets these.
+    if (this.free === undefined || this.free < 0) return false
+    for (const waiter of queue.waiters) {
+      if ((waiter.attempt as SemaphoreAttempt).needs !== permits) return false
+      if (waiter.isTrying) continue
+      if (waiter.mayBeGranted || !queue.mayPass()) return false
+      waiter.succeed(unasked(queue.environment.clock))
+      return true
+    }
+    return false
+  }
+}
+
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
-    super(context, name, 'semaphore', [key], semaphoreChannel(key), PLAIN_PERMITS)
+    super(context, name, 'semaphore', [key], {
+      channel: semaphoreChannel(key),
+      takesTurns: true,
+      admission: () => new PermitsInTurn(),
+    })
+  }
+
+  protected get interfaceName(): string {
+    return 'RSemaphore'
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
@@ -212,8 +256,8 @@ export class Semaphore extends Synchronizer implements RSemaphore {
 
   /** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
   private passPermits(permits: number): Promise<void> | undefined {
-    const needsThese = (attempt: unknown) => attempt instanceof SemaphoreAttempt && attempt.needs === permits
-    if (!this.context.queues.passOn(this.target.lockId, needsThese)) return undefined
+    const queue = this.context.queues.of(this.target)
+    if (!(queue && (queue.admission as PermitsInTurn).pass(queue, permits))) return undefined
     // Callers that only pass permits on to each other must not keep the event loop from all others.
     return new Promise((resolve) => setImmediate(resolve))
   }
@@ -238,7 +282,8 @@ export class Semaphore extends Synchronizer implements RSemaphore {
       if (value.result !== 'freed') context.queues.mayBeFree(target)
       return value.result !== 'absent'
     } finally {
-      context.queues.freed(target, notified)
+      // Without a message, no other client waits for these permits.
+      context.queues.freed(target, notified, notified === 0 ? 0 : undefined)
     }
   }
 }

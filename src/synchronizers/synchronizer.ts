@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import type { Context } from '../client/context'
 import type { Script } from '../scripts/script'
 import { quote } from '../util/quote'
-import type { WaitPolicy } from '../waiting/wait-policy'
-import type { WaitTarget } from '../waiting/wait-target'
+import { random } from '../util/random'
+import type { WaitTarget } from '../waiting/admission'
 import { RequestRecord } from './request-record'
 
 /** The answer to a change whose message was published. */
@@ -13,10 +13,15 @@ const UNPUBLISHED = 2
 /** The answer to a change that was refused because Java could not read the number. */
 const TOO_LARGE = -1
 
-const INTERFACES = {
-  semaphore: 'RSemaphore',
-  permits: 'RPermitExpirableSemaphore',
-  latch: 'RCountDownLatch',
+/** The longest sleep of the first waiter of a process, in ms, where no lease ends it. */
+const RECHECK_WITHIN = 30_000
+
+/**
+ * How long to sleep where no lease ends it, in ms. The time is random, so that processes that fell asleep together do not try
+ * together.
+ */
+export function untilRecheck(): number {
+  return RECHECK_WITHIN * (0.8 + random() / 5)
 }
 
 /** What semaphores and latches share: a count without owners, whose changes are published. */
@@ -27,14 +32,13 @@ export abstract class Synchronizer {
   constructor(
     readonly context: Context,
     readonly name: string,
-    readonly kind: keyof typeof INTERFACES,
+    kind: string,
     readonly keys: readonly [count: string, ...others: string[]],
-    channel: string,
-    policy: WaitPolicy,
+    waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
   ) {
     const [key] = keys
     const lockId = `${kind} ${key}`
-    this.target = { lockId, key, lockIds: [lockId], channel, policy }
+    this.target = { ...waits, lockId, key, lockIds: [lockId] }
     this.requests = new RequestRecord(context, keys)
   }
 
@@ -59,8 +63,11 @@ export abstract class Synchronizer {
 
   /** The word for it in messages. */
   protected get what(): string {
-    return this.kind === 'latch' ? 'latch' : 'semaphore'
+    return 'semaphore'
   }
+
+  /** The name of its interface. */
+  protected abstract get interfaceName(): string
 
   protected async read<Value>(script: Script<Value>, args: readonly string[] = []): Promise<Value> {
     this.context.assertNotClosed()
@@ -89,7 +96,7 @@ export abstract class Synchronizer {
 
   // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
-    return `${INTERFACES[this.kind]}(${quote(this.name)})`
+    return `${this.interfaceName}(${quote(this.name)})`
   }
 
   toJSON(): object {

@@ -37,29 +37,6 @@ const RELEASING = Number.POSITIVE_INFINITY
 const UNHEARD = -1
 const LATE = -2
 
-/** How the wait queue of this process shares a lock with other processes. */
-export interface CohortPolicy {
-  /** A caller came, and no other was waiting here. */
-  come(): void
-  /** The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process hears releases. */
-  willTry(listening: boolean): void
-  /** A try that competed with all clients acquired the lock: the turn of this process begins, or goes on. */
-  begin(): void
-  /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
-  handOff(): boolean
-  /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
-  yieldTime(): number
-}
-
-/** For locks that processes do not share in turns, and while no caller has waited yet. */
-export const NO_COHORT: CohortPolicy = {
-  come() {},
-  willTry() {},
-  begin() {},
-  handOff: () => false,
-  yieldTime: () => 0,
-}
-
 /** All that a process knows of the turns at one lock. Times are in ms, by the monotonic clock. */
 export interface Turns {
   /**
@@ -130,7 +107,7 @@ function missingPeers(turns: Readonly<Turns>, now: number): number {
  * them should have a turn before this process has its next one. This process counts their turns by the releases that it
  * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
  */
-export class Cohort implements CohortPolicy {
+export class Cohort {
   private readonly turns: Turns = {
     turn: undefined,
     handoffs: 0,
@@ -163,6 +140,7 @@ export class Cohort implements CohortPolicy {
     return this.turns.heard > 0
   }
 
+  /** A caller came, and no other was waiting here. */
   come(): void {
     const { turns } = this
     const hasTurn = turns.turn !== undefined && turns.peers > 0
@@ -175,6 +153,7 @@ export class Cohort implements CohortPolicy {
     this.turns.missed = UNHEARD
   }
 
+  /** The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process hears releases. */
   willTry(listening: boolean): void {
     const { turns } = this
     if (turns.missed < 0 || this.someAreAbsent) return
@@ -184,6 +163,7 @@ export class Cohort implements CohortPolicy {
     turns.missed = !listening ? UNHEARD : isOver ? missingPeers(turns, now) : 0
   }
 
+  /** A try that competed with all clients acquired the lock: the turn of this process begins, or goes on. */
   begin(): void {
     const { turns } = this
     if (!goesOn(turns) || turns.peers === 0) {
@@ -193,6 +173,7 @@ export class Cohort implements CohortPolicy {
     turns.since = INSIDE
   }
 
+  /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
     if (!mayPass(this.turns, this.now())) return false
     this.turns.handoffs++
@@ -240,6 +221,7 @@ export class Cohort implements CohortPolicy {
     return isLate
   }
 
+  /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
     return pause(this.turns, this.now())
   }

@@ -49,7 +49,6 @@ export class SelfDeadlockWarning {
       const attemptOfFirst = first(waiters())?.attempt
       for (const { joined, attempt } of waiters()) {
         if (clock.elapsedSince(joined) < SUSPICIOUS_AFTER) break
-        attempt?.warnOfSelfWait?.()
         attempt?.waitedLong?.(attemptOfFirst)
       }
       timer = clock.after(SUSPICIOUS_AFTER - blocked, check)

@@ -1,8 +1,8 @@
-import { isReadWriteLockChannel } from '../redis/names'
 import type { ChannelSource } from '../redis/subscriber'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
 import { queueMicrotask } from '../util/timers'
+import type { WaitTarget } from './admission'
 import { Cohort } from './cohort'
 
 /** A wait queue that listens to a channel. */
@@ -21,6 +21,8 @@ interface Channel {
   idleRounds: number
   /** How the waiters of this channel take turns with other processes. */
   readonly cohort: Cohort
+  /** The message that all owners have left, if the object has one. */
+  readonly allLeft: string | undefined
   /** When the last event of the channel came, by the monotonic clock. */
   lastHeard: number
   /** Callbacks for the moment when all messages that were published before have arrived. */
@@ -32,15 +34,19 @@ interface Channel {
 /** An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other clients release its lock. */
 const LINGER_ROUND = 500
 const PING_EVERY = 5_000
-/** The message on the channel of a read-write lock when the last reader leaves. A writer publishes another text. */
-const LAST_READER_LEFT = '0'
+
+type ChannelOf = Pick<WaitTarget, 'channel' | 'allLeft'>
 
 /**
  * The channels and their listeners. A channel has one subscription, however many listeners it has. The subscription ends
  * shortly after the last listener has left, so that a waiter that leaves never silences another one.
  */
 export class Subscriptions {
-  private readonly channels = new Map<string, Channel>()
+  /**
+   * A channel is here while a caller listens or has listened recently, or another client heard a release of this one. Its cohort
+   * lasts as long.
+   */
+  readonly channels = new Map<string, Channel>()
   /** A reconnect changes all subscriptions at once. */
   private readonly changes = new Slices()
   private idle = 0
@@ -52,10 +58,11 @@ export class Subscriptions {
     private readonly clock: Clock,
   ) {}
 
-  /** Listens to a channel until the returned function is called. */
-  listen(name: string, listener: ChannelListener): () => void {
+  /** Listens to the channel of an object until the returned function is called. */
+  listen(target: ChannelOf, listener: ChannelListener): () => void {
+    const name = target.channel
     let channel = this.channels.get(name)
-    if (!channel) channel = this.open(name)
+    if (!channel) channel = this.open(target)
     else if (channel.listeners.size === 0) this.idle--
     channel.listeners.add(listener)
     if (!channel.subscribed) {
@@ -93,16 +100,11 @@ export class Subscriptions {
     this.changes.run(() => this.wake(name))
   }
 
-  /** The cohort of a channel. Undefined if no caller listened recently, and no other client heard a release of this one. */
-  cohort(name: string): Cohort | undefined {
-    return this.channels.get(name)?.cohort
-  }
-
-  /** The same; creates the channel if needed, and keeps it for a while. */
-  keepCohort(name: string): Cohort {
-    let channel = this.channels.get(name)
+  /** The cohort of this object; creates the channel if needed, and keeps it for a while. */
+  keepCohort(target: ChannelOf): Cohort {
+    let channel = this.channels.get(target.channel)
     if (!channel) {
-      channel = this.open(name)
+      channel = this.open(target)
       this.becameIdle(channel)
     }
     channel.idleRounds = 0
@@ -119,8 +121,8 @@ export class Subscriptions {
   message(name: string, text: string): void {
     const channel = this.channels.get(name)
     if (!channel) return
-    const { cohort } = channel
-    cohort.hear(isReadWriteLockChannel(name) && text === LAST_READER_LEFT)
+    const { cohort, allLeft } = channel
+    cohort.hear(text === allLeft)
     this.wake(name, text)
     if (cohort.peerWasIn) this.stopLingering(name)
   }
@@ -152,12 +154,13 @@ export class Subscriptions {
     this.source.close()
   }
 
-  private open(name: string): Channel {
+  private open({ channel: name, allLeft }: ChannelOf): Channel {
     const channel = {
       listeners: new Set<ChannelListener>(),
       subscribed: false,
       idleRounds: 0,
       cohort: new Cohort(this.clock),
+      allLeft,
       lastHeard: Number.POSITIVE_INFINITY,
       caughtUp: [],
       catchingUp: false,

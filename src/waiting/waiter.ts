@@ -1,10 +1,16 @@
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
+import { classify, isShortage } from '../redis/errors'
+import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
 import type { Linked } from '../util/linked-list'
 import type { Attempt, Outcome } from './attempt'
 import { nameOf, notReplicated, unanswered, unavailable } from './wait-errors'
-import type { WaitQueueEnvironment, WaitTarget } from './wait-target'
+
+const RETRY_AFTER_TRANSIENT_ERROR = 200
+
+/** How many times in all a client tries to acquire while no replica acknowledges. */
+export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 
 /** The error of a waiter when an ancestor of its thread has acquired the lock. Its caller re-enters that hold instead. */
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
@@ -15,30 +21,35 @@ export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>
 
-/** The part of a queue that its rules use. */
-export interface WaitersOfLock {
-  readonly lock: WaitTarget
-  readonly environment: WaitQueueEnvironment
-  /** The waiters, in order. */
-  readonly waiters: Iterable<AnyWaiter>
-}
-
 /** A grant that the server did not answer to this waiter. */
 export function unasked(clock: Clock): GrantedReply<undefined> {
   const value = { granted: true, grant: undefined } as const
   return { value, sent: clock.now(), connectionBroke: false, acknowledged: true }
 }
 
+/** What the waiters of all queues of a client need. */
+export interface WaitSettings {
+  readonly clock: Clock
+  readonly clientId: string
+  /** How long a waiter still accepts the answer to a try in flight after its wait is over, in ms. */
+  readonly grace: number
+  readonly unavailableAfter: number
+  /** Knows whether the server is out of reach. */
+  readonly scripts: { readonly isServerAway: boolean }
+}
+
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {
-  readonly environment: WaitQueueEnvironment
+  readonly environment: WaitSettings
+  /** In order. */
+  readonly waiters: Iterable<AnyWaiter>
   /** Called once when the waiter is settled for any reason. */
   leave(waiter: AnyWaiter): void
   /** Called after `leave` if the queue awaited the answer to a try of the waiter. */
   leftDuringTry(): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
-  /** Whether the lock may become free without a message, because peers publish nothing when they release. */
+  /** Whether the lock may become free without a message. */
   readonly mayMissReleases: boolean
   /** The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue settles it. */
   awaitAnswer(waiter: AnyWaiter): void
@@ -55,11 +66,9 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   /** The wait is over, so the try in flight is the last. */
   lastTry: boolean
   /** The queue sent a try for it, and goes on when that is answered, or when the waiter leaves. */
-  isAwaited = false
-  /** Every message that was published before the waiter came has arrived. Later messages may grant it. */
-  isCaughtUp = false
+  private isAwaited = false
   /** How many grants in a row no replica acknowledged. */
-  unacknowledged = 0
+  private unacknowledged = 0
   /** The server may hold the lock for a try that was answered. */
   private mayHold = false
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
@@ -73,12 +82,12 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     readonly attempt: Attempt<Grant>,
     private readonly queue: WaiterQueue,
   ) {
-    const { clock, grace } = queue.environment
-    this.joined = clock.now()
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
     })
+    const { clock, grace } = queue.environment
+    this.joined = clock.now()
     const { waitTime, signal } = attempt
     this.lastTry = waitTime !== undefined && waitTime <= 0
     if (waitTime !== undefined)
@@ -107,21 +116,49 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
   /** Sends one try. With `giver` it takes over from that hold of this client. */
   startTry(giver: string | undefined): ScriptCall<Outcome<Grant>> {
     const { attempt } = this
+    this.isAwaited = true
     this.isSending = true
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
     this.isSending = false
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
     if (this.settled) {
       attempt.undo?.(call)
-      attempt.left?.(false)
+      attempt.ended?.(false)
     } else this.inFlight = call
     return call
   }
 
-  /** The try was answered. `mayHold`: the server may hold the lock for it, although the answer does not grant it. */
-  endTry(mayHold: boolean): void {
-    this.mayHold ||= mayHold
-    this.inFlight = undefined
+  /**
+   * Its try was answered. A grant that no replica acknowledged is tried again: the next try is idempotent, and it writes, so that
+   * the next WAIT has a write to wait for.
+   */
+  answered({ value, acknowledged, connectionBroke }: Reply<Outcome<Grant>>): void {
+    this.endTry(connectionBroke || (value.granted && !acknowledged))
+    if (!value.granted) this.unacknowledged = 0
+    else if (!acknowledged && (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry))
+      this.failUnreplicated()
+  }
+
+  /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
+  tryFailed(error: unknown, { mayHaveBeenApplied }: AnyScriptCall): number | undefined {
+    this.isAwaited = false
+    if (!(error instanceof RedisUnavailableError)) {
+      const isRefused = error instanceof RedisRefusedError
+      // A try that may have been applied may still be in flight. Then it stays the waiter's try in flight, so that the failing
+      // waiter releases what the try may be granted.
+      if (!isRefused || !mayHaveBeenApplied) this.endTry(!isRefused && !(error instanceof WrongTypeError))
+      this.fail(error)
+      return undefined
+    }
+    const { cause } = error
+    const isTransient = cause !== undefined && classify(cause) === 'transient'
+    if (isTransient && !isShortage(cause) && !this.lastTry) {
+      this.endTry(true)
+      return RETRY_AFTER_TRANSIENT_ERROR
+    }
+    this.fail(error)
+    if (!isTransient) this.failThoseOfSameWait(error)
+    return undefined
   }
 
   succeed(reply: GrantedReply<Grant>): void {
@@ -138,17 +175,32 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (this.settle(false)) this.reject(error)
   }
 
-  /** No replica acknowledged its tries. */
-  failUnreplicated(): void {
+  /** `mayHold`: the server may hold the lock for its try, although the answer does not grant it. */
+  private endTry(mayHold: boolean) {
+    this.isAwaited = false
+    this.mayHold ||= mayHold
+    this.inFlight = undefined
+  }
+
+  /** Fails the waiters behind it that have waited as long. They met the same silence, and must not wait through it again. */
+  private failThoseOfSameWait(error: unknown) {
+    const { environment, waiters } = this.queue
+    for (const waiter of [...waiters]) {
+      if (environment.clock.elapsedSince(waiter.joined) < environment.unavailableAfter) return
+      waiter.fail(error)
+    }
+  }
+
+  private failUnreplicated() {
     this.fail(notReplicated(nameOf(this.attempt), this.queue.environment.clientId, this.unacknowledged))
   }
 
   private waitIsOver() {
     const { attempt, inFlight, unacknowledged } = this
-    const { clock, clientId, grace, isServerAway } = this.queue.environment
+    const { clock, clientId, grace, scripts } = this.queue.environment
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
-    if (isServerAway || cause) return this.fail(unavailable(nameOf(attempt), clientId, cause))
+    if (scripts.isServerAway || cause) return this.fail(unavailable(nameOf(attempt), clientId, cause))
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
       // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true
@@ -167,7 +219,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     this.timer?.cancel()
     this.stopListening?.()
     if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
-    if (!this.isSending) this.attempt.left?.(granted)
+    if (!this.isSending) this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.leave(this)
     if (this.isAwaited) this.queue.leftDuringTry()

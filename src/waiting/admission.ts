@@ -1,0 +1,73 @@
+import type { Reply } from '../scripts/script-call'
+import type { Attempt, Outcome } from './attempt'
+import type { AnyWaiter } from './waiter'
+
+/** While no message can arrive, the first waiter tries again after this long, in ms. */
+const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
+
+/** The object for which a queue waits. The file of its primitive says all of this. */
+export interface WaitTarget {
+  /** Identifies its queue within the client. */
+  readonly lockId: string
+  readonly key: string
+  /** The locks whose holds keep the waiters of this one out. */
+  readonly lockIds: readonly string[]
+  readonly channel: string
+  /** Whether the processes take turns (cohort.ts). An object without a limit of owners needs no turns. */
+  readonly takesTurns: boolean
+  /** The message that says that all owners have left, where several may share the object and no message counts them. */
+  readonly allLeft?: string | undefined
+  /** How its waiters are admitted: called for each queue, so that the result may have a state. */
+  admission(): Admission
+}
+
+/** A queue of its own for waiters of the same object. */
+export function queueBeside(target: WaitTarget, id: string, channel = target.channel): WaitTarget {
+  const { lockId, key, lockIds, takesTurns, allLeft, admission } = target
+  return { lockId: `${lockId} ${id}`, key, lockIds, channel, takesTurns, allLeft, admission }
+}
+
+/** How the waiters of one queue are admitted to their object: who tries next, and when. */
+export interface Admission {
+  /** Several owners may enter together. So a single try does not wait for the round trips of the waiters before it. */
+  readonly shared: boolean
+  /**
+   * A try was answered, and others wait. Returns after how long the first of them tries without a message, in ms; below 0: there
+   * is no such time; 0 after a grant: at once. The answer may also grant some of them.
+   */
+  next(reply: Reply<Outcome<unknown>>, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number
+  /** How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without a message. */
+  longestSleep(isConfirmed: boolean): number
+  /** A message came. Without `message`: the subscription was confirmed or broke, or the object may be free. */
+  heard(message: string | undefined, waiters: Iterable<AnyWaiter>): void
+}
+
+/** One owner at a time: after a grant the next waiter waits for a release. */
+export class Exclusive implements Admission {
+  readonly shared: boolean = false
+
+  next({ value }: Reply<Outcome<unknown>>, { lease = -1 }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+    return value.granted ? lease : value.blockedFor
+  }
+
+  longestSleep(isConfirmed: boolean): number {
+    return isConfirmed ? Number.POSITIVE_INFINITY : RECHECK_WITHOUT_SUBSCRIPTION
+  }
+
+  heard(_message: string | undefined, _waiters: Iterable<AnyWaiter>): void {}
+}
+
+/** Several owners may enter together, one after the other: after a grant the next waiter tries at once. */
+export class Shared extends Exclusive {
+  override readonly shared = true
+
+  override next({ value }: Reply<Outcome<unknown>>, _a: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+    return value.granted ? 0 : value.blockedFor
+  }
+}
+
+const EXCLUSIVE = new Exclusive()
+const SHARED = new Shared()
+
+export const exclusive = (): Admission => EXCLUSIVE
+export const shared = (): Admission => SHARED

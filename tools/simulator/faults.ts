@@ -1,9 +1,12 @@
+import type { ClientLinks } from '../../packages/testing/src/simulation/connections'
 import { type Break, LATEST_COPY } from '../../packages/testing/src/simulation/socket'
 import type { Excuse } from './judge/history'
 import type { LiveClient, Stage } from './stage'
 
-/** Silence is found after 3 s, and a PING is given 3 s. Then the client connects again, and waits for a fence. */
-const FIND_SILENCE = 9_000
+/** A silent connection with commands in flight is closed within 10 s. Then the client connects again, and waits for a fence. */
+const FIND_SILENCE = 11_000
+/** A connection that broke is there again. */
+const CONNECT_AGAIN = 1_000
 /** Until a client has connected again, and its waiters have tried. */
 const RECONNECT = 3_000
 
@@ -27,15 +30,35 @@ function cut(how: Break): Inject {
       ['commands', 'messages'],
       ['acknowledged'],
     ] as const)
+    // Without a command in flight nothing shows that a connection is silent.
     const recovery =
-      how === 'silent' || how === 'half-open' ? FIND_SILENCE : how === 'late' ? LATEST_COPY : RECONNECT
-    // What nobody can fence stays as long as its lease.
-    stage.recorder.fault(`cut ${how}`, ['delay', 'errors', 'loss', 'order'], {
-      recovery: recovery + longestLease(stage),
-      clients: [client.name],
-    })
-    for (const each of which) links[each]?.break(how)
+      how === 'silent' || how === 'half-open'
+        ? FIND_SILENCE + longestLease(stage)
+        : CONNECT_AGAIN + (how === 'late' ? LATEST_COPY : 0)
+    const breakNow = () => {
+      // What the connection had sent is fenced. Where the server refuses that, it stays as long as its lease: `no fence`.
+      stage.recorder.fault(`cut ${how}`, ['delay', 'errors', 'loss', 'order'], {
+        recovery,
+        clients: [client.name],
+      })
+      for (const each of which) links[each]?.break(how)
+    }
+    if (random.choose(2) === 0) breakNow()
+    else whenInFlight(stage, client, links, breakNow)
   }
+}
+
+/** A moment at which a command of this connection is under way: there a cut can do most. */
+function whenInFlight(
+  stage: Stage,
+  client: LiveClient,
+  { commands }: Pick<ClientLinks, 'commands'>,
+  then: () => void,
+  tries = 60,
+) {
+  if (!client.isAlive) return
+  if (!commands.isIdle || tries === 0) then()
+  else stage.world.in(0.7, undefined, () => whenInFlight(stage, client, { commands }, then, tries - 1))
 }
 
 const longestLease = ({ settings }: Stage) => Math.max(settings.watchdogTimeout, ...settings.leases)
@@ -172,8 +195,7 @@ function suspend(stage: Stage, random: Chooser) {
   const ms = random.pick([5, 50, 500, 1_500, 4_000, 40_000])
   const asleep = random.choose(2) === 1
   stage.recorder.fault('suspend', ['delay', 'loss', 'errors', 'order'], {
-    lasts: ms,
-    recovery: FIND_SILENCE + longestLease(stage),
+    ...{ lasts: ms, recovery: FIND_SILENCE, clients: [client.name] },
   })
   stage.recorder.client(client.name, 'suspended')
   client.process.suspend(ms, asleep)
@@ -183,7 +205,8 @@ function suspend(stage: Stage, random: Chooser) {
 function kill(stage: Stage, random: Chooser) {
   const clients = living(stage)
   const client = random.pick(clients)
-  stage.recorder.fault('kill', ['delay', 'order'], { recovery: longestLease(stage) + FIND_SILENCE })
+  // What it held is not free before its lease ends, and its fair places lapse.
+  stage.recorder.fault('kill', ['delay', 'order'], { recovery: 0, clients: [client.name] })
   stage.kill(client)
   stage.world.in(100, undefined, () => {
     stage.replace().catch(() => {})
@@ -229,7 +252,7 @@ function failover(stage: Stage, random: Chooser) {
     // Only what a replica has acknowledged survives, and only acquisitions and renewals wait for that.
     stage.recorder.fault('failover', ['delay', 'errors', 'loss', 'order'], {
       recovery: RECONNECT + longestLease(stage),
-      server: server.name,
+      ...{ server: server.name, rewinds: true },
     })
     server.failOver()
   })

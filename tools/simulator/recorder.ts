@@ -65,6 +65,7 @@ export class Recorder {
       names?: readonly string[]
       server?: string
       forgets?: true
+      rewinds?: true
     },
   ): void {
     const { lasts = 0, recovery, ...rest } = touched

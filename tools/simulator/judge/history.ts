@@ -167,6 +167,8 @@ export interface FaultInjected extends At {
   readonly server?: string
   /** The server has none of its keys any more from here on. */
   readonly forgets?: true
+  /** The server has its keys as they were some ms before. */
+  readonly rewinds?: true
   /** Which names it touches; all where absent. */
   readonly names?: readonly string[]
   readonly excuses: readonly Excuse[]

@@ -2,9 +2,11 @@ import type { History } from './history'
 import { Reading } from './reading'
 import { judgeAnswers, judgeRunOnce } from './rules/answers'
 import { judgeExclusion } from './rules/exclusion'
+import { judgeLatches } from './rules/latch'
 import { judgeLeftovers } from './rules/leftovers'
 import { judgeLosses } from './rules/losses'
-import { judgeFairPlaces, judgeLocalOrder } from './rules/order'
+import { judgeArrivals, judgeFairPlaces, judgeLocalOrder } from './rules/order'
+import { judgeOwners } from './rules/owners'
 import { judgePermits } from './rules/permits'
 import { judgeTokens } from './rules/tokens'
 import { judgeWaiting } from './rules/waiting'
@@ -13,6 +15,7 @@ import type { Violation } from './violation'
 
 const RULES: readonly ((reading: Reading) => Violation[])[] = [
   ...[judgeExclusion, judgeTokens, judgePermits, judgeWaiting, judgeLocalOrder, judgeFairPlaces],
+  ...[judgeArrivals, judgeOwners, judgeLatches],
   ...[judgeLosses, judgeAnswers, judgeRunOnce, judgeLeftovers, checkSequentially],
 ]
 

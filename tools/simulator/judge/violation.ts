@@ -2,8 +2,10 @@ import type { Time } from './history'
 
 export type Rule =
   | 'exclusion'
+  | 'owners'
   | 'token'
   | 'permits'
+  | 'latch'
   | 'asleep'
   | 'unanswered'
   | 'local-order'

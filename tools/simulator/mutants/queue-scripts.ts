@@ -34,8 +34,8 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     ['fair'],
     'fair-no-place',
     'E2',
-    'a waiter of a fair lock gets no place in the list',
-    "redis.call('rpush', KEYS[2], ARGV[1])",
+    'a waiter of a fair lock gets no place',
+    "redis.call('rpush', KEYS[2], ARGV[1])\n  redis.call('zadd', KEYS[3], latest, ARGV[1])",
     '',
   ),
   lua(

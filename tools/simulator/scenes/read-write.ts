@@ -21,7 +21,10 @@ export const readWrite: Scene = {
           const reads = own.weigh([1, 1]) === 0
           const object: SimulatedObject = { kind: reads ? 'read' : 'write', name }
           const stepsDown = !reads && own.happens(0.2)
+          // Readers with different leases are inside together for a while.
+          const length = reads ? own.pick([undefined, undefined, 30, 100, 400]) : undefined
           await lockSection(caller, object, reads ? lock.readLock() : lock.writeLock(), {
+            ...(length === undefined ? {} : { way: { length } }),
             ...(stepsDown ? { stepsDownTo: { object: { kind: 'read', name }, lock: lock.readLock() } } : {}),
           })
           await caller.sleep(own.pick([0, 1, 5]))

@@ -42,7 +42,7 @@ export function bound(reading: Reading, { object }: Called): number {
     case 'fair':
     case 'non-reentrant-fair':
       // The lock goes to the head only. A head that died keeps its place for its allowance, one after the other.
-      return woken + 2 * FAIR_REFRESH + deadPlaces(reading, object.name) * FAIR_DEAD_PLACE
+      return woken + deadPlaces(reading, object.name) * FAIR_DEAD_PLACE
     case 'multi':
       return woken * (object.members?.length ?? 1) + MULTI_ROUNDS * MULTI_ROUND
     case 'red':
@@ -55,16 +55,15 @@ export function bound(reading: Reading, { object }: Called): number {
 const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
   3 * latency + drift * Math.max(watchdogTimeout, longestLease)
 
-/** Callers of killed clients that waited for it: each may have left a place. */
-function deadPlaces({ calls, killedAt }: Reading, name: string): number {
+/** Callers of killed or suspended clients that waited for it: each may have left a place that lapses. */
+function deadPlaces(reading: Reading, name: string): number {
   let dead = 0
-  for (const { called, end } of calls.values())
-    if (
-      called.object.name === name &&
-      called.operation === 'acquire' &&
-      end === undefined &&
-      killedAt.has(called.client)
-    )
-      dead++
+  for (const { called, begin, end } of reading.calls.values()) {
+    if (called.object.name !== name || called.operation !== 'acquire') continue
+    const { client } = called
+    const isDead = end === undefined && reading.killedAt.has(client)
+    const to = end === undefined ? reading.lastTime : reading.timeOf(end)
+    if (isDead || !reading.ran(client, reading.timeOf(begin), to)) dead++
+  }
   return dead
 }

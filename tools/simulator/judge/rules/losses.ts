@@ -9,8 +9,9 @@ export function judgeLosses(reading: Reading): Violation[] {
 
 /** The key ran out on the server while its owner still believed that it is inside (guarantee 5). */
 function noticedLate(reading: Reading): Violation[] {
-  const byField = new Map<string, Hold>()
-  for (const hold of reading.holds) for (const field of hold.fields) byField.set(field, hold)
+  const byField = new Map<string, Hold[]>()
+  for (const hold of reading.holds)
+    for (const field of hold.fields) byField.set(field, [...(byField.get(field) ?? []), hold])
   const violations: Violation[] = []
   for (const [name, facts] of reading.keys) {
     let before: readonly string[] = []
@@ -18,8 +19,10 @@ function noticedLate(reading: Reading): Violation[] {
       const gone = event.expired ? before.filter((owner) => !event.owners.includes(owner)) : []
       before = event.owners
       for (const field of gone) {
-        const hold = byField.get(field)
-        if (!hold || hold.enteredAt > index || (hold.leftAt ?? Number.POSITIVE_INFINITY) <= index) continue
+        const isInside = ({ enteredAt, leftAt = Number.POSITIVE_INFINITY }: Hold) =>
+          enteredAt < index && leftAt > index
+        const hold = byField.get(field)?.find(isInside)
+        if (!hold) continue
         const { client } = hold.call
         if (reading.javaClients.has(client) || hold.suspendedAt !== undefined) continue
         const from = reading.timeOf(hold.calledAt)

@@ -2,7 +2,7 @@ import type { KeyChanged, ObjectKind } from '../history'
 import type { Call, Reading } from '../reading'
 import type { Violation } from '../violation'
 
-const FAIR: readonly ObjectKind[] = ['fair', 'non-reentrant-fair']
+export const FAIR: readonly ObjectKind[] = ['fair', 'non-reentrant-fair']
 /** Readers enter together, callers of a latch too, and unions have an order of their members instead. */
 const WITHOUT_QUEUE: readonly ObjectKind[] = ['read', 'latch', 'multi', 'red', 'run-once']
 
@@ -18,10 +18,28 @@ export function judgeLocalOrder(reading: Reading): Violation[] {
     const key = `${client} ${object.kind} ${object.name}`
     queues.set(key, [...(queues.get(key) ?? []), call])
   }
-  return [...queues.values()].flatMap((queue) => overtakenIn(reading, queue))
+  return [...queues.values()].flatMap((queue) => overtakenIn(reading, queue, 'local-order'))
 }
 
-function overtakenIn(reading: Reading, queue: readonly Call[]): Violation[] {
+/** Whoever asked for a fair lock so much earlier that its place was taken comes in first, whatever the queue on the server says. */
+export function judgeArrivals(reading: Reading): Violation[] {
+  const queues = new Map<string, Call[]>()
+  for (const call of reading.calls.values()) {
+    const { operation, wait, object, client } = call.called
+    if (operation !== 'acquire' || wait === 0 || !FAIR.includes(object.kind)) continue
+    if (reading.javaClients.has(client) || (call.hold && call.hold.id !== call.called.id)) continue
+    queues.set(object.name, [...(queues.get(object.name) ?? []), call])
+  }
+  const gap = 3 * reading.history.limits.latency
+  return [...queues.values()].flatMap((queue) => overtakenIn(reading, queue, 'fair-order', gap))
+}
+
+function overtakenIn(
+  reading: Reading,
+  queue: readonly Call[],
+  rule: 'local-order' | 'fair-order',
+  gap = 0,
+): Violation[] {
   const violations: Violation[] = []
   let waiting: Call[] = []
   const byBegin = [...queue].sort((a, b) => a.begin - b.begin)
@@ -37,9 +55,11 @@ function overtakenIn(reading: Reading, queue: readonly Call[]): Violation[] {
     for (const other of waiting) {
       if (other.begin >= call.begin || !other.returned?.ok || other.end! <= call.end! || other === mayPass)
         continue
+      if (reading.timeOf(call.begin) - reading.timeOf(other.begin) < gap) continue
       if (reading.faults.excuses('order', { client, name: object.name }, from, to)) continue
+      if (rule === 'fair-order' && isExcused(reading, other, other.begin, call.end!)) continue
       violations.push({
-        ...{ rule: 'local-order', at: to, name: object.name, events: [other.begin, call.begin, call.end!] },
+        ...{ rule, at: to, name: object.name, events: [other.begin, call.begin, call.end!] },
         what: `${client}/${call.called.caller} came into ${object.name} before ${other.called.caller}, which asked earlier`,
       })
       break

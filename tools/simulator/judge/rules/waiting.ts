@@ -1,8 +1,10 @@
-import type { KeyChanged, ObjectKind, Time } from '../history'
+import type { Touched } from '../faults'
+import type { Called, KeyChanged, ObjectKind, Time } from '../history'
 import { type Side, sidesOf } from '../holds'
 import type { Call, Reading } from '../reading'
 import { ms, type Violation } from '../violation'
 import { bound } from './bounds'
+import { FAIR } from './order'
 
 /**
  * No waiter sleeps before a free object: while it is free for it on the server, with no fault that excuses a delay, its own
@@ -48,13 +50,18 @@ function longestBeforeFree(reading: Reading, call: Call): Asleep | undefined {
     if (free.to - free.from <= most) continue
     // Only the time that no fault and no absence excuses counts.
     for (const quiet of awake(reading, called.client, free)) {
-      const names = called.object.kind === 'multi' ? undefined : called.object.name
-      const touched = names === undefined ? { client: called.client } : { client: called.client, name: names }
+      const touched = touchedBy(called)
       if (reading.faults.longestQuiet('delay', touched, quiet.from, quiet.to) > most)
         return { ...quiet, bound: most }
     }
   }
   return undefined
+}
+
+function touchedBy({ object: { kind, name }, client }: Called): Touched {
+  if (kind === 'multi') return { client }
+  // The lock waits for the client at the head of its queue.
+  return FAIR.includes(kind) ? { name } : { client, name }
 }
 
 /** Callers of one process are served in their order, so a large request blocks those behind it. */
@@ -119,7 +126,7 @@ function isFree({ owners, value }: KeyChanged, kind: ObjectKind, side: Side, uni
   return owners.length === 0
 }
 
-function awake(reading: Reading, client: string, { from, to }: Span): Span[] {
+export function awake(reading: Reading, client: string, { from, to }: Span): Span[] {
   const spans: Span[] = []
   let since = from
   for (const absence of reading.absencesOf(client)) {

@@ -1,0 +1,62 @@
+import type { KeyChanged, SimulatedObject } from '../history'
+import type { Reading } from '../reading'
+import type { Violation } from '../violation'
+
+interface Request {
+  readonly units: number
+  readonly begin: number
+  readonly end: number
+  isUsed: boolean
+}
+
+/** Each change of a latch is that of one call in flight, and of no other one: none counts down twice. */
+export function judgeLatches(reading: Reading): Violation[] {
+  return reading.history.objects
+    .filter(({ kind }) => kind === 'latch')
+    .flatMap((object) => unexplained(reading, object))
+}
+
+function unexplained(reading: Reading, { name }: SimulatedObject): Violation[] {
+  const downs = requests(reading, name, 'count-down')
+  const sets = requests(reading, name, 'set')
+  const broken = reading.faults.all.find(
+    ({ excuses, names, rewinds }) =>
+      rewinds || (excuses.includes('data') && (!names || names.includes(name))),
+  )
+  let before = 0
+  for (const { event, index } of reading.keys.get(name) ?? []) {
+    if (broken && event.at >= broken.at) break
+    const value = event.value ?? 0
+    const isSet = value > before
+    const isExplained = isSet ? take(sets, index, value) : value === before || take(downs, index, 1)
+    if (!isExplained) return [violation(name, event, index, before)]
+    before = value
+  }
+  return []
+}
+
+function violation(name: string, { at, value = 0 }: KeyChanged, index: number, before: number): Violation {
+  const what = `${name} went from ${before} to ${value}, and no call in flight that had not taken effect before asked for it`
+  return { rule: 'latch', at, name, what, events: [index] }
+}
+
+function requests({ calls }: Reading, name: string, operation: 'count-down' | 'set'): Request[] {
+  const found: Request[] = []
+  for (const { called, begin, end, failed, returned } of calls.values()) {
+    if (called.object.name !== name || called.operation !== operation || returned?.ok === false) continue
+    const isOver = end !== undefined && !failed?.mayBeApplied
+    const last = isOver ? end : Number.POSITIVE_INFINITY
+    found.push({ units: called.units ?? 1, begin, end: last, isUsed: false })
+  }
+  return found
+}
+
+/** Of those that may have done it the one that ends first: so the others stay for what comes later. */
+function take(requests: readonly Request[], index: number, units: number): boolean {
+  let first: Request | undefined
+  for (const request of requests)
+    if (!request.isUsed && request.units === units && request.begin < index && request.end > index)
+      if (!first || request.end < first.end) first = request
+  if (first) first.isUsed = true
+  return first !== undefined
+}

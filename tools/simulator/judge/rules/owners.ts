@@ -1,0 +1,182 @@
+import type { KeyChanged, SimulatedObject, Time } from '../history'
+import type { Hold } from '../holds'
+import type { Reading } from '../reading'
+import { ms, type Violation } from '../violation'
+import { awake } from './waiting'
+
+type Fact = { readonly event: KeyChanged; readonly index: number }
+
+/** For how long a key may have an owner that no caller is, with no fault: a release is sent again after half a second. */
+const UNOWNED = 800
+
+/**
+ * What the keys of locks say about their owners, whatever the callers were told: one owner at a time, none that comes back after the
+ * server took it out, and none that no caller is, which waiters would wait for (guarantees 1, 4 and 6).
+ */
+export function judgeOwners(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  const fields = new Fields(reading)
+  for (const [name, isShared] of locksOf(reading.history.objects))
+    for (const facts of byServer(reading.keys.get(name) ?? []))
+      violations.push(
+        ...together(name, isShared, facts),
+        ...cameBack(reading, name, facts, fields),
+        ...unowned(reading, name, facts, fields),
+      )
+  return violations
+}
+
+/** Each name that locks have, and whether readers share it. */
+function locksOf(objects: readonly SimulatedObject[]): Map<string, boolean> {
+  const locks = new Map<string, boolean>()
+  for (const { kind, name, members } of objects)
+    if (members) for (const [each, isShared] of locksOf(members)) locks.set(each, isShared)
+    else if (kind !== 'semaphore' && kind !== 'permits' && kind !== 'latch' && kind !== 'run-once')
+      locks.set(name, kind === 'read' || kind === 'write')
+  return locks
+}
+
+function byServer(facts: readonly Fact[]): Iterable<readonly Fact[]> {
+  const groups = new Map<string | undefined, Fact[]>()
+  for (const fact of facts) {
+    const group = groups.get(fact.event.server)
+    if (group) group.push(fact)
+    else groups.set(fact.event.server, [fact])
+  }
+  return groups.values()
+}
+
+/** Which holds had a field, and which client. */
+class Fields {
+  private readonly holds = new Map<string, Hold[]>()
+  private readonly clients = new Map<string, string>()
+
+  constructor({ holds, calls }: Reading) {
+    for (const hold of holds)
+      for (const field of hold.fields) this.holds.set(field, [...(this.holds.get(field) ?? []), hold])
+    for (const { called, returned } of calls.values())
+      for (const field of returned?.owners ?? []) this.clients.set(clientIdOf(field), called.client)
+  }
+
+  holdsOf(field: string): readonly Hold[] {
+    return this.holds.get(field) ?? []
+  }
+
+  clientOf(field: string): string | undefined {
+    return this.clients.get(clientIdOf(field))
+  }
+}
+
+const clientIdOf = (field: string) => field.split(':')[0]!
+
+function together(name: string, isShared: boolean, facts: readonly Fact[]): Violation[] {
+  for (const { event, index } of facts) {
+    const owners = isShared ? event.owners.filter((owner) => owner.endsWith(':write')) : event.owners
+    if (owners.length < 2) continue
+    const what = `${name} has the owners ${owners.join(' and ')} at once`
+    return [{ rule: 'owners', at: event.at, name, what, events: [index] }]
+  }
+  return []
+}
+
+/** A renewal made a hold again that the server had taken out. */
+function cameBack(reading: Reading, name: string, facts: readonly Fact[], fields: Fields): Violation[] {
+  const goneAt = new Map<string, Time>()
+  let before: readonly string[] = []
+  for (const { event, index } of facts) {
+    for (const field of before) if (!event.owners.includes(field)) goneAt.set(field, event.at)
+    for (const field of event.owners) {
+      const gone = goneAt.get(field)
+      goneAt.delete(field)
+      if (gone === undefined) continue
+      const hold = fields
+        .holdsOf(field)
+        .find(({ enteredAt, leftAt }) => enteredAt < index && (leftAt === undefined || leftAt > index))
+      if (!hold || isAcquiring(reading, hold, index) || hasNewServer(reading, gone, event.at)) continue
+      const what = `${hold.owner} (${field}) has ${name} again ${ms(event.at - gone)} after it was taken out, and did not ask for it`
+      return [{ rule: 'owners', at: event.at, name, what, events: [hold.enteredAt, index] }]
+    }
+    before = event.owners
+  }
+  return []
+}
+
+function isAcquiring({ calls }: Reading, { call }: Hold, index: number): boolean {
+  for (const { called, begin, end } of calls.values())
+    if (
+      called.operation === 'acquire' &&
+      called.client === call.client &&
+      called.caller === call.caller &&
+      begin < index &&
+      (end ?? index) >= index
+    )
+      return true
+  return false
+}
+
+const hasNewServer = ({ faults }: Reading, from: Time, to: Time) =>
+  faults.all.some(({ rewinds, at }) => rewinds && at >= from && at <= to)
+
+/** A caller waits for its own first copy, or others wait for what a caller gave up or released. */
+function unowned(reading: Reading, name: string, facts: readonly Fact[], fields: Fields): Violation[] {
+  const since = new Map<string, number>()
+  const violations: Violation[] = []
+  const judge = (field: string, from: number, to: number) => {
+    const found = longestUnowned(reading, name, field, from, to, fields)
+    if (!found) return
+    const what = `${name} has the owner ${field} for ${ms(found.to - found.from)}, and no caller holds it`
+    violations.push({ rule: 'owners', at: found.to, name, what, events: [from, to] })
+  }
+  for (const { event, index } of facts) {
+    for (const [field, from] of since)
+      if (!event.owners.includes(field)) {
+        since.delete(field)
+        judge(field, from, index)
+      }
+    for (const field of event.owners) if (!since.has(field)) since.set(field, index)
+  }
+  for (const [field, from] of since) judge(field, from, reading.history.events.length - 1)
+  return violations
+}
+
+function longestUnowned(
+  reading: Reading,
+  name: string,
+  field: string,
+  fromIndex: number,
+  toIndex: number,
+  fields: Fields,
+): { from: Time; to: Time } | undefined {
+  const client = fields.clientOf(field)
+  if (client === undefined || reading.javaClients.has(client)) return undefined
+  // A hold of several members does not say what its owner is on each of them.
+  const isMember = reading.history.objects.some(({ members }) => members?.some((each) => each.name === name))
+  if (isMember && fields.holdsOf(field).length === 0) return undefined
+  const ended = Math.min(
+    ...[reading.killedAt.get(client), reading.closedAt.get(client), toIndex].filter((at) => at !== undefined),
+  )
+  let from = fromIndex
+  const spans: [number, number][] = []
+  for (const hold of fields.holdsOf(field)) {
+    if (hold.enteredAt >= ended || lastOf(hold) <= fromIndex) continue
+    spans.push([from, hold.enteredAt])
+    from = lastOf(hold)
+  }
+  spans.push([from, ended])
+  for (const [begin, end] of spans) {
+    if (end <= begin) continue
+    const span = { from: reading.timeOf(begin), to: reading.timeOf(end) }
+    if (span.to - span.from <= UNOWNED) continue
+    for (const quiet of awake(reading, client, span))
+      if (reading.faults.longestQuiet('delay', { client, name }, quiet.from, quiet.to) > UNOWNED) return quiet
+  }
+  return undefined
+}
+
+/** What was told ends on the server with its lease. */
+function lastOf({ ending, releasedAt = 0, toldAt = 0, leftAt }: Hold): number {
+  if (leftAt === undefined || ending !== 'released') return Number.POSITIVE_INFINITY
+  // The releases of inner levels are earlier.
+  const last = Math.max(releasedAt, toldAt)
+  return last > leftAt ? last : Number.POSITIVE_INFINITY
+}

@@ -64,7 +64,9 @@ export class Client implements Context {
   readonly server: KnownServer
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
-  private state: 'open' | 'closing' | 'closed' = 'open'
+  private readonly closer = new AbortController()
+  readonly closing = this.closer.signal
+  private isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
   static async connect(given: RedissonOptions, internals: ClientInternals = {}): Promise<Client> {
@@ -163,11 +165,11 @@ export class Client implements Context {
   }
 
   assertOpen(): void {
-    if (this.state !== 'open') throw this.shutdownError()
+    if (this.closing.aborted) throw this.shutdownError()
   }
 
   assertNotClosed(): void {
-    if (this.state === 'closed') throw this.shutdownError()
+    if (this.isClosed) throw this.shutdownError()
   }
 
   holds(): HeldLock[] {
@@ -204,15 +206,15 @@ export class Client implements Context {
   }
 
   async shutdown(timeout: number): Promise<void> {
-    this.state = 'closing'
     const error = this.shutdownError()
+    this.closer.abort(error)
     this.queues.close(error)
     for (const lease of this.leases.live.all()) lease.refuseEntry()
     await Promise.all([
       withTimeout(this.letGo(), timeout, this.clock, () => {}),
       withTimeout(this.settled(), SETTLED_WITHIN, this.clock, () => {}),
     ])
-    this.state = 'closed'
+    this.isClosed = true
     this.leases.stop()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
     this.scripts.close(error)
@@ -221,7 +223,7 @@ export class Client implements Context {
   }
 
   private replicasCutOff() {
-    if (this.renewalsAcknowledged && this.state !== 'closed') this.leases.countFromReplicas()
+    if (this.renewalsAcknowledged && !this.isClosed) this.leases.countFromReplicas()
   }
 
   /** False where the lease is too short: renewals that wait for silent replicas would come too late. */

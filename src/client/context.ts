@@ -32,6 +32,8 @@ export interface Context {
   readonly grace: number
   /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
   untilReleased<T>(section: () => Promise<T>): Promise<T>
+  /** Aborts with RedissonShutdownError when shutdown() is called. */
+  readonly closing: AbortSignal
   /** Throws RedissonShutdownError once shutdown() has been called. */
   assertOpen(): void
   /** Throws RedissonShutdownError once shutdown() has finished. */

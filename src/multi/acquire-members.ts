@@ -1,6 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { type LockMember, RedisUnavailableError } from '../api/errors'
-import { onAbort } from '../util/abort'
+import { withEither } from '../util/abort'
+import type { Context } from '../client/context'
 import type { Moment } from '../util/clock'
 import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'
@@ -73,7 +74,7 @@ export async function acquireMembers(
       : await tryInOrder(group, options, first, wait)
     const parts = answers.flatMap((answer) => (answer.kind === 'granted' ? [answer.part] : []))
     const valid = parts.filter(({ hold }) => hold.isHeld)
-    if (valid.length >= needed && !signal?.aborted) {
+    if (valid.length >= needed && !signal?.aborted && !context.closing.aborted) {
       const hold = new MembersHold(group, valid, validFor === undefined ? undefined : { since, ms: validFor })
       if (hold.isHeld) {
         if (valid.length < parts.length) void releaseParts(without(parts, valid), clock)
@@ -103,16 +104,16 @@ export async function acquireMembers(
     // All processes wait for the same member, so that its next holder finds the other members free.
     const blocker = taken[rounds % taken.length]
     first = blocker && (await waitFor(blocker))
-    if (!first && isRefused && wait.isOver) {
-      signal?.throwIfAborted()
-      return undefined
-    }
+    if (!first && isRefused && wait.isOver) return undefined
   }
 
   async function waitFor(member: Member): Promise<Part | undefined> {
     const most = spare === 0 ? wait.left : Math.min(wait.left, LONGEST_WAIT_FOR_SPARE * atRandom())
-    const answer = await tryMember(member, most, options)
-    return answer.kind === 'granted' ? answer.part : undefined
+    const answer = await waitForMember(context, member, most, options)
+    if (answer.kind === 'granted') return answer.part
+    signal?.throwIfAborted()
+    context.assertOpen()
+    return undefined
   }
 }
 
@@ -129,15 +130,23 @@ async function tryAtOnce(
     )
   if (bound === undefined) return await tryAll(options)
   const limit = new AbortController()
-  const stop = signal && onAbort(signal, () => limit.abort(signal.reason))
-  if (signal?.aborted) limit.abort(signal.reason)
   const timer = context.clock.after(bound, () => limit.abort(unanswered(bound)))
   try {
-    return await tryAll({ ...options, signal: limit.signal })
+    return await withEither(limit.signal, signal, (either) => tryAll({ ...options, signal: either }))
   } finally {
     timer.cancel()
-    stop?.()
   }
+}
+
+/** The member may belong to another client. Its queue does not know when the client of the multi lock shuts down. */
+function waitForMember(
+  { closing }: Context,
+  member: Member,
+  waitTime: number,
+  options: AcquireArguments,
+): Promise<Answer> {
+  if (waitTime <= 0) return tryMember(member, waitTime, options)
+  return withEither(closing, options.signal, (signal) => tryMember(member, waitTime, { ...options, signal }))
 }
 
 /**
@@ -160,7 +169,7 @@ async function tryInOrder(
   for (const [index, member] of members.entries()) {
     if (index === from) continue
     const waitTime = index > from && !wait.isOneTry ? Math.min(mayWait.left, wait.left) : 0
-    const answer = await tryMember(member, waitTime, options)
+    const answer = await waitForMember(context, member, waitTime, options)
     answers.push(answer)
     if (answer.kind !== 'granted') break
   }

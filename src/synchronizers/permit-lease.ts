@@ -88,7 +88,8 @@ export class PermitLease extends Lease {
     context.leases.update(this)
     try {
       const { value: isInUse, acknowledged } = await update(lease)
-      if (this.state !== 'held') return isInUse
+      // A permit that was lost meanwhile is being released.
+      if (this.state !== 'held') return isInUse && this.state === 'released'
       if (!isInUse) {
         this.lose('gone')
         return false
@@ -125,7 +126,10 @@ export class PermitLease extends Lease {
   lose(reason: LossReason): void {
     if (this.state !== 'held') return
     const { context, target } = this.scripts.semaphore
+    const { longest, term } = this.book
     context.leases.end(this)
+    // A command that set a longer lease may have been applied, and its answer has not arrived.
+    if (reason === 'lease' && longest > term.lasts) this.releaseOrphan(context.clock.now())
     const error = this.notHeld(
       reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.book.term.lasts} ms ran out`,
     )
@@ -155,12 +159,14 @@ export class PermitLease extends Lease {
       if (state !== 'released' && !(state === 'absent' && connectionBroke))
         throw this.notHeld('the server no longer knows it')
     } catch (error) {
-      if (error instanceof RedisUnavailableError) {
-        // A command that set a longer lease may have been applied without an answer.
-        context.orphans.hold(this.scripts.orphan([this.id], this.book.longest), began)
-      }
+      if (error instanceof RedisUnavailableError) this.releaseOrphan(began)
       throw error
     }
+  }
+
+  private releaseOrphan(since: Moment): void {
+    const { scripts, id, book } = this
+    scripts.semaphore.context.orphans.hold(scripts.orphan([id], book.longest), since)
   }
 
   /** It was released by its id. */

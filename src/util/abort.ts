@@ -41,3 +41,22 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefin
     work.then(resolve, reject).finally(stop)
   })
 }
+
+/** Runs the work with a signal that aborts as soon as one of these does. It leaves no listener behind. */
+export async function withEither<T>(
+  one: AbortSignal,
+  other: AbortSignal | undefined,
+  work: (either: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (!other) return await work(one)
+  const either = new AbortController()
+  const stops = [one, other].map((signal) => {
+    if (signal.aborted) either.abort(signal.reason)
+    return onAbort(signal, () => either.abort(signal.reason))
+  })
+  try {
+    return await work(either.signal)
+  } finally {
+    for (const stop of stops) stop()
+  }
+}

@@ -1,11 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
-import type { Redisson, RLock } from '../../src/index'
+import type { Redisson, RLock, RMultiLock } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
@@ -187,6 +188,29 @@ describe('Several locks as one', () => {
       for (const client of clients.slice(1)) expect(await client.getLock(name).isLocked()).to.equal(false)
       clients[0] = await createRedisson({ redis: servers[0]!.url })
       await clients[0]!.getLock(name).forceUnlock()
+    }
+  })
+
+  it('shutdown() rejects a caller that waits for a member of another client, and nothing stays held (V46)', async () => {
+    const holder = await createRedisson({ redis: servers[1]!.url })
+    const member = () => clients[1]!.getLock(name)
+    const waits: [string, (first: Redisson) => RMultiLock][] = [
+      ['for its only member', (first) => first.getMultiLock(member())],
+      ['beside a member of its own', (first) => first.getMultiLock(first.getLock(`${name}:0`), member())],
+      ['in another multi lock', (first) => first.getMultiLock(clients[1]!.getMultiLock(member()))],
+      ['as a RedLock', (first) => first.getRedLock(member())],
+    ]
+    for (const [title, lockOf] of waits) {
+      const busy = await holder.getLock(name).acquire()
+      const first = await createRedisson({ redis: servers[0]!.url })
+      const lock = lockOf(first)
+      const waiting = rejection(lock.lock())
+      await asleep(clients[1]!, `lock ${name}`)
+      await first.shutdown()
+      expect(await waiting, title).to.include({ code: 'REDISSON_SHUTDOWN' })
+      expect(clients[1]!.stats(), title).to.include({ waiting: 0, held: 0 })
+      await busy.unlock()
+      expect(await member().isLocked(), title).to.equal(false)
     }
   })
 

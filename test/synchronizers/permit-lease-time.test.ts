@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../src/client/client'
 import { PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/index'
+import { timeoutsKey } from '../../src/synchronizers/expirable-permit-scripts'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { waitUntil } from '../kit/servers/index'
@@ -205,5 +206,27 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
       isCut = false
       const redis = await openRedis()
       await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
+    })
+
+  for (const [how, answerOf] of [
+    ['comes too late', (late: Promise<void>) => late],
+    ['is lost with the connection', () => Promise.reject(new Error('Connection is closed.'))],
+  ] as const)
+    it(`A permit whose updateLeaseTime() was applied, and whose answer ${how}, is free when its older lease is over (V47)`, async () => {
+      const late = latch()
+      const transport = tapped(async (sent) => {
+        const answer = await sent.pass()
+        if (sent.name === 'permit-expirable-semaphore/update-lease-time') await answerOf(late.opened)
+        return answer
+      })
+      const { name, semaphore } = await newSemaphore({ transport, unavailableAfter: 100 })
+      const permit = await semaphore.acquirePermit({ leaseTime: 800 })
+      const update = semaphore.updateLeaseTime(permit.id, 3_600_000).catch((error) => error)
+      const redis = await openRedis()
+      await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
+      expect(permit.isHeld).to.equal(false)
+      late.open()
+      expect(await update).to.not.equal(true)
+      expect(await redis.zcard(timeoutsKey(name))).to.equal(0)
     })
 })

@@ -27,6 +27,8 @@ import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
 import { quote } from './util/quote'
 
 const SHUTDOWN_TIMEOUT = 2_000
+/** In a template string, a missing part becomes the word `undefined`. */
+const MISSING = /(?<![\p{L}\p{N}_])undefined(?![\p{L}\p{N}_])|\[object \w+\]/u
 
 /**
  * A client: a connection to Redis and all that its locks share. One client for each process is enough. The interface
@@ -127,6 +129,10 @@ export class Redisson implements RedissonClient {
       throw new TypeError(
         `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. ` +
           'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
+      )
+    if (MISSING.test(name))
+      throw new TypeError(
+        `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
       )
     const key = this.client.keyOf(name)
     if (this.client.isCluster && !sharesSlotWithCompanions(key))

@@ -145,4 +145,23 @@ describe('Names of locks', () => {
     })
     expect(() => failing.getLock('x')).to.throw('no such tenant')
   })
+
+  it('A name in which a part is missing or is an object is refused by every getter: all such names would be one', () => {
+    const getters = [
+      'getLock',
+      'getReadWriteLock',
+      'getFairLock',
+      'getFencedLock',
+      'getSpinLock',
+      'getTokenLock',
+      'getSemaphore',
+      'getPermitExpirableSemaphore',
+      'getCountDownLatch',
+    ] as const
+    for (const getter of getters) {
+      for (const bad of [`order:${undefined}`, 'undefined', 'a:undefined:b', `order:${{}}`])
+        expect(() => redisson[getter](bad), `${getter} ${bad}`).to.throw(TypeError, /a part of it is missing/)
+      expect(redisson[getter]('undefinedness')).to.not.equal(undefined)
+    }
+  })
 })

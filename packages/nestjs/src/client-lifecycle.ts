@@ -1,6 +1,7 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common'
 import { Redisson, type RedissonClient } from 'rlock'
 import type { ClientSource } from './client-source'
+import { quote } from './quote'
 
 /** The clients of one application. */
 interface Application {
@@ -25,7 +26,7 @@ export class ClientLifecycle implements OnApplicationShutdown {
     const { names } = this.application
     if (names.has(name) && (isGlobal || names.get(name))) {
       this.fail()
-      const which = name === undefined ? 'without a name' : `with the name ${JSON.stringify(name)}`
+      const which = name === undefined ? 'without a name' : `with the name ${quote(name)}`
       throw new TypeError(
         `Two modules of the application have a Redisson client ${which}, and one of them is global: which one a class ` +
           'gets would be chance. Give each client a name of its own, or set isGlobal: false in both',
@@ -91,7 +92,7 @@ function logEventsOf(redisson: RedissonClient): void {
   redisson.on('error', (error) => logger.warn(error.message))
   redisson.on('renewalFailed', ({ lockName, error }) => {
     const reason = (error as Error)?.message ?? error
-    logger.warn(`The renewal of the lock ${JSON.stringify(lockName)} failed: ${reason}`)
+    logger.warn(`The renewal of the lock ${quote(lockName)} failed: ${reason}`)
   })
   redisson.on('lockLost', ({ error }) => logger.error(error.message))
   redisson.on('permitLost', ({ error }) => logger.error(error.message))

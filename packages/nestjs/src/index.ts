@@ -1,5 +1,6 @@
 export type { ClientSource } from './client-source'
 export { getRedissonToken, InjectRedisson } from './inject'
+export { LockTimeoutFilter } from './lock-timeout-filter'
 export {
   type Placement,
   RedissonModule,

@@ -30,20 +30,6 @@ export function WithLock<A extends unknown[]>(
     descriptor: TypedPropertyDescriptor<M>,
   ): void =>
     decorate('WithLock', client, target, method, descriptor as never, async (redisson, args, proceed) =>
-      redisson.getLock(checked(key(...(args as A)), target, method)).withLock(proceed, rest),
+      redisson.getLock(key(...(args as A))).withLock(proceed, rest),
     )
-}
-
-/** In a template string, a missing argument becomes the word `undefined`. */
-const MISSING = /(?<![\p{L}\p{N}_])undefined(?![\p{L}\p{N}_])|\[object \w+\]/u
-
-function checked(name: unknown, target: object, method: string | symbol): string {
-  const place = () => `@WithLock of ${target.constructor.name}.${String(method)}`
-  if (typeof name !== 'string' || name === '')
-    throw new TypeError(`${place()}: the lock's name must be a string that is not empty`)
-  if (MISSING.test(name))
-    throw new TypeError(
-      `${place()}: a part of the lock's name ${JSON.stringify(name)} is missing, or is an object`,
-    )
-  return name
 }

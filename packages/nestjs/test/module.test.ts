@@ -126,7 +126,7 @@ describe('RedissonModule', () => {
     expect(await redis.ping()).to.equal('PONG')
   })
 
-  it("The client's events go to the logger of the application, unless logEvents is false (V37)", async () => {
+  it("The client's events go to the logger of the application, unless logEvents is false (V37, V48)", async () => {
     const logged: string[] = []
     const note = (level: string) => (message: unknown) => {
       logged.push(`${level}: ${message}`)
@@ -142,6 +142,8 @@ describe('RedissonModule', () => {
       events.emit('renewalFailed', { lockName: 'orders', error: new Error('no answer') } as never)
       events.emit('lockLost', { error: new Error('a loss') } as never)
       events.emit('permitLost', { error: new Error('a lost permit') } as never)
+      // A name that would turn the line around, or end it (V48).
+      events.emit('renewalFailed', { lockName: 'a\u202e\u0085', error: new Error('no answer') } as never)
       await module.close()
     }
     expect(logged).to.deep.equal([
@@ -149,6 +151,7 @@ describe('RedissonModule', () => {
       'warn: The renewal of the lock "orders" failed: no answer',
       'error: a loss',
       'error: a lost permit',
+      'warn: The renewal of the lock "a\\u202e\\u0085" failed: no answer',
     ])
   })
 

@@ -11,13 +11,14 @@ import {
   Scope,
   SetMetadata,
 } from '@nestjs/common'
+import { APP_FILTER } from '@nestjs/core'
 import { Cron, CronExpression, ScheduleModule } from '@nestjs/schedule'
 import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
-import type { Redisson } from 'rlock'
+import { LockTimeoutError, type Redisson } from 'rlock'
 import { closeAll, createRedisson, rejection, uniqueName } from '../../../test/kit/clients'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
-import { RedissonModule, RunOnce, WithLock } from '../src/index'
+import { LockTimeoutFilter, RedissonModule, RunOnce, WithLock } from '../src/index'
 
 const name = uniqueName('nest')
 const holders: string[] = []
@@ -48,6 +49,12 @@ class Orders {
   @WithLock((id: string) => `${name}:${id}`)
   async missing(_id?: string): Promise<string> {
     return 'inside'
+  }
+
+  @Get('busy/:id')
+  @WithLock((id: string) => `${name}:${id}`, { waitTime: 0 })
+  async busy(@Param('id') id: string): Promise<string> {
+    return await inside(id)
   }
 
   @WithLock((...args: unknown[]) => args[0] as string)
@@ -113,7 +120,7 @@ describe('@WithLock in Nest', () => {
     @Module({
       imports: [RedissonModule.forRoot({ redis: url }), ScheduleModule.forRoot()],
       controllers: [Orders],
-      providers: [Jobs, Derived],
+      providers: [Jobs, Derived, { provide: APP_FILTER, useClass: LockTimeoutFilter }],
     })
     class App {}
     app = (await Test.createTestingModule({ imports: [App] }).compile()).createNestApplication()
@@ -186,6 +193,20 @@ describe('@WithLock in Nest', () => {
     const error = await rejection((await app.resolve(Derived)).more())
     expect(error).to.have.property('code', 'LOCK_TIMEOUT')
     await hold.unlock()
+  })
+
+  it('LockTimeoutFilter answers 409 to a request that waited too long, and does not show the name of the lock', async () => {
+    const hold = await observer.getLock(`${name}:taken`).acquire()
+    const response = await fetch(`${address}/busy/taken`)
+    expect(response.status).to.equal(409)
+    expect(await response.text())
+      .to.contain('Try again later')
+      .and.not.contain(name)
+    await hold.unlock()
+    expect((await fetch(`${address}/busy/taken`)).status).to.equal(200)
+    const host = { getType: () => 'rpc' } as never
+    const error = new LockTimeoutError('busy', 'order')
+    expect(() => new LockTimeoutFilter().catch(error, host)).to.throw(error)
   })
 
   it('A name of a missing argument, of an object and of nothing is a TypeError, and the method is not called (U8)', async () => {

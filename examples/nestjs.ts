@@ -1,9 +1,9 @@
 // NestJS: two replicas of this application pay an order one after the other, and send one report a minute.
 import 'reflect-metadata'
 import { Controller, Injectable, Module, Param, Post } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
+import { APP_FILTER, NestFactory } from '@nestjs/core'
 import { Cron, CronExpression, ScheduleModule } from '@nestjs/schedule'
-import { RedissonModule, RunOnce, WithLock } from '@rlock/nestjs'
+import { LockTimeoutFilter, RedissonModule, RunOnce, WithLock } from '@rlock/nestjs'
 
 @Controller('orders')
 class Orders {
@@ -27,7 +27,8 @@ class Reports {
     ScheduleModule.forRoot(),
   ],
   controllers: [Orders],
-  providers: [Reports],
+  // 409 where another request works on the order
+  providers: [Reports, { provide: APP_FILTER, useClass: LockTimeoutFilter }],
 })
 class App {}
 

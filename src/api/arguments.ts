@@ -158,7 +158,8 @@ function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): num
   if (unit !== undefined && !(unit instanceof TimeUnit))
     throw new TypeError(`the unit must be a TimeUnit, got ${describe(unit)}`)
   if (value === undefined) return undefined
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  if (typeof value !== 'number')
+    throw new TypeError(`${name} must be a number, and its unit a TimeUnit; got ${describe(value)}`)
   // -1 means "none" in every unit, as in Java.
   const millis = unit === undefined || value === -1 ? value : unit.toMillis(value)
   if (!Number.isFinite(millis) || millis > Number.MAX_SAFE_INTEGER)

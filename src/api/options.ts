@@ -57,6 +57,12 @@ export interface RedissonOptions {
    */
   lockWatchdogTimeout?: number | undefined
   /**
+   * How long every call waits at most that gives no `waitTime` of its own and would wait without limit, in ms: `lock()`,
+   * `acquire()`, `withLock()`, `latch.await()` and the like. Past it the call rejects with LockTimeoutError. Not in Redisson.
+   * @default without limit
+   */
+  waitTime?: number | undefined
+  /**
    * How many locks one call renews at most.
    * @default 100
    */
@@ -97,15 +103,22 @@ export interface RedissonOptions {
 }
 
 export type ResolvedOptions = {
-  [K in keyof Omit<RedissonOptions, 'nameMapper' | 'credentials'>]-?: Exclude<RedissonOptions[K], undefined>
-} & Pick<RedissonOptions, 'credentials'> & {
+  [K in keyof Omit<RedissonOptions, 'nameMapper' | 'credentials' | 'waitTime'>]-?: Exclude<
+    RedissonOptions[K],
+    undefined
+  >
+} & Pick<RedissonOptions, 'credentials' | 'waitTime'> & {
     mapName(name: string): string
   }
+
+/** Below it, in ms, the caller may have meant seconds. */
+const SHORT_WATCHDOG = 1_000
 
 const KNOWN = [
   'redis',
   'credentials',
   'lockWatchdogTimeout',
+  'waitTime',
   'lockWatchdogBatchSize',
   'checkLockSyncedSlaves',
   'slavesSyncTimeout',
@@ -131,10 +144,18 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     throw new TypeError("shardedSubscriptionMode must be 'AUTO', 'ON' or 'OFF'")
   if (nameMapper !== undefined && typeof nameMapper?.map !== 'function')
     throw new TypeError('nameMapper must be an object with a map(name) method')
+  const lockWatchdogTimeout = whole('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000)
+  if (lockWatchdogTimeout < SHORT_WATCHDOG)
+    process.emitWarning(
+      `lockWatchdogTimeout is ${lockWatchdogTimeout} ms, so a pause of the process that is as long loses every lock. It is ` +
+        'in ms, 30000 by default.',
+      { code: 'RLOCK_SHORT_WATCHDOG' },
+    )
   return {
     redis: options.redis,
     credentials,
-    lockWatchdogTimeout: whole('lockWatchdogTimeout', options.lockWatchdogTimeout, 30_000),
+    lockWatchdogTimeout,
+    waitTime: options.waitTime === undefined ? undefined : whole('waitTime', options.waitTime, 0),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
     slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),

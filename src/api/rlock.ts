@@ -26,6 +26,9 @@ export interface RLock {
   /**
    * Acquires the lock; waits for it without limit. The lock is held until `unlock()`: a watchdog renews the lease of
    * `lockWatchdogTimeout` (30 s by default) at every third of it.
+   *
+   * Each `lock()` needs its `unlock()`, also one with a lease. Outside `redisson.run()` and `withLock()`, `unlock()` ends holds
+   * of this lock object that have expired before those that are live: a late caller must not free the lock of the next one.
    * @throws {@link IllegalMonitorStateError} while this caller has another acquisition of this lock in flight.
    * @throws {@link LockLostError} when it re-enters a hold that was lost and that `unlock()` has not settled yet.
    * @throws {@link LockNotReplicatedError} with Sentinel or a cluster, when no replica acknowledged the acquisition.

@@ -4,7 +4,7 @@ import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../a
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
-import { EndedThreadWarning } from '../ownership/ended-thread-warning'
+import { OwnershipWarnings } from '../ownership/ownership-warnings'
 import { withoutSecrets } from '../redis/errors'
 import type { KnownServer } from '../redis/fencing/server-identity'
 import { OutageReporter } from '../redis/outage-reporter'
@@ -52,9 +52,10 @@ const SETTLED_WITHIN = 1_000
 export class Client implements Context {
   readonly clock: Clock
   readonly lockWatchdogTimeout: number
+  readonly waitTime: number | undefined
   readonly grace: number
   readonly explicitCallers = new ExplicitCallers()
-  readonly endedThreads: EndedThreadWarning
+  readonly warnings: OwnershipWarnings
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
@@ -65,7 +66,7 @@ export class Client implements Context {
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
   private readonly closer = new AbortController()
-  readonly closing = this.closer.signal
+  readonly closing: Context['closing'] = this.closer.signal
   private isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
@@ -117,8 +118,9 @@ export class Client implements Context {
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
-    this.endedThreads = new EndedThreadWarning(clientId)
+    this.warnings = new OwnershipWarnings(clientId)
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
+    this.waitTime = options.waitTime
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
     this.isCluster = connections.isCluster
     this.server = connections.identity

@@ -1,7 +1,7 @@
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { OrphanReleaser } from '../leases/orphan-releaser'
 import type { ExplicitCallers } from '../ownership/caller'
-import type { EndedThreadWarning } from '../ownership/ended-thread-warning'
+import type { OwnershipWarnings } from '../ownership/ownership-warnings'
 import type { KnownServer } from '../redis/fencing/server-identity'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ScriptExecutor } from '../scripts/executor'
@@ -22,12 +22,14 @@ export interface Context {
   readonly orphans: OrphanReleaser
   readonly events: ClientEvents
   readonly explicitCallers: ExplicitCallers
-  readonly endedThreads: EndedThreadWarning
+  readonly warnings: OwnershipWarnings
   readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
   /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
   readonly lockWatchdogTimeout: number
+  /** How long a call waits at most that gives no `waitTime`, in ms; undefined: without limit. */
+  readonly waitTime: number | undefined
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
   /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */

@@ -8,12 +8,15 @@ export function notHeldError(
   context: Context,
   { lockId, name, key }: Pick<Leased, 'lockId' | 'name' | 'key'>,
   caller: string,
+  isAcquiring: boolean,
 ): IllegalMonitorStateError {
   const elsewhere = context.leases.live.first({ key, lockIds: [lockId] })
-  const hint = elsewhere
-    ? `This client does hold it (${elsewhere.holder}), but through another lock object, another scope, ` +
-      'or a LockHold or withLock() that releases it itself: release it where it was acquired.'
-    : 'The caller that acquired a lock must release it, once.'
+  const hint = isAcquiring
+    ? 'A lock() or tryLock() of this lock object has not resolved yet: await it before unlock().'
+    : elsewhere
+      ? `This client does hold it (${elsewhere.holder}), but through another lock object, another scope, ` +
+        'or a LockHold or withLock() that releases it itself: release it where it was acquired.'
+      : 'The caller that acquired a lock must release it, once.'
   return new IllegalMonitorStateError(
     `The lock ${quote(name)} is not held by ${caller} (client ${context.clientId}). ${hint}`,
   )

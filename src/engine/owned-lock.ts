@@ -12,7 +12,7 @@ import {
   type WithLockOptions,
   withLockOptions,
 } from '../api/arguments'
-import { LockLostError, LockTimeoutError } from '../api/errors'
+import { LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
@@ -24,12 +24,16 @@ import { ambientThread, type LogicalThread, newChildThread } from '../ownership/
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
+import { placeOf } from '../util/place-of'
 import { quote } from '../util/quote'
+import { timedOut } from '../waiting/wait-errors'
 import { notHeldError } from './not-held'
 
 /** What one caller holds of a lock, as its calls see it. */
 interface CallerHold extends OwnedHold {
   thread: LogicalThread | undefined
+  /** For messages. */
+  readonly holder: string
 }
 
 /** One acquisition as an object. */
@@ -61,6 +65,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   protected abstract levelsOf(hold: H): Promise<number>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
+    assertHasLock(this)
     await this.acquireBare(lockArguments(first, unit))
   }
 
@@ -69,18 +74,22 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<boolean> {
+    assertHasLock(this)
     return (await this.acquireBare(tryLockArguments(first, second, third))) !== undefined
   }
 
   acquire(options?: LockOptions): Promise<Handle> {
+    assertHasLock(this)
     return this.acquireByToken(acquireOptions, options) as Promise<Handle>
   }
 
   tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
+    assertHasLock(this)
     return this.acquireByToken(tryOptions, options)
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
+    assertHasLock(this)
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
     const thread = newChildThread()
@@ -88,7 +97,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     const caller = isExplicit ? this.caller(given.threadId) : new ThreadCaller<H>(this.context, thread)
     let hold: Handle | undefined
     try {
-      hold = await this.acquireFor(caller, given, true)
+      hold = await this.acquireInTime(caller, given, true)
     } finally {
       if (!hold) thread.end()
     }
@@ -98,6 +107,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   async unlock(options?: UnlockOptions): Promise<void> {
+    assertHasLock(this)
     const { threadId: explicit, signal } = unlockOptions(options)
     this.assertMayRelease()
     await unlessAborted(this.releaseFor(explicit), signal)
@@ -132,18 +142,43 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
   protected async acquireBare(options: AcquireArguments): Promise<Handle | undefined> {
     const caller = this.caller(options.threadId)
-    const acquired = await this.acquireFor(caller, options, false)
-    if (acquired && caller === unscopedCaller) {
-      const { hold } = acquired
-      hold.thread = ambientThread()
-      if (hold.thread) this.context.endedThreads.lockTaken(quote(this.subject.name))
-      this.unscoped.add(hold)
+    if (caller !== unscopedCaller) return await this.acquireInTime(caller, options, false)
+    const { unscoped } = this
+    const { warnings } = this.context
+    unscoped.acquiring++
+    try {
+      const acquired = await this.acquireInTime(caller, options, false)
+      if (acquired) {
+        const { hold } = acquired
+        hold.thread = ambientThread()
+        if (hold.thread) warnings.lockTakenInEndedThread(quote(this.subject.name))
+        unscoped.add(hold)
+      } else if (unscoped.liveOf() && !warnings.hasEmitted('RLOCK_SHARED_OBJECT'))
+        unscoped.failed(placeOf(new Error()))
+      return acquired
+    } finally {
+      unscoped.acquiring--
     }
-    return acquired
+  }
+
+  /** A call that gives no waitTime has the one of the client, and rejects after it. */
+  private acquireInTime(
+    caller: Caller<H>,
+    options: AcquireArguments,
+    byToken: boolean,
+  ): Promise<Handle | undefined> {
+    const { waitTime } = this.context
+    if (options.waitTime !== undefined || waitTime === undefined)
+      return this.acquireFor(caller, options, byToken)
+    return this.acquireFor(caller, { ...options, waitTime }, byToken).then((handle) => {
+      if (!handle) throw this.timedOut(waitTime)
+      return handle
+    })
   }
 
   protected notHeld(caller: Caller<H>): Error {
-    return notHeldError(this.context, this.subject, caller.description)
+    const isAcquiring = caller === unscopedCaller && this.unscoped.acquiring > 0
+    return notHeldError(this.context, this.subject, caller.description, isAcquiring)
   }
 
   private acquireByToken<T>(
@@ -152,7 +187,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   ): Promise<Handle | undefined> {
     try {
       const known = read(options)
-      return this.acquireFor(this.caller(known.threadId), known, true)
+      return this.acquireInTime(this.caller(known.threadId), known, true)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -178,6 +213,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     if (caller !== unscopedCaller && thread?.isAlive !== false) throw this.notHeld(caller)
     const taken = this.unscoped.take(this.live, thread)
     if (taken === undefined) throw this.notHeld(caller)
+    this.warnOfUnlock(taken, thread)
     if (taken === 'forgotten')
       throw new LockLostError(
         `A hold of the lock ${quote(name)} that this lock object took was lost long ago ` +
@@ -187,12 +223,23 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     await this.releaseBare(taken, unscopedCaller)
   }
 
-  private timedOut(waitTime = 0) {
-    const { name } = this.subject
-    return new LockTimeoutError(
-      `The lock ${quote(name)} was not acquired within its waitTime of ${waitTime} ms (client ${this.context.clientId}): ` +
-        'another owner held it. Nothing was run. Wait longer, or use tryAcquire() where this is an ordinary result.',
-      name,
-    )
+  /** Warns if this `unlock()` without a scope may end another hold than its caller means. */
+  private warnOfUnlock(taken: H | 'forgotten', thread: LogicalThread | undefined) {
+    const { context, subject, unscoped } = this
+    const isLive = taken !== 'forgotten' && this.isLive(taken)
+    const failedAt = isLive && unscoped.failureDuring(taken)
+    const stays = isLive ? undefined : unscoped.liveOf(thread)
+    if (failedAt)
+      context.warnings.sharedObject(quote(subject.name), taken.holder, failedAt, placeOf(new Error()))
+    if (stays) context.warnings.holdStays(quote(subject.name), stays.holder)
   }
+
+  private timedOut(waitTime = 0) {
+    return timedOut('lock', this.subject.name, waitTime, this.context.clientId)
+  }
+}
+
+function assertHasLock(lock: unknown) {
+  if (lock === undefined)
+    throw new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
 }

@@ -1,7 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { type LockMember, RedisUnavailableError } from '../api/errors'
-import { withEither } from '../util/abort'
 import type { Context } from '../client/context'
+import { withEither } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'

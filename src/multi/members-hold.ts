@@ -255,6 +255,10 @@ export class LevelsHold implements OwnedHold {
     level.checkAfter(leaseTime)
   }
 
+  get holder(): string {
+    return this.levels.map(({ threadId }) => `thread id ${threadId}`).join(', ')
+  }
+
   /** Removes the newest level. */
   take(): MembersHold {
     const level = this.levels.pop()!

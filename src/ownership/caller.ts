@@ -118,7 +118,7 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
 
 /** Code outside any logical thread: every acquisition is an owner of its own. */
 export const unscopedCaller: Caller<never> = {
-  description: 'code outside any redisson.run()',
+  description: 'an earlier call of this lock object',
   thread: undefined,
   entryToAcquire: () => undefined,
   holdOf: () => undefined,

@@ -17,6 +17,22 @@ export class UnscopedHolds<H extends Owned> {
   private readonly live: H[] = []
   private readonly ended: H[] = []
   private forgotten = 0
+  /** The holds during which a `tryLock()` of this object failed, and where the last one did. */
+  private contested = new WeakSet<H>()
+  private failedAt = ''
+  /** How many calls of this object are acquiring the lock. */
+  acquiring = 0
+
+  /** A `tryLock()` of this object failed there. */
+  failed(place: string): void {
+    this.failedAt = place
+    for (const hold of this.live) this.contested.add(hold)
+  }
+
+  /** Where a `tryLock()` failed while this hold was there. */
+  failureDuring(hold: H): string | undefined {
+    return this.contested.has(hold) ? this.failedAt : undefined
+  }
 
   add(hold: H): void {
     this.live.push(hold)
@@ -40,9 +56,14 @@ export class UnscopedHolds<H extends Owned> {
   /** The live hold that the next `unlock()` would release; undefined if it would release none. */
   peek(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | undefined {
     this.sort(isLive)
-    const mayTake = ({ thread }: H) => !endedThread || thread === endedThread
-    if (this.ended.some(mayTake) || (this.forgotten > 0 && !endedThread)) return undefined
-    return this.live.find(mayTake)
+    if (this.ended.some((hold) => isOf(hold, endedThread)) || (this.forgotten > 0 && !endedThread))
+      return undefined
+    return this.liveOf(endedThread)
+  }
+
+  /** The first hold that was live at the last look, or the first of this thread. */
+  liveOf(endedThread?: LogicalThread): H | undefined {
+    return this.live.find((hold) => isOf(hold, endedThread))
   }
 
   private sort(isLive: (hold: H) => boolean) {
@@ -61,7 +82,10 @@ export class UnscopedHolds<H extends Owned> {
 
 /** Removes the first hold, or the first hold of this owner. */
 function removeFirst<H extends Owned>(holds: H[], owner: LogicalThread | undefined): H | undefined {
-  if (!owner) return holds.shift()
-  const index = holds.findIndex((hold) => hold.thread === owner)
+  const index = holds.findIndex((hold) => isOf(hold, owner))
   return index < 0 ? undefined : holds.splice(index, 1)[0]
+}
+
+function isOf({ thread }: Owned, owner: LogicalThread | undefined): boolean {
+  return !owner || thread === owner
 }

@@ -256,7 +256,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
-    const acquired = this.context.queues.acquire(target, attempt)
+    const acquired = this.enter(attempt, target)
     if (this.isOrdered)
       this.whenCaughtUp(() => {
         attempt.isCaughtUp = true

@@ -1,5 +1,5 @@
 import { type AcquireArguments, lockArguments } from '../api/arguments'
-import { LockTimeoutError, PermitNotHeldError } from '../api/errors'
+import { PermitNotHeldError } from '../api/errors'
 import {
   type AcquirePermitOptions,
   acquireLeasedArguments,
@@ -79,12 +79,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (typeof fn !== 'function') throw new TypeError('withPermit expects a function')
     const wanted = withPermitOptions(options)
     const permit = await this.permit(wanted)
-    if (!permit)
-      throw new LockTimeoutError(
-        `The semaphore ${quote(this.name)} had no permit free within the waitTime of ${wanted.waitTime} ms (client ` +
-          `${this.context.clientId}). Nothing was run. Wait longer, or use tryAcquirePermit().`,
-        this.name,
-      )
+    if (!permit) throw this.timedOut(wanted.waitTime)
     return await disposeAfter(permit, () => fn(permit), PermitNotHeldError)
   }
 
@@ -220,7 +215,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     wanted.signal?.throwIfAborted()
     const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
     const { ids } = attempt
-    const reply = await context.queues.acquire(this.target, attempt)
+    const reply = await this.enter(attempt)
     if (!reply) return undefined
     const { sent } = reply
     try {

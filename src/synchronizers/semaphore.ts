@@ -1,5 +1,4 @@
 import { lockArguments } from '../api/arguments'
-import { LockTimeoutError } from '../api/errors'
 import {
   type AcquirePermitsOptions,
   acquirePermitsArguments,
@@ -15,7 +14,7 @@ import type { Context } from '../client/context'
 import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
-import { quote } from '../util/quote'
+import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
 import { Shared } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
@@ -183,24 +182,9 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
     const wanted = withPermitsArguments(options)
     const { permits, waitTime } = wanted
-    if (!(await this.take(wanted)))
-      throw new LockTimeoutError(
-        `The semaphore ${quote(this.name)} had no ${permits} permits free within the waitTime of ${waitTime} ms (client ` +
-          `${this.context.clientId}). Nothing was run. Wait longer, or use tryAcquire().`,
-        this.name,
-      )
-    return await this.context.untilReleased(async () => {
-      let result: T
-      try {
-        result = await fn()
-      } catch (error) {
-        // The caller gets the error of `fn`. If the release fails, too, it goes on in the background.
-        await this.releaseOfScope(permits).catch(() => {})
-        throw error
-      }
-      await this.releaseOfScope(permits)
-      return result
-    })
+    if (!(await this.take(wanted))) throw this.timedOut(waitTime)
+    const taken = { [Symbol.asyncDispose]: () => this.releaseOfScope(permits) }
+    return await this.context.untilReleased(() => disposeAfter(taken, fn))
   }
 
   async release(permits = 1): Promise<void> {
@@ -231,13 +215,13 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   private async take(wanted: PermitsWanted): Promise<boolean> {
-    const { context, target } = this
+    const { context } = this
     const { permits, signal } = wanted
     context.assertOpen()
     signal?.throwIfAborted()
     if (permits === 0) return true
     const attempt = new SemaphoreAttempt(this, wanted)
-    if (!(await context.queues.acquire(target, attempt))) return false
+    if (!(await this.enter(attempt))) return false
     try {
       // The client may have begun to shut down in the same tick.
       context.assertOpen()

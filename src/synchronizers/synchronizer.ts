@@ -1,9 +1,13 @@
 import { inspect } from 'node:util'
+import type { LockTimeoutError } from '../api/errors'
 import type { Context } from '../client/context'
 import type { Script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { random } from '../util/random'
 import type { WaitTarget } from '../waiting/admission'
+import type { Attempt } from '../waiting/attempt'
+import { timedOut } from '../waiting/wait-errors'
+import type { GrantedReply } from '../waiting/waiter'
 import { RequestRecord } from './request-record'
 
 /** The answer to a change whose message was published. */
@@ -68,6 +72,22 @@ export abstract class Synchronizer {
 
   /** The name of its interface. */
   protected abstract get interfaceName(): string
+
+  /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
+  protected async enter<Grant>(
+    attempt: Attempt<Grant>,
+    target = this.target,
+  ): Promise<GrantedReply<Grant> | undefined> {
+    const { queues, waitTime } = this.context
+    if (attempt.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
+    const reply = await queues.acquire(target, Object.assign(attempt, { waitTime }))
+    if (!reply) throw this.timedOut(waitTime)
+    return reply
+  }
+
+  protected timedOut(waitTime = 0): LockTimeoutError {
+    return timedOut(this.what, this.name, waitTime, this.context.clientId)
+  }
 
   protected async read<Value>(script: Script<Value>, args: readonly string[] = []): Promise<Value> {
     this.context.assertNotClosed()

@@ -6,7 +6,7 @@ type Loss = abstract new (...args: any[]) => Error & { result?: unknown }
 export async function disposeAfter<T>(
   held: { [Symbol.asyncDispose](): Promise<void> },
   fn: () => T | Promise<T>,
-  Loss: Loss,
+  Loss?: Loss,
 ): Promise<T> {
   let result: T
   try {
@@ -19,7 +19,7 @@ export async function disposeAfter<T>(
   try {
     await held[Symbol.asyncDispose]()
   } catch (error) {
-    if (error instanceof Loss) error.result = result
+    if (Loss && error instanceof Loss) error.result = result
     throw error
   }
   return result

@@ -1,4 +1,5 @@
-import { LockNotReplicatedError, RedisUnavailableError } from '../api/errors'
+import { LockNotReplicatedError, LockTimeoutError, RedisUnavailableError } from '../api/errors'
+import { quote } from '../util/quote'
 import type { Attempt } from './attempt'
 
 /** The object and the hold that a caller waits for, for messages. */
@@ -34,5 +35,14 @@ export function unanswered(subject: string, clientId: string): RedisUnavailableE
   return new RedisUnavailableError(
     `Redis did not answer for ${subject} before the wait was over (client ${clientId}). Nothing was acquired: try again, ` +
       'or wait for longer.',
+  )
+}
+
+/** For a call without a boolean for its result. */
+export function timedOut(what: string, name: string, waitTime: number, clientId: string): LockTimeoutError {
+  return new LockTimeoutError(
+    `The wait for the ${what} ${quote(name)} ended after its waitTime of ${waitTime} ms (client ${clientId}). Nothing was ` +
+      'acquired or run. Wait longer, or use tryAcquire() where this is an ordinary result.',
+    name,
   )
 }

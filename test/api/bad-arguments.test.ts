@@ -194,4 +194,34 @@ describe('Arguments of the wrong kind', () => {
     // Refused means: still open.
     expect(await redisson.getLock(name).isLocked()).to.equal(false)
   })
+
+  it("A unit that is no TimeUnit is refused, and the error names TimeUnit: tryLock(5, 'SECONDS')", async () => {
+    const lock = redisson.getLock(name)
+    const unit = 'SECONDS' as never
+    await expectTypeErrors(
+      [
+        () => lock.tryLock(5, unit),
+        () => lock.tryLock(5, 10, unit),
+        () => lock.lock(5, unit),
+        () => redisson.getSemaphore(name).tryAcquire(1, 5, unit),
+        () => redisson.getCountDownLatch(name).await(5, unit),
+      ],
+      /TimeUnit/,
+    )
+  })
+
+  it('A method that was taken out of its lock says so', async () => {
+    const { lock, tryLock, acquire, tryAcquire, withLock, unlock } = redisson.getLock(name)
+    await expectTypeErrors(
+      [
+        () => lock(),
+        () => tryLock(),
+        async () => acquire(),
+        async () => tryAcquire(),
+        () => withLock(() => {}),
+        () => unlock(),
+      ],
+      /taken out of its lock/,
+    )
+  })
 })

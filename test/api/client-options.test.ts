@@ -31,4 +31,71 @@ describe('Redisson.create', () => {
     await redisson.shutdown()
     expect((await rejection(redisson.getLock(name).lock())).code).to.equal('REDISSON_SHUTDOWN')
   })
+
+  it('Redisson.create warns of a lockWatchdogTimeout below a second, which may be meant in seconds', async () => {
+    const warnings: (Error & { code?: string })[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    try {
+      for (const lockWatchdogTimeout of [30, 999, 1_000]) await createRedisson({ lockWatchdogTimeout })
+      await new Promise((resolve) => setImmediate(resolve))
+    } finally {
+      process.off('warning', note)
+    }
+    expect(warnings.map(({ code, message }) => [code, message.includes('30 ms')])).to.deep.equal([
+      ['RLOCK_SHORT_WATCHDOG', true],
+      ['RLOCK_SHORT_WATCHDOG', false],
+    ])
+  })
+
+  describe('waitTime', () => {
+    const busy: Record<string, (client: Redisson, name: string) => Promise<unknown>> = {
+      'lock()': (client, name) => client.getLock(name).lock(),
+      'lock(leaseTime)': (client, name) => client.getLock(name).lock(5_000),
+      'acquire()': (client, name) => client.getLock(name).acquire(),
+      'withLock()': (client, name) => client.getLock(name).withLock(() => {}),
+      'lock() in a thread': (client, name) => client.run(() => client.getLock(name).lock()),
+      'writeLock().lock()': (client, name) => client.getReadWriteLock(name).writeLock().lock(),
+      'lock() of a fair lock': (client, name) => client.getFairLock(name).lock(),
+      'lockAndGetToken()': (client, name) => client.getFencedLock(name).lockAndGetToken(),
+      'lock() of a multi lock': (client, name) => client.getMultiLock(client.getLock(name)).lock(),
+      'acquire() of a semaphore': (client, name) => client.getSemaphore(`${name}:s`).acquire(),
+      'withPermits()': (client, name) => client.getSemaphore(`${name}:s`).withPermits(() => {}),
+      'acquire() of a permit': (client, name) => client.getPermitExpirableSemaphore(`${name}:s`).acquire(),
+      'acquirePermit()': (client, name) => client.getPermitExpirableSemaphore(`${name}:s`).acquirePermit(),
+      'withPermit()': (client, name) => client.getPermitExpirableSemaphore(`${name}:s`).withPermit(() => {}),
+      'await() of a latch': (client, name) => client.getCountDownLatch(`${name}:l`).await(),
+    }
+    for (const [call, wait] of Object.entries(busy))
+      it(`${call} rejects with LockTimeoutError after the waitTime of the client, and holds nothing`, async () => {
+        const name = uniqueName('options')
+        const holder = await createRedisson()
+        const redisson = await createRedisson({ waitTime: 100 })
+        const isReadWrite = call.startsWith('writeLock')
+        const held = isReadWrite ? holder.getReadWriteLock(name).readLock() : holder.getLock(name)
+        const hold = await held.acquire()
+        await holder.getSemaphore(`${name}:s`).trySetPermits(0)
+        await holder.getCountDownLatch(`${name}:l`).trySetCount(1)
+        const error = await rejection(wait(redisson, name))
+        expect(error).to.have.property('code', 'LOCK_TIMEOUT')
+        expect(error.message).to.contain('100 ms').and.to.contain(redisson.getId())
+        expect(redisson.stats()).to.include({ held: 0, waiting: 0 })
+        await hold.unlock()
+        await holder.getSemaphore(`${name}:s`).addPermits(1)
+        await holder.getCountDownLatch(`${name}:l`).countDown()
+        await wait(redisson, name)
+      })
+
+    it('A waitTime of the call counts, and tryLock() without one tries once', async () => {
+      const name = uniqueName('options')
+      const redisson = await createRedisson({ waitTime: 50 })
+      const lock = redisson.getLock(name)
+      const hold = await lock.acquire()
+      const late = redisson.getLock(name).withLock(() => 'inside', { waitTime: 20_000 })
+      expect(await redisson.getLock(name).tryLock()).to.equal(false)
+      expect(await redisson.getLock(name).tryLock(100)).to.equal(false)
+      await hold.unlock()
+      expect(await late).to.equal('inside')
+    })
+  })
 })

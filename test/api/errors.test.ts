@@ -29,7 +29,7 @@ describe('Errors', () => {
   it('Errors of a lock that is not held name the lock, the client and the caller', async () => {
     const lock = redisson.getLock(name)
     for (const [call, who] of [
-      [() => lock.unlock(), /outside any redisson\.run/],
+      [() => lock.unlock(), /earlier call of this lock object/],
       [() => redisson.run(() => lock.unlock()), /logical thread/],
       [() => lock.unlock({ threadId: 77 }), /threadId 77/],
     ] as const) {

@@ -56,6 +56,23 @@ describe('A LockHold', () => {
     expect(sent.names).to.deep.equal([])
   })
 
+  it('After a blocked event loop isHeld is right at once, and a signal that was read before aborts in the next turn', async () => {
+    const hold = await redisson.getLock(name).acquire({ leaseTime: 60 })
+    const { signal } = hold
+    blockEventLoop(80)
+    expect(signal.aborted).to.equal(false)
+    expect(hold.isHeld).to.equal(false)
+    expect(signal.aborted).to.equal(true)
+    const { signal: late } = await redisson.getLock(name).acquire({ leaseTime: 60 })
+    blockEventLoop(80)
+    await waitUntil('the signal aborts', () => late.aborted)
+  })
+
+  it('A signal does not abort when withLock() has ended: it tells of losses only', async () => {
+    const hold = await redisson.getLock(name).withLock((given) => given)
+    expect([hold.isHeld, hold.signal.aborted]).to.deep.equal([false, false])
+  })
+
   it('A LockHold aborts its signal by itself when the lease runs out, which is no lockLost event', async () => {
     const lost: unknown[] = []
     redisson.on('lockLost', (event) => lost.push(event))

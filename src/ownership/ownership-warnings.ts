@@ -1,0 +1,48 @@
+/** Warns of what callers cannot notice: who owns a hold, and which one `unlock()` ends. Each warning once for each client. */
+export class OwnershipWarnings {
+  private readonly emitted = new Set<string>()
+
+  constructor(private readonly clientId: string) {}
+
+  hasEmitted(code: string): boolean {
+    return this.emitted.has(code)
+  }
+
+  /** Code took a lock in a logical thread that has ended: no thread owns that hold. */
+  lockTakenInEndedThread(quotedName: string): void {
+    this.emit(
+      'RLOCK_THREAD_ENDED',
+      `The lock ${quotedName} was taken in a logical thread that has ended (client ${this.clientId}): nothing ` +
+        're-enters it, and unlock() finds it only through the same lock object. A thread ends when the function given ' +
+        'to run() or withLock() has settled; in Express, redisson.run(next) is over before the handler runs. Use ' +
+        'withLock(), or acquire() and unlock() of its hold, or run() around the handler, to last until its work is done.',
+    )
+  }
+
+  /** `unlock()` without a scope releases this hold, and a `tryLock()` of the same object has failed since it was acquired. */
+  sharedObject(quotedName: string, holder: string, failedAt: string, unlockedAt: string): void {
+    this.emit(
+      'RLOCK_SHARED_OBJECT',
+      `unlock() releases the lock ${quotedName} (client ${this.clientId}, ${holder}), and a tryLock() of the same lock ` +
+        'object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
+        'caller. Call unlock() only after a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
+        `    tryLock() failed ${failedAt}\n    unlock() is called ${unlockedAt}`,
+    )
+  }
+
+  /** `unlock()` without a scope ended a hold that was lost or expired, and this one of the same object stays. */
+  holdStays(quotedName: string, holder: string): void {
+    this.emit(
+      'RLOCK_HOLD_STAYS',
+      `unlock() of the lock ${quotedName} ended a hold whose lease was over, and another hold of the same lock object stays ` +
+        `held until the next unlock() (client ${this.clientId}, ${holder}). Each lock() needs its unlock(), also one with a ` +
+        'lease. Use withLock(), which cannot be wrong here.',
+    )
+  }
+
+  private emit(code: string, message: string) {
+    if (this.emitted.has(code)) return
+    this.emitted.add(code)
+    process.emitWarning(message, { code })
+  }
+}

@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import type { Redisson, RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { waitUntil } from '../kit/servers/index'
+
+type Warning = Error & { code?: string }
+
+describe('A lock object that several callers without a scope share', () => {
+  let redisson: Redisson
+  let lock: RLock
+  let warnings: Warning[]
+  const note = (warning: Warning) => warnings.push(warning)
+
+  beforeEach(async () => {
+    redisson = await createRedisson()
+    lock = redisson.getLock(uniqueName('shared'))
+    warnings = []
+    process.on('warning', note)
+  })
+  afterEach(async () => {
+    process.off('warning', note)
+    await closeAll()
+  })
+
+  const warned = async (code: string) => {
+    await waitUntil(code, async () => warnings.some((warning) => warning.code === code))
+    return warnings.filter((warning) => warning.code === code)
+  }
+  /** A warning is emitted in the next tick. */
+  const noneWarned = async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings.map(({ code }) => code)).to.deep.equal([])
+  }
+
+  /** The commonest mistake: `unlock()` in `finally`, although `tryLock()` was false. */
+  async function requestThatUnlocksAlways(): Promise<boolean> {
+    const isMine = await lock.tryLock()
+    await lock.unlock()
+    return isMine
+  }
+
+  it('unlock() after a tryLock() that failed warns, once a client, with both places and the way out (RLOCK_SHARED_OBJECT)', async () => {
+    await lock.lock()
+    expect(await requestThatUnlocksAlways()).to.equal(false)
+    const [{ message }] = (await warned('RLOCK_SHARED_OBJECT')) as [Warning]
+    expect(message).to.match(/tryLock\(\) failed at .*requestThatUnlocksAlways .*shared-object\.test\.ts:\d+/)
+    expect(message).to.match(
+      /unlock\(\) is called at .*requestThatUnlocksAlways .*shared-object\.test\.ts:\d+/,
+    )
+    expect(message).to.contain('withLock()').and.to.contain(lock.getName()).and.to.contain(redisson.getId())
+    await lock.lock()
+    await requestThatUnlocksAlways()
+    expect(await warned('RLOCK_SHARED_OBJECT')).to.have.length(1)
+  })
+
+  it('The same with a wait, and with a multi lock (RLOCK_SHARED_OBJECT)', async () => {
+    const multi = redisson.getMultiLock(lock)
+    await multi.lock()
+    expect(await multi.tryLock(10)).to.equal(false)
+    await multi.unlock()
+    await warned('RLOCK_SHARED_OBJECT')
+  })
+
+  it('Correct calls do not warn: a tryLock() that failed before the hold, on another object, or that still waits', async () => {
+    await lock.lock()
+    const other = redisson.getLock(lock.getName())
+    expect(await other.tryLock()).to.equal(false)
+    const waiting = lock.tryLock(10_000)
+    await lock.unlock()
+    expect(await waiting).to.equal(true)
+    await lock.unlock()
+    await other.lock()
+    expect(await lock.tryLock()).to.equal(false)
+    await other.unlock()
+    await lock.lock()
+    await lock.unlock()
+    await redisson.run(async () => {
+      await lock.lock()
+      expect(await redisson.run(() => lock.tryLock())).to.equal(false)
+      await lock.unlock()
+    })
+    await noneWarned()
+  })
+
+  it('unlock() that ends an expired hold names the hold that stays (RLOCK_HOLD_STAYS)', async () => {
+    const redis = await openRedis()
+    expect(await lock.tryLock({ leaseTime: 100 })).to.equal(true)
+    await lock.lock()
+    const [field] = await redis.hkeys(lock.getName())
+    expect(await rejection(lock.unlock())).to.include({ code: 'LOCK_LOST' })
+    const [{ message }] = (await warned('RLOCK_HOLD_STAYS')) as [Warning]
+    expect(message)
+      .to.contain(`thread id ${field!.split(':')[1]}`)
+      .and.to.contain('withLock()')
+    await lock.unlock()
+    expect(warnings).to.have.length(1)
+  })
+
+  it('unlock() of a lock() that is not awaited says that it is in flight', async () => {
+    const locking = lock.lock()
+    const { message } = await rejection(lock.unlock())
+    expect(message).to.contain('await it')
+    await locking
+    await lock.unlock()
+    expect((await rejection(lock.unlock())).message)
+      .to.contain('is not held by an earlier call of this lock object')
+      .and.not.contain('await')
+    await noneWarned()
+  })
+})

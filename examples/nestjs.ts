@@ -27,7 +27,6 @@ class Reports {
     ScheduleModule.forRoot(),
   ],
   controllers: [Orders],
-  // 409 where another request works on the order
   providers: [Reports, { provide: APP_FILTER, useClass: LockTimeoutFilter }],
 })
 class App {}

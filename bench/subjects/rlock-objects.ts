@@ -1,4 +1,4 @@
-import { type Lockable, Redisson, type RPermitExpirableSemaphore } from 'rlock'
+import { type Lockable, Redisson, type RLock, type RPermitExpirableSemaphore } from 'rlock'
 import { type ObjectKind, RENEWED_PERMITS } from '../worker/protocol'
 import { type Caller, type ClientWork, type OpenSubject, singleServer } from './subject'
 
@@ -26,6 +26,7 @@ const CALLERS: Readonly<Record<ObjectKind, CallerOf>> = {
   fenced: ([client], name) => lockCaller(client!.getFencedLock(name)),
   'non-reentrant': ([client], name) => lockCaller(client!.getNonReentrantLock(name)),
   token: ([client], name) => lockCaller(client!.getTokenLock(name)),
+  'with-lock': ([client], name) => sectionCaller(client!.getLock(name)),
   multi: (clients, name) => lockCaller(clients[0]!.getMultiLock(...members(clients, name))),
   red: (clients, name) => lockCaller(clients[0]!.getRedLock(...members(clients, name))),
   semaphore([client], name) {
@@ -59,6 +60,29 @@ function lockCaller(lock: { acquire(): Promise<{ unlock(): Promise<void> }> }): 
       hold = await lock.acquire()
     },
     release: () => hold.unlock(),
+  }
+}
+
+/** `withLock(fn)`: `fn` ends when the caller releases. */
+function sectionCaller(lock: RLock): Caller {
+  let leave: () => void
+  let section: Promise<void>
+  return {
+    acquire: () =>
+      new Promise((resolve, reject) => {
+        section = lock.withLock(
+          () =>
+            new Promise<void>((end) => {
+              leave = end
+              resolve()
+            }),
+        )
+        section.catch(reject)
+      }),
+    release() {
+      leave()
+      return section
+    },
   }
 }
 

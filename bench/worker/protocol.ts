@@ -10,7 +10,7 @@
  * The worker's own log and error messages go to stderr. A worker that cannot do the work says why there and
  * ends with a code other than 0.
  */
-export type Work = CallersWork | HandoffWork | IdleWaitersWork | HeldLocksWork | LatchWork
+export type Work = CallersWork | FirstCyclesWork | HandoffWork | IdleWaitersWork | HeldLocksWork | LatchWork
 
 /** `redis://host:port`: of one server, perhaps with others for the other members of a lock, or of nodes of a cluster. */
 export type Address =
@@ -24,6 +24,7 @@ export type ObjectKind =
   | 'fenced'
   | 'non-reentrant'
   | 'token'
+  | 'with-lock'
   | 'multi'
   | 'red'
   | 'semaphore'
@@ -85,6 +86,14 @@ export interface CallersResult {
   readonly overtaken: number
   /** Seconds of CPU that the process used in the window; a worker may leave it out. */
   readonly cpuSeconds?: number
+}
+
+/** One caller takes and releases the first lock so many times, from its first call on. There is no window. */
+export type FirstCyclesWork = AnyWork & { readonly scenario: 'first-cycles'; readonly cycles: number }
+
+export interface FirstCyclesResult {
+  readonly seconds: number
+  readonly cpuSeconds: number
 }
 
 /**
@@ -155,6 +164,7 @@ export interface LatchResult {
 export interface Results {
   readonly throughput: CallersResult
   readonly 'read-write': CallersResult
+  readonly 'first-cycles': FirstCyclesResult
   readonly handoff: HandoffResult
   readonly 'idle-waiters': IdleWaitersResult
   readonly 'held-locks': HeldLocksResult

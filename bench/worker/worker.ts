@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline'
 import type { SubjectClient } from '../subjects/subject'
 import { prepareCallers } from './callers'
+import { prepareFirstCycles } from './first-cycles'
 import { prepareHandoff } from './handoff'
 import { prepareHeldLocks } from './held-locks'
 import { prepareIdleWaiters } from './idle-waiters'
@@ -22,6 +23,8 @@ function prepare(client: SubjectClient, work: Work): (start: number) => Promise<
       return prepareIdleWaiters(client, work)
     case 'held-locks':
       return prepareHeldLocks(client, work)
+    case 'first-cycles':
+      return prepareFirstCycles(client, work)
     case 'latch':
       return prepareLatch(client, work)
   }

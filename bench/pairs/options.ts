@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util'
+import { chosen, numberOption, wholeOption } from '../../test/kit/cli'
+import { PAIR_SCENARIOS, type PairScenario } from './scenarios'
+
+export const USAGE = `usage: npm run bench:pairs -- BEFORE [--scenario NAME]... [--rounds N] [--seconds N]
+
+Builds this tree, and measures it beside BEFORE: a commit, which is checked out and built in a temporary folder, or the folder
+of a clone that is built. In each round both do each scenario, one straight after the other, and the order changes from
+round to round. The table has the ratios, after to before, as medians over the rounds with the least and the most.
+
+  --scenario NAME  only this one, may be given several times:
+                   ${PAIR_SCENARIOS.map(({ name }) => name).join(', ')}
+  --rounds N       so many rounds (7)
+  --seconds N      the length of each window (1.5)
+
+Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments.`
+
+export interface PairOptions {
+  readonly before: string
+  readonly scenarios: readonly PairScenario[]
+  readonly rounds: number
+  readonly seconds: number
+}
+
+/** Undefined when help was asked for; throws when the arguments make no sense. */
+export function parseOptions(args: string[]): PairOptions | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      scenario: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const [before, ...more] = positionals
+  if (before === undefined || more.length > 0) throw new TypeError('name one commit or folder')
+  return {
+    before,
+    scenarios: chosen('scenario', PAIR_SCENARIOS, values.scenario),
+    rounds: wholeOption('rounds', values.rounds, 7, 1, 1_000),
+    seconds: numberOption('seconds', values.seconds, { least: 0.1, most: 60, otherwise: 1.5 }),
+  }
+}

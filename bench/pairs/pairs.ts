@@ -1,0 +1,128 @@
+// npm run bench:pairs: this tree beside an older build of it, each scenario in pairs of windows, one straight after the other.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { optionsOrExit } from '../../test/kit/cli'
+import { removeWithThisProcess } from '../../test/kit/servers/left-behind'
+import { liveLine } from '../../test/kit/terminal/live-line'
+import { Places } from '../driver/places'
+import { buildPackage, nodeWorker } from '../driver/programs'
+import { spreadOf } from '../driver/statistics'
+import type { Command } from '../driver/worker-process'
+import { MemberServers } from '../objects/servers'
+import { LIMIT } from '../objects/subjects'
+import { shown, table } from '../report/markdown'
+import { type PairOptions, parseOptions, USAGE } from './options'
+import type { PairMeasuring, PairPlaces, PairScenario, Window } from './scenarios'
+
+const ROOT = join(__dirname, '../..')
+const WARM_UP_MS = 700
+
+/** The folder of a build of that commit; or the folder itself. */
+function builtFolder(before: string, onProgress: (text: string) => void): string {
+  if (existsSync(before)) return resolve(before)
+  const folder = join(temporary(), 'clone')
+  const run = (program: string, args: string[], cwd: string) =>
+    execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  onProgress(`building ${before}`)
+  run('git', ['clone', '--quiet', '--shared', '--no-checkout', ROOT, folder], ROOT)
+  run('git', ['checkout', '--quiet', '--detach', before], folder)
+  run('npm', ['ci', '--no-audit', '--no-fund'], folder)
+  run('npm', ['run', 'build'], folder)
+  return folder
+}
+
+function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rlock-pairs-'))
+  removeWithThisProcess(folder)
+  return folder
+}
+
+interface Round {
+  readonly before: Window
+  readonly after: Window
+  readonly noOp?: Window
+}
+
+async function pairs({ before, scenarios, rounds, seconds }: PairOptions): Promise<void> {
+  const line = liveLine()
+  const folder = builtFolder(before, line.show)
+  line.show('building')
+  buildPackage()
+  const workers = {
+    before: await nodeWorker(folder, join(temporary(), 'worker')),
+    after: await nodeWorker(ROOT, join(temporary(), 'worker')),
+  }
+  const [own, members] = [new Places(), new MemberServers()]
+  try {
+    const places: PairPlaces = {
+      single: await own.single(),
+      cluster: () => own.cluster(),
+      several: (count) => members.several(count),
+    }
+    const found = scenarios.map((): Round[] => [])
+    for (let round = 0; round < rounds; round++)
+      for (const [index, scenario] of scenarios.entries()) {
+        line.show(`round ${round + 1} of ${rounds}: ${scenario.name}`)
+        found[index]!.push(await measureRound(scenario, places, workers, seconds * 1_000, round % 2 === 1))
+      }
+    line.clear()
+    console.log(tableOf(scenarios, found))
+  } finally {
+    line.clear()
+    await own.close()
+    await members.close()
+  }
+}
+
+async function measureRound(
+  scenario: PairScenario,
+  places: PairPlaces,
+  workers: Readonly<Record<'before' | 'after', Command>>,
+  measureMs: number,
+  afterFirst: boolean,
+): Promise<Round> {
+  const measure = (command: Command, subject = scenario.subject) => {
+    const measuring: PairMeasuring = { command: () => command, warmupMs: () => WARM_UP_MS, measureMs }
+    return scenario.measure(subject, places, measuring)
+  }
+  const early = afterFirst ? await measure(workers.after) : undefined
+  const before = await measure(workers.before)
+  const after = early ?? (await measure(workers.after))
+  return { before, after, ...(scenario.besideNoOp && { noOp: await measure(workers.after, LIMIT) }) }
+}
+
+function tableOf(scenarios: readonly PairScenario[], found: readonly (readonly Round[])[]): string {
+  return table([
+    ['scenario', 'sections', 'client CPU', 'commands', 'sections a second', 'of no-ops', 'CPU of no-ops'],
+    ...scenarios.map(({ name }, index) => rowOf(name, found[index]!)),
+  ])
+}
+
+function rowOf(name: string, rounds: readonly Round[]): string[] {
+  const spread = (value: (round: Round) => number | undefined, digits = 2) => {
+    const values = rounds.map(value).filter((each) => each !== undefined)
+    return values.length === 0 ? '' : shown(spreadOf(values)!, digits)
+  }
+  const ratio = (figure: keyof Window, over: 'before' | 'noOp') =>
+    spread(({ after, [over]: other }) => other?.[figure] && after[figure]! / other[figure])
+  return [
+    name,
+    ratio('sectionsPerSecond', 'before'),
+    ratio('clientUsPerSection', 'before'),
+    ratio('clientCommandsPerSection', 'before'),
+    spread(({ after }) => after.sectionsPerSecond, 0),
+    ratio('sectionsPerSecond', 'noOp'),
+    ratio('clientUsPerSection', 'noOp'),
+  ]
+}
+
+pairs(optionsOrExit(parseOptions, USAGE)).then(
+  () => process.exit(0),
+  (error: Error) => {
+    console.error(`The run failed: ${error.message}`)
+    process.exit(1)
+  },
+)

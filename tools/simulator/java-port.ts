@@ -32,8 +32,8 @@ export class SimulatedJavaPort implements JavaPort {
     const { server } = this
     const [names, words] = [[...keys], args.map(String)]
     const execute = () => toReply(server.engine.evaluate(script, names, words))
-    const text = `java ${names.join(' ')} ${words.join(' ')}`
-    return new Promise((resolve, reject) => this.commands.send('eval', text, execute, resolve, reject))
+    const sent = ['java', ...names, ...words]
+    return new Promise((resolve, reject) => this.commands.send('eval', sent, execute, resolve, reject))
   }
 
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {

@@ -1,4 +1,5 @@
 import type { SimulatedServer } from '../../packages/testing/src/simulation/server'
+import type { Sent } from '../../packages/testing/src/simulation/socket'
 import type { World } from '../../packages/testing/src/simulation/world'
 import type { KeyChanged, SimulatedObject } from './judge/history'
 import type { Recorder } from './recorder'
@@ -21,12 +22,21 @@ export class KeyWatch {
     const names = [...new Set(objects.flatMap(namesOf))]
     for (const server of servers)
       server.onExecuted = (sent) => {
-        for (const name of names) if (sent === undefined || sent.text.includes(name)) this.look(server, name)
+        for (const name of names)
+          if (sent === undefined || (this.mayDiffer(server, name) && concerns(sent, name)))
+            this.look(server, name)
       }
     this.isSingle = servers.length === 1
   }
 
   private readonly isSingle: boolean
+
+  /** A command that writes nothing shows at most that the lease of a key is over. */
+  private mayDiffer(server: SimulatedServer, name: string): boolean {
+    if (server.hasWritten) return true
+    const id = `${server.name} ${name}`
+    return !this.last.has(id) || this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
+  }
 
   private look(server: SimulatedServer, name: string) {
     const { keyspace } = server.engine
@@ -46,7 +56,7 @@ export class KeyWatch {
         ...(value === undefined ? {} : { value }),
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
         ...(keyspace.typeOf(name) === 'none' &&
-        this.world.time > (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
+        this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
           ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time }
           : {}),
       }
@@ -56,23 +66,29 @@ export class KeyWatch {
     if (ttl === -2) this.ttlSaid.delete(id)
     this.ends.delete(id)
     if (ttl < 0) return
-    this.ends.set(id, this.world.time + ttl)
-    this.ttlSaid.set(id, Math.max(this.ttlSaid.get(id) ?? 0, this.world.time + ttl))
-    this.lookAfter(server, name, ttl + 1)
+    // The server counts whole ms, and its clock is whole ms ahead: a key is gone after the last one.
+    const end = Math.floor(this.world.time) + ttl + 1
+    this.ends.set(id, end)
+    this.ttlSaid.set(id, Math.max(this.ttlSaid.get(id) ?? 0, end))
+    this.lookAt(server, name, end)
   }
 
   /** No command shows when a key expires. */
-  private lookAfter(server: SimulatedServer, name: string, ms: number) {
+  private lookAt(server: SimulatedServer, name: string, at: number) {
     const id = `${server.name} ${name}`
-    const at = this.world.time + ms
     const planned = this.checks.get(id)
     if (planned !== undefined && planned <= at) return
     this.checks.set(id, at)
-    this.world.in(ms, undefined, () => {
+    this.world.at(at, undefined, () => {
       if (this.checks.get(id) === at) this.checks.delete(id)
       this.look(server, name)
     })
   }
+}
+
+/** The keys of an object are its name, and others with its name in braces. */
+function concerns({ words }: Sent, name: string): boolean {
+  return words.some((word) => word === name || word.includes(`{${name}}`))
 }
 
 function namesOf(object: SimulatedObject): readonly string[] {

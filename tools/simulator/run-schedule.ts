@@ -56,6 +56,9 @@ export async function runSchedule(
   const stage = new Stage(world, scene, recorder, machine)
   new KeyWatch(world, recorder, stage.servers, stage.plan.objects)
   const unhandled = (error: unknown) => world.failed(error)
+  // The stack of an error costs more than a section, and only a story tells it.
+  const { stackTraceLimit } = Error
+  if (!options.isRecorded) Error.stackTraceLimit = 0
   process.on('unhandledRejection', unhandled)
   try {
     const end = await world.run(() => play(stage, options.order), LONGEST_RUN)
@@ -65,6 +68,7 @@ export async function runSchedule(
       )
   } finally {
     process.off('unhandledRejection', unhandled)
+    Error.stackTraceLimit = stackTraceLimit
   }
   return {
     history: {

@@ -4,6 +4,10 @@ import type { LuaWasm } from './wasm'
 const REGISTRY = -10_000
 const GLOBALS = -10_002
 const ENOUGH = 20
+/** Texts up to this length pass through one place in the memory of the machine. */
+const SCRATCH = 1024
+/** Shorter texts are copied faster by hand. */
+const SHORT = 64
 
 enum Type {
   Boolean = 1,
@@ -18,10 +22,13 @@ export type Scalar = string | number | boolean | null | undefined
 /** The stack of one Lua state, with strings of bytes. */
 export class LuaState {
   private readonly length: number
+  private readonly scratch: number
   private readonly state: number
+  private view: Buffer = Buffer.alloc(0)
 
   constructor(private readonly wasm: LuaWasm) {
     this.length = wasm._malloc(4)
+    this.scratch = wasm._malloc(SCRATCH)
     this.state = wasm._luaL_newstate()
     wasm._luaL_openlibs(this.state)
   }
@@ -73,7 +80,20 @@ export class LuaState {
   }
 
   pushText(text: string): void {
-    this.withText(text, (start, length) => this.wasm._lua_pushlstring(this.state, start, length))
+    const { length } = text
+    if (length > SCRATCH)
+      return this.withText(text, (start) => this.wasm._lua_pushlstring(this.state, start, length))
+    const { memory, scratch } = this
+    if (length > SHORT) memory.write(text, scratch, 'latin1')
+    else for (let at = 0; at < length; at++) memory[scratch + at] = text.charCodeAt(at)
+    this.wasm._lua_pushlstring(this.state, scratch, length)
+  }
+
+  /** The memory of the machine. It is another one when it has grown. */
+  private get memory(): Buffer {
+    const { buffer } = this.wasm.HEAPU8
+    if (this.view.buffer !== buffer) this.view = Buffer.from(buffer)
+    return this.view
   }
 
   /** Pushes a reply as Redis passes it to Lua: nil as false, a status as a table. */
@@ -143,17 +163,15 @@ export class LuaState {
   private text(at: number): string {
     const { wasm, length } = this
     const start = wasm._lua_tolstring(this.state, at, length)
-    const bytes = wasm.HEAPU8
-    const count =
-      bytes[length]! | (bytes[length + 1]! << 8) | (bytes[length + 2]! << 16) | (bytes[length + 3]! << 24)
-    return Buffer.from(bytes.buffer, start, count).toString('latin1')
+    const { memory } = this
+    return memory.toString('latin1', start, start + memory.readInt32LE(length))
   }
 
   private withText<T>(text: string, use: (start: number, length: number) => T): T {
     const { wasm } = this
     const start = wasm._malloc(text.length + 1)
     try {
-      Buffer.from(wasm.HEAPU8.buffer, start, text.length).write(text, 'latin1')
+      this.memory.write(text, start, 'latin1')
       return use(start, text.length)
     } finally {
       wasm._free(start)

@@ -170,7 +170,6 @@ class SimulatedTransport implements ScriptTransport {
           ? server.engine.evaluate(source, names, words)
           : server.engine.evaluateBySha(sha, names, words),
       )
-    const text = `${name} ${names.join(' ')} ${words.join(' ')}`
-    redis.send(bySource ? 'eval' : 'evalsha', text, execute, answered, failed)
+    redis.send(bySource ? 'eval' : 'evalsha', [name, ...names, ...words], execute, answered, failed)
   }
 }

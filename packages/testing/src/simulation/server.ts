@@ -6,6 +6,7 @@ import type { ScriptMachine } from '../lua/script-machine'
 import { Replica } from './replica'
 import type { Acceptor, Sent, Socket } from './socket'
 import type { Timeline } from './timeline'
+import type { Noted } from './trace'
 
 /** A command, or all, that the server refuses. */
 export interface Refusal {
@@ -38,8 +39,9 @@ export class SimulatedServer implements Acceptor {
   private readonly refusals = new Set<Refusal>()
   /** How far its clock is from the virtual time, in ms. */
   private clockOffset: number
-  private hasWritten = false
-  /** Calls back after each command that may have changed a key. */
+  /** Whether the last command, or a command of its script, may have changed a key. */
+  hasWritten = false
+  /** Calls back after each command, and after all that may change what keys there are. */
   onExecuted: ((sent: Sent | undefined) => void) | undefined
   /** The last time that a client was told the truth of a replica: undefined without replicas. */
   replica: Replica | undefined
@@ -71,9 +73,9 @@ export class SimulatedServer implements Acceptor {
       const take = socket.subscribed.get(channel)
       if (!take) continue
       heard++
-      socket.deliver(() => take(message), `${channel} ${message}`)
+      socket.deliver(() => take(message), [channel, message])
     }
-    this.world.trace.note(this.name, `${this.world.time} publish ${channel} ${message} ${heard}`)
+    this.world.trace.note(this.name, this.world.time, ['publish', channel, message], heard)
     return heard
   }
 
@@ -117,12 +119,14 @@ export class SimulatedServer implements Acceptor {
       const value = this.answer(sent)
       world.trace.note(
         this.name,
-        `${world.time} ${socket.name}#${socket.id} ${sent.text} = ${JSON.stringify(value)}`,
+        world.time,
+        [socket.label, ...sent.words],
+        value === LATER ? undefined : (value as Noted),
       )
-      if (value !== LATER) socket.deliver(() => sent.answered(value), JSON.stringify(value))
+      if (value !== LATER) socket.deliver(() => sent.answered(value), value)
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
-      world.trace.note(this.name, `${world.time} ${socket.name}#${socket.id} ${sent.text} ! ${error.message}`)
+      world.trace.note(this.name, world.time, [socket.label, ...sent.words, '!', error.message])
       const failure = Object.assign(new Error(error.message), { name: 'ReplyError' })
       socket.deliver(() => sent.failed(failure), error.message)
     }
@@ -141,7 +145,7 @@ export class SimulatedServer implements Acceptor {
   call(command: string, ...words: (string | number)[]): unknown {
     this.hasWritten = false
     const reply = toReply(this.engine.callBytes(command, words.map(toBytes)))
-    this.world.trace.note(this.name, `${this.world.time} ${command} ${words.join(' ')}`)
+    this.world.trace.note(this.name, this.world.time, [command, ...words.map(String)])
     this.onExecuted?.(undefined)
     return reply
   }
@@ -195,6 +199,7 @@ export class SimulatedServer implements Acceptor {
 
   stepClock(ms: number): void {
     this.clockOffset += ms
+    this.onExecuted?.(undefined)
   }
 
   /** The process of the server ends: its connections break, and what they carried is lost. */

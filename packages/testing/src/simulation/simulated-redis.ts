@@ -176,7 +176,7 @@ export class SimulatedRedis extends EventEmitter {
   describe(): string {
     return JSON.stringify([
       this.status,
-      this.commandQueue.map(({ text }) => text),
+      this.commandQueue.map(({ words }) => words.join(' ')),
       this.socket?.describe(),
       [...(this.socket?.subscribed.keys() ?? [])],
     ])
@@ -199,7 +199,7 @@ export class SimulatedRedis extends EventEmitter {
   /** Sends a command; calls back in the event in which its answer arrives. */
   send(
     command: string,
-    text: string,
+    words: readonly string[],
     execute: (socket: Socket) => unknown,
     answered: (value: unknown) => void,
     failed: (error: unknown) => void,
@@ -214,7 +214,7 @@ export class SimulatedRedis extends EventEmitter {
     }
     const sent: Sent = {
       command,
-      text,
+      words,
       execute: () => execute(socket),
       answered: (value) => over() && outsideRequests(answered, value),
       failed: (error) => {
@@ -230,7 +230,7 @@ export class SimulatedRedis extends EventEmitter {
     return new Promise<T>((resolve, reject) => {
       this.send(
         command,
-        `${command} ${words.join(' ')}`,
+        [command, ...words.map(String)],
         execute,
         resolve as (value: unknown) => void,
         reject,
@@ -272,7 +272,7 @@ export class SimulatedRedis extends EventEmitter {
     return new Promise((resolve, reject) => {
       this.send(
         'wait',
-        `wait ${timeout}`,
+        ['wait', String(timeout)],
         (socket) => {
           this.server.whenReplicated(timeout, (count) => socket.deliver(() => answer(count)))
           return LATER

@@ -4,8 +4,8 @@ import type { SimulatedProcess } from './process'
 /** A command on its way to the server. */
 export interface Sent {
   readonly command: string
-  /** For the trace. */
-  readonly text: string
+  /** The name of its script, its keys and its arguments: for the trace. */
+  readonly words: readonly string[]
   execute(): unknown
   answered(value: unknown): void
   failed(error: unknown): void
@@ -52,6 +52,8 @@ export type Break =
 export class Socket {
   /** The id by which the server knows it. */
   readonly id: number
+  /** For the trace. */
+  readonly label: string
   readonly subscribed = new Map<string, (message: string) => void>()
   private isOpenAtClient = true
   isOpenAtServer = true
@@ -65,17 +67,18 @@ export class Socket {
   private lateness = 0
   private loses = false
   private underWay: { arrives: number; sent: Sent }[] = []
-  private readonly answers: { arrives: number; take: () => void; text: string }[] = []
+  private readonly answers: { arrives: number; take: () => void; said: unknown }[] = []
   private isWaking = false
 
   constructor(
     readonly server: Acceptor,
     readonly process: SimulatedProcess,
-    readonly name: string,
+    name: string,
     private readonly delays: Stream,
     private readonly ends: SocketEnds,
   ) {
     this.id = server.accept(this)
+    this.label = `${name}#${this.id}`
     process.onKilled(() => this.close())
   }
 
@@ -88,16 +91,19 @@ export class Socket {
   }
 
   /** Something for the client: an answer, or a message of a channel. */
-  deliver(take: () => void, text = ''): void {
+  deliver(take: () => void, said?: unknown): void {
     if (this.loses || this.isSilent) return
     this.arrivesDown = Math.max(this.arrivesDown, this.process.world.time + this.delay())
-    this.answers.push({ arrives: this.arrivesDown, take, text })
+    this.answers.push({ arrives: this.arrivesDown, take, said })
     if (!this.isWaking) this.wakeClient(this.arrivesDown)
   }
 
   /** What is under way, to the server and to the client. */
   describe(): readonly [up: readonly string[], down: readonly string[]] {
-    return [this.underWay.map(({ sent }) => sent.text), this.answers.map(({ text }) => text)]
+    return [
+      this.underWay.map(({ sent }) => sent.words.join(' ')),
+      this.answers.map(({ said }) => JSON.stringify(said) ?? ''),
+    ]
   }
 
   break(how: Break): void {

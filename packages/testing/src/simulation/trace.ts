@@ -1,5 +1,8 @@
 import { hash } from './choices'
 
+/** Part of a line of a trace: a text, or a value that stands there as JSON. */
+export type Noted = string | number | boolean | null | undefined | readonly Noted[]
+
 /** What happened, as text, and its hash: two runs with the same hash did the same. */
 export class Trace {
   readonly lines: string[] = []
@@ -8,14 +11,40 @@ export class Trace {
 
   constructor(private readonly isRecorded = false) {}
 
-  note(what: string, detail: string): void {
-    this.one = hash(detail, hash(what, this.one))
-    // The second half is of the lengths and the first half, so that an error in one half shows in the other.
-    this.other = (Math.imul(this.other ^ this.one, 0x9e3779b1) + detail.length) | 0
-    if (this.isRecorded) this.lines.push(`${what} ${detail}`)
+  /** Texts are written only if the run is recorded. The hash is of the parts, because to join them costs more than to run a command. */
+  note(what: string, time: number, details: readonly string[], answer?: Noted): void {
+    let one = hashNumber(time, hash(what, this.one))
+    for (const detail of details) one = hash(detail, hashNumber(detail.length, one))
+    one = hashValue(answer, one)
+    this.one = one
+    // The second half is of the first half and the time, so that an error in one half shows in the other.
+    this.other = (Math.imul(this.other ^ one, 0x9e3779b1) + details.length) | 0
+    if (!this.isRecorded) return
+    const answered = answer === undefined ? '' : ` = ${JSON.stringify(answer)}`
+    this.lines.push(`${what} ${time} ${details.join(' ')}${answered}`)
   }
 
   get hash(): string {
     return [this.one, this.other].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
   }
+}
+
+const PRIME = 0x01000193
+/** Times are sums of tenths of a ms. */
+const GRAIN = 1024
+
+function hashNumber(value: number, start: number): number {
+  const scaled = value * GRAIN
+  return Math.imul(Math.imul(start ^ (scaled | 0), PRIME) ^ ((scaled / 2 ** 32) | 0), PRIME)
+}
+
+function hashValue(value: Noted, start: number): number {
+  if (typeof value === 'string') return hash(value, hashNumber(value.length, start))
+  if (typeof value === 'number') return hashNumber(value, Math.imul(start ^ 1, PRIME))
+  if (typeof value === 'object' && value !== null) {
+    let mixed = hashNumber(value.length, Math.imul(start ^ 2, PRIME))
+    for (const element of value) mixed = hashValue(element, mixed)
+    return mixed
+  }
+  return Math.imul(start ^ (value === undefined ? 3 : value === null ? 4 : value ? 5 : 6), PRIME)
 }

@@ -170,7 +170,8 @@ export class World implements Timeline {
       },
     }
     state.nextThreadId = this.nextThreadId
-    process.emitWarning = ((warning: string | Error) => this.trace.note('warning', String(warning))) as never
+    process.emitWarning = ((warning: string | Error) =>
+      this.trace.note('warning', this.time, [String(warning)])) as never
     return () => {
       this.nextThreadId = state.nextThreadId
       Object.assign(state, before)

@@ -70,7 +70,11 @@ export class Client implements Context {
   private isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
-  static async connect(given: RedissonOptions, internals: ClientInternals = {}): Promise<Client> {
+  static async connect(
+    given: RedissonOptions,
+    internals: ClientInternals,
+    publishesOn: readonly string[],
+  ): Promise<Client> {
     const options = resolveOptions(given)
     const clientId = (internals.newClientId ?? newClientId)()
     const server = inProcessServer(options.redis) ?? redisServer(options, clientId, internals.fastPath)
@@ -94,6 +98,7 @@ export class Client implements Context {
           broken: (channel) => client?.subscriptions.broken(channel),
           error: (error) => refusals.failed(withoutSecrets(error, server.secrets)),
         },
+        publishesOn,
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),
       })

@@ -30,7 +30,7 @@ async function connect(
   try {
     const asked = await commands.connect()
     const publishCommand = await choosePublish(asked, target, options, clock)
-    const rights = warnOfMissingRights(asked, target, publishCommand, clock)
+    const rights = warnOfMissingRights(asked, target, publishCommand, client.publishesOn, clock)
     const { source, ready } = openSource(commands, publishCommand, client)
     await ready
     await rights

@@ -4,16 +4,22 @@ import {
   decodeRelease,
   type LockScripts,
   type LockState,
+  ownerField,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
 import { decodeLeaseEnds } from '../leases/lease'
-import { lockChannel, ownerField } from '../redis/names'
+import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import { renewalBy } from './single-key-renewal'
+
+/** The channel on which the release of a lock is published. */
+export function lockChannel(key: string): string {
+  return prefixed('redisson_lock__channel', key)
+}
 
 const RELEASE = script('lock/release', decodeRelease)
 const FORCE_RELEASE = script('lock/force-release', decodeRelease)

@@ -6,16 +6,16 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
+  ownerField,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
 import { decodeLeaseEnds, type Renewal } from '../leases/lease'
-import { ownerField, readTimeoutParts } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { shared } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { ReadWriteSide } from './read-write-side'
+import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const ACQUIRE = script('read-lock/acquire', decodeAcquire)
 const REENTER = script('read-lock/reenter', decodeReenter)

@@ -1,9 +1,19 @@
 import type { Context } from '../client/context'
 import type { Caller, Hold } from '../engine/hold'
 import type { LockState, ReleaseReply } from '../engine/lock-scripts'
-import { readTimeoutParts, readWriteLockChannel } from '../redis/names'
+import { prefixed, suffixed } from '../redis/names'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+
+/** The channel on which the release of either side is published. */
+export function readWriteLockChannel(key: string): string {
+  return prefixed('redisson_rwlock', key)
+}
+
+/** The parts before and after an owner field in the names of read timeout keys. The number of the level comes last. */
+export function readTimeoutParts(key: string): { readonly before: string; readonly behind: string } {
+  return { before: suffixed(key, ''), behind: ':rwlock_timeout:' }
+}
 
 /** The scripts of one side that both sides call in the same way. */
 interface SideScripts {

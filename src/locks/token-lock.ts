@@ -19,7 +19,7 @@ import {
 } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { decodeLeaseEnds } from '../leases/lease'
-import { tokenLockChannel } from '../redis/names'
+import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
@@ -87,6 +87,11 @@ export interface TokenLock {
   tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined>
   /** Runs `fn` under the lock and releases it when `fn` has settled; as that of RLock. */
   withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
+}
+
+/** The channel on which its release is published. */
+export function tokenLockChannel(key: string): string {
+  return prefixed('rlock_token', key)
 }
 
 const ACQUIRE = script('token-lock/acquire', decodeAcquire)

@@ -7,10 +7,10 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
+  ownerField,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
-import { ownerField } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'

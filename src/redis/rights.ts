@@ -2,32 +2,13 @@ import type { Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { inTime } from './connect'
 import { classify } from './errors'
-import {
-  LATCH_CHANNEL,
-  latchChannel,
-  lockChannel,
-  readWriteLockChannel,
-  semaphoreChannel,
-  tokenLockChannel,
-} from './names'
 import type { PublishCommand } from './pubsub'
 import type { RedisTarget } from './target'
 
 /** The pattern of all channels of one kind, such as `redisson_lock__channel:*`. */
 export function channelPattern(channel: string): string {
-  if (channel.startsWith(LATCH_CHANNEL)) return `${LATCH_CHANNEL}*`
-  return `${channel.slice(0, channel.indexOf(':'))}:*`
+  return channel.replace(/^([^:{]*:?).*$/s, '$1*')
 }
-
-const PROBE = 'rlock'
-/** The channels of locks, read-write locks, semaphores, latches and token locks. */
-const CHANNELS = [
-  lockChannel(PROBE),
-  readWriteLockChannel(PROBE),
-  semaphoreChannel(PROBE),
-  latchChannel(PROBE),
-  tokenLockChannel(PROBE),
-].map(channelPattern)
 
 /** The effect on waiters while the server does not publish releases. */
 export const UNNOTIFIED =
@@ -49,20 +30,22 @@ const FENCE = [
 /**
  * Emits a process warning for each missing right that locks need. For scripts and messages the server must have ACL DRYRUN,
  * and the user must be allowed to call it. Never rejects: without an answer, the first lock or the first release reports
- * the missing right.
+ * the missing right. `channels`: one channel of each kind on which locks and synchronizers publish.
  */
 export async function warnOfMissingRights(
   redis: Redis,
   target: RedisTarget,
   publish: PublishCommand,
+  channels: readonly string[],
   clock: Clock,
 ): Promise<void> {
+  const patterns = channels.map(channelPattern)
   const user = target.options.username ?? 'default'
   const ask: Ask = (command, ...words) => inTime(redis.call(command, ...words), target, clock)
   const acl: AskAcl = (...words) => ask('ACL', ...words)
   const [scripts, messages, ...fence] = await Promise.all([
     dryRun(acl, user, ['EVALSHA', 'no-such-script', '0']),
-    dryRun(acl, user, [publish, lockChannel(PROBE), '0']),
+    dryRun(acl, user, [publish, channels[0]!, '0']),
     ...FENCE.map((command) => refusal(ask, command)),
   ])
   if (scripts !== undefined)
@@ -71,10 +54,10 @@ export async function warnOfMissingRights(
         'Grant the user +evalsha +eval, and do not rename them.',
       { code: 'RLOCK_EVALSHA_REFUSED' },
     )
-  if (messages !== undefined && !(await mayPublishOnSomeChannel(acl, user, messages)))
+  if (messages !== undefined && !(await mayPublishOnSomeChannel(acl, user, patterns, messages)))
     process.emitWarning(
       `Redis refuses ${publish.toUpperCase()} to the user ${user} (${messages}). A released lock is free, but ${UNNOTIFIED}. ` +
-        `${publishGrant(publish, CHANNELS)}.`,
+        `${publishGrant(publish, patterns)}.`,
       { code: 'RLOCK_PUBLISH_REFUSED' },
     )
   const unfenced = fence.find((reason) => reason !== undefined)
@@ -112,13 +95,18 @@ async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Pr
 }
 
 /** The probe used an invented name. The user may have the right to the channels of its own objects only. */
-async function mayPublishOnSomeChannel(acl: AskAcl, user: string, refusal: string): Promise<boolean> {
+async function mayPublishOnSomeChannel(
+  acl: AskAcl,
+  user: string,
+  patterns: readonly string[],
+  refusal: string,
+): Promise<boolean> {
   if (!refusal.endsWith('channel')) return false
   try {
     const rules = JSON.stringify(await acl('GETUSER', user))
-    const patterns = [...rules.matchAll(/&([^\s"*?[\\]*)/g)].map(([, head = '']) => head)
-    return patterns.some((head) =>
-      CHANNELS.some((channel) => head.startsWith(channel.slice(0, -1)) || channel.startsWith(head)),
+    const granted = [...rules.matchAll(/&([^\s"*?[\\]*)/g)].map(([, head = '']) => head)
+    return granted.some((head) =>
+      patterns.some((channel) => head.startsWith(channel.slice(0, -1)) || channel.startsWith(head)),
     )
   } catch {
     return true

@@ -7,8 +7,6 @@ import type { Script } from './script'
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** After this error the client retries these changes in the background (synchronizers/request-record.ts). */
-const RETRIED_IN_BACKGROUND: readonly Script['name'][] = ['semaphore/release', 'count-down-latch/count-down']
 /** Calls that have the same effect when their caller repeats them. */
 const REPEATABLE = /\/(acquire|reenter|inspect)$/
 
@@ -19,10 +17,9 @@ interface EndedCall {
   readonly clientId: string
 }
 
-export function wrongType({ script, keys, clientId }: EndedCall, cause: Error): WrongTypeError {
-  const what = /^[^/]*lock\//.test(script.name) ? 'a lock' : 'an object'
+export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTypeError {
   return new WrongTypeError(
-    `The key ${quote(keys[0]!)} holds something else than ${what} of this kind (client ${clientId}). ` +
+    `The key ${quote(keys[0]!)} holds something else than an object of this kind (client ${clientId}). ` +
       'Use another name, or the getter of the kind that the key holds.',
     { cause },
   )
@@ -58,8 +55,6 @@ export function failedHere({ script, keys, clientId }: EndedCall, cause: Error):
 }
 
 function advice({ name }: Script): string {
-  if (RETRIED_IN_BACKGROUND.includes(name))
-    return 'Check the connection to Redis. Do not repeat the call: the client retries it in the background.'
   return REPEATABLE.test(name)
     ? 'Check the connection to Redis, then try again.'
     : 'Check the connection to Redis.'

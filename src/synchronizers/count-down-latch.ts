@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import { describe, type WaitOptions, waitArguments } from '../api/arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { latchChannel, prefixed } from '../redis/names'
+import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
@@ -54,6 +54,14 @@ export interface RCountDownLatch {
   await(options: WaitOptions): Promise<boolean>
   /** Deletes the latch and wakes its waiters; resolves with whether the latch existed. */
   delete(): Promise<boolean>
+}
+
+/** How the name of its channel begins. It is the only kind of channel to which Redisson adds no colon. */
+export const LATCH_CHANNEL = 'redisson_countdownlatch__channel__'
+
+/** The channel on which a latch publishes. Redisson always adds braces to this name. */
+export function latchChannel(key: string): string {
+  return `${LATCH_CHANNEL}{${key}}`
 }
 
 const COUNT_DOWN = script('count-down-latch/count-down', Number)

@@ -19,7 +19,6 @@ import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semapho
 import { count } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { semaphoreChannel } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
@@ -27,6 +26,7 @@ import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
 import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease } from './permit-lease'
+import { semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {

@@ -1,9 +1,15 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
+import { prefixed } from '../redis/names'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { Synchronizer } from './synchronizer'
+
+/** The channel on which both kinds of semaphores publish. */
+export function semaphoreChannel(key: string): string {
+  return prefixed('redisson_sc', key)
+}
 
 /** How many permits are free after the try; below 0: there is no such semaphore, or it is in debt. */
 export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | undefined }

@@ -12,6 +12,8 @@ import { perObject } from '../util/per-object'
  */
 const RETRIED_FOR = 30_000
 
+const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in the background.'
+
 /** A request. Several calls may send it. The caller closes it when it needs no answer any more. */
 export interface Request {
   /** Its field in the record: the lowest that no other open request of this client to this object has. */
@@ -127,6 +129,7 @@ export class RequestRecord {
           if (clock.elapsedSince(call.started) < RETRIED_FOR)
             await this.send(script, args, request, acknowledged).answer
         }
+        if (error instanceof RedisUnavailableError) error.message += NOT_TO_BE_REPEATED
         retried = orphans.hold({ lease: RETRIED_FOR, release }, call.started)
       }
       throw error

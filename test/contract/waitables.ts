@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { LockHold, Redisson } from '../../src/index'
-import { latchChannel, semaphoreChannel } from '../../src/redis/names'
+import { latchChannel } from '../../src/synchronizers/count-down-latch'
+import { semaphoreChannel } from '../../src/synchronizers/permits-attempt'
 import { ForeignLock } from '../kit/foreign-lock'
 import type { Primitive } from './primitive'
 import { plainLock } from './primitives'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
-import { readTimeoutParts } from '../../src/redis/names'
+import { readTimeoutParts } from '../../src/locks/read-write-side'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import {

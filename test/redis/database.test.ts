@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/redis/names'
+import { lockChannel } from '../../src/locks/hash-lock-scripts'
 import type { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { closeProxies } from '../kit/proxies'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import { lockChannel } from '../../src/redis/names'
+import { lockChannel } from '../../src/locks/hash-lock-scripts'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { closeProxies, openProxy } from '../kit/proxies'

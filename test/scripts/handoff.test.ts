@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../src/redis/names'
+import { lockChannel } from '../../src/locks/hash-lock-scripts'
 import { luaSources } from '../../src/scripts/lua.generated'
 import { closeAll, openRedis, rejection, uniqueName } from '../kit/clients'
 

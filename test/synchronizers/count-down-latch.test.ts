@@ -341,7 +341,9 @@ describe('A latch', () => {
       } else {
         proxy.refuse()
         proxy.cut()
-        expect(await rejection(latch.countDown())).to.have.property('code', 'REDIS_UNAVAILABLE')
+        const error = await rejection(latch.countDown())
+        expect(error).to.have.property('code', 'REDIS_UNAVAILABLE')
+        expect(error.message).to.match(/Do not repeat the call: the client retries it in the background\.$/)
         expect(await redis.get(name)).to.equal('2')
       }
       await proxy.accept()

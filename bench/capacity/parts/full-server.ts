@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { lockChannel } from '../../../src/redis/names'
+import { lockChannel } from '../../../src/locks/hash-lock-scripts'
 import { luaSources } from '../../../src/scripts/lua.generated'
 import { cpuSeconds } from '../../driver/server-counts'
 import type { Surroundings } from '../surroundings'

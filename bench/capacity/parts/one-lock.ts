@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockChannel } from '../../../src/redis/names'
+import { lockChannel } from '../../../src/locks/hash-lock-scripts'
 import { MAX_COHORT_DURATION, MAX_LOCAL_HANDOFFS } from '../../../src/waiting/cohort'
 import { runCallers } from '../../driver/callers'
 import { assertSound, callersMeasuring, RLOCK, ratesOf, type Surroundings } from '../surroundings'

@@ -1,5 +1,7 @@
 import type { Redisson, RFencedLock, RLock } from '../../../src/index'
-import { lockChannel, prefixed, readWriteLockChannel } from '../../../src/redis/names'
+import { lockChannel } from '../../../src/locks/hash-lock-scripts'
+import { readWriteLockChannel } from '../../../src/locks/read-write-side'
+import { prefixed } from '../../../src/redis/names'
 import { waitUntil } from '../../kit/servers/index'
 import type { Setting } from './setting'
 

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
-import { lockChannel, readWriteLockChannel, sharesSlotWithCompanions } from '../../../src/redis/names'
+import { lockChannel } from '../../../src/locks/hash-lock-scripts'
+import { readWriteLockChannel } from '../../../src/locks/read-write-side'
+import { sharesSlotWithCompanions } from '../../../src/redis/names'
 
 describe('Names of keys and channels', () => {
   it('The channel of a lock has the name that Java gives it', () => {

@@ -4,7 +4,7 @@ import { LeaseMonitor } from '../leases/lease-monitor'
 import type { WatchdogOptions } from '../leases/watchdog'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
-import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
+import { WaitQueues } from '../waiting/wait-queues'
 import type { GrantedReply } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 
@@ -27,20 +27,18 @@ interface Acquisition {
 
 /** Every acquisition of every kind passes through here, except a re-entry, which never waits for others. */
 export class TracedQueues extends WaitQueues {
-  private readonly clientId: string
-
-  constructor(options: WaitQueuesOptions) {
-    super(options)
-    this.clientId = options.clientId
-  }
-
   override acquire<Grant>(
     target: WaitTarget,
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
     if (!isTraced()) return super.acquire(target, attempt)
     const { subject, waitTime } = attempt
-    const acquisition: Acquisition = { clientId: this.clientId, subject, key: target.key, waitTime }
+    const acquisition: Acquisition = {
+      clientId: this.environment.clientId,
+      subject,
+      key: target.key,
+      waitTime,
+    }
     // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is published.
     const reply = start.runStores(acquisition, () => super.acquire(target, attempt))
     end.publish(acquisition)

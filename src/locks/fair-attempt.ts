@@ -57,7 +57,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
 
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void {
-    this.context.queues.wake(this.target.lockId)
+    this.context.queues.of(this.target)?.wake()
   }
 
   override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {

@@ -10,7 +10,7 @@ import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
 import { queueBeside, Shared } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
-import { type AnyWaiter, unasked } from '../waiting/waiter'
+import type { AnyWaiter } from '../waiting/waiter'
 import { Synchronizer, untilRecheck } from './synchronizer'
 
 /**
@@ -88,6 +88,8 @@ function decodeCheck(raw: unknown): LatchAnswer {
     : GRANTED
 }
 
+const KIND = { id: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' }
+
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
 /** The message that the count is zero. */
@@ -148,7 +150,7 @@ class OpenToAll extends Shared {
     if (value.granted) {
       // The latch was open after each of these had begun to wait.
       for (const waiter of [...waiters])
-        if (waiter.joined.monotonic <= sent.monotonic) waiter.succeed(unasked(this.clock))
+        if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
       return 0
     }
     // In a microtask, because the queue may begin to listen in this tick.
@@ -162,7 +164,7 @@ class OpenToAll extends Shared {
   override heard(message: string | undefined, waiters: Iterable<AnyWaiter>): void {
     if (message !== OPENED) return
     for (const waiter of [...waiters])
-      if ((waiter.attempt as LatchAttempt).isCaughtUp) waiter.succeed(unasked(this.clock))
+      if ((waiter.attempt as LatchAttempt).isCaughtUp) waiter.grant(undefined)
   }
 
   private catchUp(waiters: Iterable<AnyWaiter>) {
@@ -193,12 +195,11 @@ class OpenToAll extends Shared {
     this.lastId = id
     this.lastAsked = asked
     if (id === '') return Number.POSITIVE_INFINITY
-    const reply = unasked(clock)
     let next = Number.POSITIVE_INFINITY
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
       if (monotonic <= closedAt || monotonic < Math.min(sent.monotonic - ago, this.latest))
-        waiter.succeed(reply)
+        waiter.grant(undefined)
       else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
     }
     return next
@@ -219,20 +220,12 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
     // not grant their wait.
     const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
-    super(context, name, 'latch', [key, `${prefixed('rlock_requests', key)}:opened`], {
+    super(context, name, KIND, [key, `${prefixed('rlock_requests', key)}:opened`], {
       channel,
       takesTurns: false,
       admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),
     })
     this.isOrdered = isOrdered
-  }
-
-  protected get interfaceName(): string {
-    return 'RCountDownLatch'
-  }
-
-  protected override get what(): string {
-    return 'latch'
   }
 
   private readonly whenCaughtUp = (callback: () => void) =>

@@ -39,6 +39,8 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
+const KIND = { id: 'permits', what: 'semaphore', interfaceName: 'RPermitExpirableSemaphore' }
+
 /** The answer of `get-lease-time` for a permit that is not in use. */
 const NOT_IN_USE = -2
 
@@ -55,16 +57,12 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, 'permits', keys, {
+    super(context, name, KIND, keys, {
       channel: semaphoreChannel(key),
       takesTurns: false,
       admission: shared,
     })
     this.scripts = new PermitScripts(this)
-  }
-
-  protected get interfaceName(): string {
-    return 'RPermitExpirableSemaphore'
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {

@@ -64,7 +64,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
     // Permits are free, but too few for this request. The next one may need less.
     if (!granted && (this.free ?? 0) > 0) {
       const { context, target } = this.semaphore
-      queueMicrotask(() => context.queues.wake(target.lockId))
+      queueMicrotask(() => context.queues.of(target)?.wake())
     }
   }
 

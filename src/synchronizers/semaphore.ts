@@ -18,7 +18,6 @@ import { setImmediate } from '../util/timers'
 import { Shared } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
-import { unasked } from '../waiting/waiter'
 import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer, untilRecheck } from './synchronizer'
@@ -120,6 +119,8 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
   return lockArguments(ttl, unit).leaseTime ?? 0
 }
 
+const KIND = { id: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' }
+
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
 class PermitsInTurn extends Shared {
   /** How many permits are free by the last answer. */
@@ -144,7 +145,7 @@ class PermitsInTurn extends Shared {
       if ((waiter.attempt as SemaphoreAttempt).needs !== permits) return false
       if (waiter.isTrying) continue
       if (waiter.mayBeGranted || !queue.mayPass()) return false
-      waiter.succeed(unasked(queue.environment.clock))
+      waiter.grant(undefined)
       return true
     }
     return false
@@ -154,15 +155,11 @@ class PermitsInTurn extends Shared {
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
-    super(context, name, 'semaphore', [key], {
+    super(context, name, KIND, [key], {
       channel: semaphoreChannel(key),
       takesTurns: true,
       admission: () => new PermitsInTurn(),
     })
-  }
-
-  protected get interfaceName(): string {
-    return 'RSemaphore'
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
@@ -260,7 +257,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
       const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
       if (value.result === 'too-large') throw this.tooLarge()
       notified = value.notified
-      context.unpublishedReleases.released({ name, channel: target.channel }, value, this.what)
+      context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
       // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
       if (value.result !== 'freed') context.queues.mayBeFree(target)
       return value.result !== 'absent'

@@ -28,6 +28,13 @@ export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + random() / 5)
 }
 
+/** A kind of synchronizer: for the ids of its queues, for messages and for logs. */
+interface Kind {
+  readonly id: string
+  readonly what: string
+  readonly interfaceName: string
+}
+
 /** What semaphores and latches share: a count without owners, whose changes are published. */
 export abstract class Synchronizer {
   readonly target: WaitTarget
@@ -36,12 +43,12 @@ export abstract class Synchronizer {
   constructor(
     readonly context: Context,
     readonly name: string,
-    kind: string,
+    private readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],
     waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
   ) {
     const [key] = keys
-    const lockId = `${kind} ${key}`
+    const lockId = `${kind.id} ${key}`
     this.target = { ...waits, lockId, key, lockIds: [lockId] }
     this.requests = new RequestRecord(context, keys)
   }
@@ -58,20 +65,12 @@ export abstract class Synchronizer {
   /** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
   changed(answer: number): void {
     if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
-    const { context, name, target, what } = this
+    const { context, name, target } = this
     const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
-    context.unpublishedReleases.released({ name, channel: target.channel }, released, what)
+    context.unpublishedReleases.released({ name, channel: target.channel }, released, this.kind.what)
     // The message also wakes the waiters of this client. Without a message this call does.
     if (answer === UNPUBLISHED) context.queues.mayBeFree(target)
   }
-
-  /** The word for it in messages. */
-  protected get what(): string {
-    return 'semaphore'
-  }
-
-  /** The name of its interface. */
-  protected abstract get interfaceName(): string
 
   /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
   protected async enter<Grant>(
@@ -86,7 +85,7 @@ export abstract class Synchronizer {
   }
 
   protected timedOut(waitTime = 0): LockTimeoutError {
-    return timedOut(this.what, this.name, waitTime, this.context.clientId)
+    return timedOut(this.kind.what, this.name, waitTime, this.context.clientId)
   }
 
   protected async read<Value>(script: Script<Value>, args: readonly string[] = []): Promise<Value> {
@@ -116,7 +115,7 @@ export abstract class Synchronizer {
 
   // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
-    return `${this.interfaceName}(${quote(this.name)})`
+    return `${this.kind.interfaceName}(${quote(this.name)})`
   }
 
   toJSON(): object {

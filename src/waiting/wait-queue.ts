@@ -11,7 +11,7 @@ import type { Attempt, Outcome } from './attempt'
 import { type Cohort, SHORT_WAIT } from './cohort'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
-import { type AnyWaiter, type GrantedReply, Waiter, type WaiterQueue, type WaitSettings } from './waiter'
+import { type AnyWaiter, Waiter, type WaiterQueue, type WaitSettings } from './waiter'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a message, such as
@@ -29,8 +29,8 @@ export interface WaitEnvironment extends WaitSettings {
   readonly subscriptions: Subscriptions
   readonly leases: LeaseRegistry
   readonly selfWait: SelfDeadlockWarning
-  /** The queue is empty and nothing is in flight. */
-  empty(queue: WaitQueue): void
+  /** The queues that callers may join. A queue for one try is not among them. */
+  readonly queues: Map<string, WaitQueue>
 }
 
 /**
@@ -174,7 +174,9 @@ export class WaitQueue implements WaiterQueue {
     this.stopWatching = undefined
     this.stopListening?.()
     this.stopListening = undefined
-    if (this.isEmpty) this.environment.empty(this)
+    const { queues } = this.environment
+    const { lockId } = this.target
+    if (this.isEmpty && queues.get(lockId) === this) queues.delete(lockId)
   }
 
   private startListening() {
@@ -249,11 +251,8 @@ export class WaitQueue implements WaiterQueue {
     const { granted } = reply.value
     waiter.answered(reply)
     if (granted && !reply.acknowledged) return waiter.settled ? this.tryInTurn() : this.sleepUnlessWoken(0)
-    if (granted) {
-      if (this.isCompeting) this.cohort?.begin()
-      waiter.succeed(reply as GrantedReply<unknown>)
-      if (this.isEmpty) return this.finish()
-    }
+    if (granted && this.isCompeting) this.cohort?.begin()
+    if (this.isEmpty) return this.finish()
     const time = this.admission.next(reply, waiter.attempt, this.waiters)
     if (!granted && waiter.lastTry) waiter.giveUp()
     const mayTry = granted && time === 0

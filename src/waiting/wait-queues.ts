@@ -7,7 +7,7 @@ import { SelfDeadlockWarning } from './self-deadlock-warning'
 import { type WaitEnvironment, WaitQueue } from './wait-queue'
 import { ANCESTOR_ACQUIRED, type GrantedReply } from './waiter'
 
-export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'empty'> {
+export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
   /**
    * Whether the answer to PUBLISH counts all clients that heard the message. In a cluster it counts only those that listen at
    * the same node.
@@ -20,15 +20,12 @@ type Freed = Pick<WaitTarget, 'lockIds' | 'channel' | 'takesTurns' | 'allLeft'>
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
   private readonly queues = new Map<string, WaitQueue>()
-  private readonly environment: WaitEnvironment
+  protected readonly environment: WaitEnvironment
 
   constructor(private readonly options: WaitQueuesOptions) {
     const { clock, leases, clientId } = options
-    const empty = (queue: WaitQueue) => {
-      const { lockId } = queue.target
-      if (this.queues.get(lockId) === queue) this.queues.delete(lockId)
-    }
-    this.environment = { ...options, selfWait: new SelfDeadlockWarning(clock, leases, clientId), empty }
+    const selfWait = new SelfDeadlockWarning(clock, leases, clientId)
+    this.environment = { ...options, selfWait, queues: this.queues }
   }
 
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
@@ -99,11 +96,6 @@ export class WaitQueues {
   mayBeFree({ channel, lockIds }: Pick<Freed, 'channel' | 'lockIds'>): void {
     this.options.subscriptions.wake(channel)
     for (const id of lockIds) this.queues.get(id)?.wake()
-  }
-
-  /** Wakes the first waiter of this queue. */
-  wake(lockId: string): void {
-    this.queues.get(lockId)?.wake()
   }
 
   /** Calls back once every message that was published before now has arrived or is lost. */

@@ -21,12 +21,6 @@ export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>
 
-/** A grant that the server did not answer to this waiter. */
-export function unasked(clock: Clock): GrantedReply<undefined> {
-  const value = { granted: true, grant: undefined } as const
-  return { value, sent: clock.now(), connectionBroke: false, acknowledged: true }
-}
-
 /** What the waiters of all queues of a client need. */
 export interface WaitSettings {
   readonly clock: Clock
@@ -132,11 +126,12 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
    * Its try was answered. A grant that no replica acknowledged is tried again: the next try is idempotent, and it writes, so that
    * the next WAIT has a write to wait for.
    */
-  answered({ value, acknowledged, connectionBroke }: Reply<Outcome<Grant>>): void {
+  answered(reply: Reply<Outcome<Grant>>): void {
+    const { value, acknowledged, connectionBroke } = reply
     this.endTry(connectionBroke || (value.granted && !acknowledged))
     if (!value.granted) this.unacknowledged = 0
-    else if (!acknowledged && (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry))
-      this.failUnreplicated()
+    else if (acknowledged) this.succeed(reply as GrantedReply<Grant>)
+    else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry) this.failUnreplicated()
   }
 
   /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
@@ -161,9 +156,10 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     return undefined
   }
 
-  succeed(reply: GrantedReply<Grant>): void {
-    this.mayHold = false
-    if (this.settle(true)) this.resolve(reply)
+  /** It is granted, although the server answered no try of it: by a message, or by another caller of this client. */
+  grant(grant: Grant): void {
+    const sent = this.queue.environment.clock.now()
+    this.succeed({ value: { granted: true, grant }, sent, connectionBroke: false, acknowledged: true })
   }
 
   /** The wait is over without a grant. */
@@ -173,6 +169,11 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
 
   fail(error: unknown): void {
     if (this.settle(false)) this.reject(error)
+  }
+
+  private succeed(reply: GrantedReply<Grant>) {
+    this.mayHold = false
+    if (this.settle(true)) this.resolve(reply)
   }
 
   /** `mayHold`: the server may hold the lock for its try, although the answer does not grant it. */

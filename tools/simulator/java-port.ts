@@ -43,7 +43,20 @@ export class SimulatedJavaPort implements JavaPort {
 
   async unsubscribe(channel: string): Promise<void> {
     this.listeners.delete(channel)
-    await this.messages.unsubscribe(channel)
+    try {
+      await this.messages.unsubscribe(channel)
+    } catch {
+      // Refused, or the connection is away, and the next one has only the channels that are wanted.
+      this.process.after(500, () => {
+        if (this.messages.status === 'ready' && !this.listeners.has(channel)) void this.unsubscribe(channel)
+      })
+    }
+  }
+
+  /** A random UUID of version 4, as Java has it. */
+  newClientId(): string {
+    const hex = Array.from({ length: 32 }, () => Math.floor(this.random() * 16).toString(16)).join('')
+    return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5')
   }
 
   now(): number {

@@ -50,8 +50,9 @@ export class Recorder {
   client(
     client: string,
     change: 'created' | 'killed' | 'suspended' | 'resumed' | 'shut-down' | 'closed',
+    peer: 'node' | 'java' = 'node',
   ): void {
-    this.events.push({ type: 'client', at: this.world.time, client, peer: 'node', change })
+    this.events.push({ type: 'client', at: this.world.time, client, peer, change })
   }
 
   /** `lasts`: in ms; `recovery`: for how long its traces may last. */

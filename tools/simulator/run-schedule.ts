@@ -93,8 +93,9 @@ async function play(stage: Stage, order: Order | undefined): Promise<void> {
   const { world, settings, plan } = stage
   const clients = await Promise.all(Array.from({ length: settings.clients }, () => stage.open()))
   await plan.begin?.(stage.caller(clients[0]!, 100))
+  const javas = await Promise.all(Array.from({ length: stage.javaClients() }, () => stage.openJava()))
   order?.begin?.(stage)
-  for (const client of clients) stage.play(client)
+  for (const client of [...clients, ...javas]) stage.play(client)
   const faults = new RandomFaults(stage, world.choices.stream('faults'))
   faults.planNext()
   await stage.idle()

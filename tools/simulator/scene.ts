@@ -2,6 +2,7 @@ import type { Stream } from '../../packages/testing/src/simulation/choices'
 import type { SimulatedProcess } from '../../packages/testing/src/simulation/process'
 import type { SimulatedServer } from '../../packages/testing/src/simulation/server'
 import type { Redisson } from '../../src/redisson'
+import type { JavaClient } from './java-model/client'
 import type { SimulatedObject } from './judge/history'
 import type { Recorder } from './recorder'
 
@@ -33,6 +34,8 @@ export interface Plan {
   /** Once, before the callers: sets permits, for instance. Without faults. */
   begin?(caller: Caller): Promise<void>
   caller(caller: Caller): Promise<void>
+  /** The same for a thread of a Java client. Where it is given, some runs have Java clients. */
+  javaCaller?(caller: JavaCaller): Promise<void>
 }
 
 /** A client of the package in a process of its own. */
@@ -61,6 +64,14 @@ export interface Caller {
   count(): number
   /** By the clock of the client. */
   sleep(ms: number): Promise<void>
+}
+
+/** A thread of a Java client. */
+export interface JavaCaller extends Omit<Caller, 'redisson' | 'client'> {
+  readonly client: { readonly name: string }
+  readonly java: JavaClient
+  /** The wall clock of its process, in ms. */
+  now(): number
 }
 
 /** What was drawn for the whole run. */

@@ -4,10 +4,14 @@ import { type ClientLinks, simulatedSource } from '../../packages/testing/src/si
 import { SimulatedServer } from '../../packages/testing/src/simulation/server'
 import type { World } from '../../packages/testing/src/simulation/world'
 import { Redisson } from '../../src/redisson'
+import { JavaClient } from './java-model/client'
+import { SimulatedJavaPort } from './java-port'
 import type { Recorder } from './recorder'
 import type { Caller, Plan, Scene, Settings, StageClient } from './scene'
 
 export interface LiveClient extends StageClient {
+  /** A model of a Java client. It has no `redisson`. */
+  readonly java?: JavaClient
   /** The connections to each server. */
   readonly links: ClientLinks[]
   isAlive: boolean
@@ -81,13 +85,43 @@ export class Stage {
       }
   }
 
+  /** How many Java clients the run has. */
+  javaClients(): number {
+    if (!this.plan.javaCaller) return 0
+    return [0, 1, 2][this.world.choices.stream('java').weigh([6, 3, 1])]!
+  }
+
+  /** Connects a Java client. Its clock is that of the server, as that of a machine with NTP. */
+  async openJava(): Promise<LiveClient> {
+    const { world, settings } = this
+    const server = this.servers[0]!
+    const name = `j${++this.created}`
+    const process = world.process(name)
+    process.stepWallClock(server.time - process.now().wall)
+    const port = new SimulatedJavaPort(server, process)
+    await port.connect()
+    const java = new JavaClient(port, {
+      ...{ clientId: port.newClientId(), lockWatchdogTimeout: settings.watchdogTimeout },
+      fairLockWaitTimeout: 60_000,
+    })
+    const { commands, messages } = port
+    const client: LiveClient = {
+      ...{ name, process, java, redissons: [], links: [{ commands, messages, acknowledged: undefined }] },
+      ...{ isAlive: true, busy: 0 },
+      get redisson(): Redisson {
+        throw new Error('a Java client has no Redisson of this package')
+      },
+    }
+    this.recorder.client(name, 'created', 'java')
+    this.clients.push(client)
+    return client
+  }
+
   /** Starts the callers of a client. */
   play(client: LiveClient): void {
     for (let index = 0; index < this.settings.callers; index++) {
-      const caller = this.caller(client, index)
       client.busy++
-      this.plan
-        .caller(caller)
+      this.life(client, index)
         .catch((error) => this.world.failed(error))
         .finally(() => {
           client.busy--
@@ -96,15 +130,27 @@ export class Stage {
     }
   }
 
+  private life(client: LiveClient, index: number): Promise<void> {
+    const { java, process } = client
+    const { plan } = this
+    if (!java) return plan.caller(this.caller(client, index))
+    const now = () => process.now().wall
+    return plan.javaCaller!({ ...this.common(client, index), client, java, now })
+  }
+
   caller(client: LiveClient, index: number): Caller {
+    return { ...this.common(client, index), client, redisson: client.redisson }
+  }
+
+  private common(client: LiveClient, index: number) {
     const { world, recorder, settings, servers } = this
     const name = `${client.name}.${index + 1}`
     return {
-      ...{ name, client, redisson: client.redisson, recorder, settings, servers },
+      ...{ name, recorder, settings, servers },
       choices: world.choices.stream(`caller ${name}`),
       threadId: () => index + 1,
       count: () => ++this.count,
-      sleep: (ms) => client.process.sleep(ms),
+      sleep: (ms: number) => client.process.sleep(ms),
     }
   }
 

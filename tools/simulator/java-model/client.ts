@@ -48,6 +48,12 @@ export class JavaClient {
     }
   }
 
+  /** Channels, threads asleep and keys that are renewed: what tells two states of the client apart. */
+  stats(): Record<string, number> {
+    const { entries, watchdog } = this.context
+    return { ...entries.stats(), renewed: watchdog.size }
+  }
+
   semaphore(name: string): JavaSemaphore {
     return new JavaSemaphore(this.context, name)
   }

@@ -42,6 +42,16 @@ export class Entries {
 
   constructor(private readonly port: JavaPort) {}
 
+  stats(): Record<string, number> {
+    const all = [...this.entries.values()].map(({ entry }) => entry)
+    const sum = (of: (entry: Entry) => number) => all.reduce((total, entry) => total + of(entry), 0)
+    return {
+      channels: all.length,
+      asleep: sum(({ asleep }) => asleep.length),
+      ...{ wakeUps: sum(({ wakeUps }) => wakeUps), users: sum(({ users }) => users) },
+    }
+  }
+
   /** Runs `fn` while the channel is subscribed. */
   async listening<T>(channel: string, onMessage: OnMessage, fn: (entry: Entry) => Promise<T>): Promise<T> {
     let used = this.entries.get(channel)

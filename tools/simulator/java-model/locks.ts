@@ -38,9 +38,14 @@ export abstract class JavaLock {
   }
 
   async unlock(threadId: number): Promise<void> {
-    const answer = await this.release(threadId)
+    // Java renews no more, also where the release failed.
+    const ends = () => this.context.watchdog.remove(this.renewedKey, threadId)
+    const answer = await this.release(threadId).catch((error) => {
+      ends()
+      throw error
+    })
     if (answer === 0) return
-    this.context.watchdog.remove(this.renewedKey, threadId)
+    ends()
     if (answer === null || answer === undefined)
       throw new NotHeldByThread(`${this.name} is not held by ${this.ownerOf(threadId)}`)
   }

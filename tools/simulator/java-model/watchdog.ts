@@ -15,6 +15,10 @@ export class Watchdog {
     private readonly timeout: number,
   ) {}
 
+  get size(): number {
+    return this.keys.size
+  }
+
   add(key: string, threadId: number, renew: () => Promise<unknown>): void {
     const renewed = this.keys.get(key) ?? { threads: new Map() }
     this.keys.set(key, renewed)

@@ -18,8 +18,8 @@ export function stateOf(stage: Stage, possible: readonly Event[], faults: string
       server.engine.keyspace.time = server.time
       return server.engine.keyspace.describe()
     }),
-    ...clients.map(({ isAlive, redisson }) =>
-      isAlive ? JSON.stringify(redisson.internals.stats()) : 'dead',
+    ...clients.map(({ isAlive, redissons, java }) =>
+      isAlive ? JSON.stringify(java?.stats() ?? redissons.map(({ internals }) => internals.stats())) : 'dead',
     ),
     ...clients.flatMap(({ isAlive, links }) =>
       isAlive ? links.flatMap(({ commands, messages }) => [commands.describe(), messages.describe()]) : [],

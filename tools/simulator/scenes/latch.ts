@@ -1,6 +1,7 @@
 import type { SimulatedObject } from '../judge/history'
 import { abortAfter, operation } from '../operation'
 import type { Caller, Scene } from '../scene'
+import { javaLatchStep, javaThreads } from './java'
 
 /** A generation may never be counted down, so that no caller waits for ever. */
 const LONGEST_WAIT = 4_000
@@ -53,6 +54,7 @@ export const latch: Scene = {
     const count = choices.pick([2, 1, 3, 6])
     return {
       objects: [object],
+      javaCaller: javaThreads((caller) => javaLatchStep(caller, object, count)),
       async caller(caller) {
         for (let step = 0; step < 2 * caller.settings.sections; step++) {
           await latchStep(caller, object, count)

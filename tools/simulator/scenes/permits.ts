@@ -2,6 +2,7 @@ import type { Permit } from '../../../src/api/permit'
 import type { SimulatedObject } from '../judge/history'
 import { abortAfter, operation } from '../operation'
 import type { Caller, Scene } from '../scene'
+import { javaPermitSection, javaThreads } from './java'
 
 /** Where the server has lost the count, no permit is ever free again. */
 const LONGEST_WAIT = 60_000
@@ -64,6 +65,7 @@ export const permits: Scene = {
     const total = choices.pick([2, 1, 3])
     return {
       objects: [object],
+      javaCaller: javaThreads((caller) => javaPermitSection(caller, object)),
       async begin(caller) {
         const leased = caller.redisson.getPermitExpirableSemaphore(object.name)
         const set = { object, operation: 'set', units: total } as const

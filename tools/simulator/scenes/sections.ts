@@ -1,7 +1,9 @@
 import type { Redisson } from '../../../src/redisson'
+import type { JavaLockKind } from '../java-model/client'
 import type { ObjectKind, SimulatedObject } from '../judge/history'
 import { type AnyHold, type Holdable, lockSection } from '../lock-section'
 import type { Scene } from '../scene'
+import { javaLockSection, javaThreads } from './java'
 
 interface Kind {
   readonly name: string
@@ -11,10 +13,12 @@ interface Kind {
   readonly mayReenter?: boolean
   readonly mayScope?: boolean
   readonly token?: (hold: AnyHold) => number
+  /** How Java has it, where it has it alike. */
+  readonly java?: JavaLockKind
 }
 
 /** A scene in which all callers take one or two locks of one kind, in every way. */
-export function sectionsOf({ name, about, kind, lock, ...options }: Kind): Scene {
+export function sectionsOf({ name, about, kind, lock, java, ...options }: Kind): Scene {
   return {
     name,
     about,
@@ -23,6 +27,13 @@ export function sectionsOf({ name, about, kind, lock, ...options }: Kind): Scene
       const objects: SimulatedObject[] = names.map((each) => ({ kind, name: each }))
       return {
         objects,
+        ...(java
+          ? {
+              javaCaller: javaThreads((caller) =>
+                javaLockSection(caller, caller.choices.pick(objects), java),
+              ),
+            }
+          : {}),
         async caller(caller) {
           const { settings, redisson, choices: own } = caller
           for (let section = 0; section < settings.sections; section++) {

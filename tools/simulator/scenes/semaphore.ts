@@ -2,6 +2,7 @@ import type { RSemaphore } from '../../../src/synchronizers/semaphore'
 import type { SimulatedObject } from '../judge/history'
 import { abortAfter, operation } from '../operation'
 import type { Caller, Scene } from '../scene'
+import { javaSemaphoreSection, javaThreads } from './java'
 
 /** What a killed client has taken is gone for good, so that no caller waits for ever. */
 const LONGEST_WAIT = 4_000
@@ -90,6 +91,7 @@ export const semaphore: Scene = {
     const total = choices.pick([2, 1, 3, 5])
     return {
       objects: [object],
+      javaCaller: javaThreads((caller) => javaSemaphoreSection(caller, object, total)),
       async begin(caller) {
         const set = { object, operation: 'set', units: total } as const
         await operation(

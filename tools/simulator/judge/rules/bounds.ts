@@ -42,7 +42,12 @@ export function bound(reading: Reading, { object }: Called): number {
     case 'fair':
     case 'non-reentrant-fair':
       // The lock goes to the head only. A head that died keeps its place for its allowance, one after the other.
-      return woken + deadPlaces(reading, object.name) * FAIR_DEAD_PLACE
+      // A Java thread that leaves the head of a free lock publishes nothing: the next refresh finds that.
+      return (
+        woken +
+        (reading.javaClients.size > 0 ? 2 * FAIR_REFRESH : 0) +
+        deadPlaces(reading, object.name) * FAIR_DEAD_PLACE
+      )
     case 'multi':
       return woken * (object.members?.length ?? 1) + MULTI_ROUNDS * MULTI_ROUND
     case 'red':

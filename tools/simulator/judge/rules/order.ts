@@ -78,8 +78,10 @@ interface Place {
 /** A place in the queue of a fair lock is kept until its owner comes in or gives up, and none comes in before the places ahead. */
 export function judgeFairPlaces(reading: Reading): Violation[] {
   const callOf = new Map<string, Call>()
+  // A Java thread has one field for all its calls, so its places tell nothing of them.
   for (const call of reading.calls.values())
-    for (const owner of call.returned?.owners ?? []) if (!callOf.has(owner)) callOf.set(owner, call)
+    for (const owner of reading.javaClients.has(call.called.client) ? [] : (call.returned?.owners ?? []))
+      if (!callOf.has(owner)) callOf.set(owner, call)
   const names = reading.history.objects.filter(({ kind }) => FAIR.includes(kind)).map(({ name }) => name)
   return [...new Set(names)].flatMap((name) => judgeQueue(reading, name, callOf))
 }

@@ -65,7 +65,9 @@ function lost(reading: Reading, object: SimulatedObject): Violation[] {
   for (const { called, returned, failed, hold } of reading.calls.values()) {
     if (called.object.name !== name || called.operation === 'look') continue
     const isLost = reading.killedAt.has(called.client) && (!returned || hold?.ending === 'killed')
-    if (isLost || failed?.error.startsWith('REDIS')) unknown += called.units ?? 1
+    // A Java client sends nothing again.
+    const isUnknown = failed && (failed.error.startsWith('REDIS') || reading.javaClients.has(called.client))
+    if (isLost || isUnknown) unknown += called.units ?? 1
   }
   const { value = 0 } = last.event
   if (value + unknown >= known.total) return []

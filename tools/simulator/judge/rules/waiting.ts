@@ -119,7 +119,12 @@ function spansOf(
   return spans
 }
 
-function isFree({ owners, value }: KeyChanged, kind: ObjectKind, side: Side, units: number): boolean {
+/** Its client id is a UUID of version 4, and those of this package are of version 8. */
+const OF_JAVA = /^[0-9a-f-]{14}4/
+
+function isFree({ owners, value, queue }: KeyChanged, kind: ObjectKind, side: Side, units: number): boolean {
+  // A fair lock waits for the thread at the head of its queue, which sleeps as Java does.
+  if (queue?.[0] !== undefined && OF_JAVA.test(queue[0])) return false
   if (kind === 'latch') return (value ?? 0) <= 0
   if (side === 'permits') return (value ?? 0) >= units
   if (side === 'read') return !owners.some((owner) => owner.endsWith(':write'))

@@ -35,12 +35,11 @@ export { type Clock, type Moment, systemClock, type Timer } from './util/clock'
 export { random, randomUuid } from './util/random'
 export { withTimeout } from './util/timeout'
 export {
-  clearInterval,
+  clearTimeout,
   dateNow,
   nextTick,
   performanceNow,
   queueMicrotask,
   setImmediate,
-  setInterval,
   setTimeout,
 } from './util/timers'

@@ -15,9 +15,8 @@ function real<F extends (...args: never[]) => unknown>(name: string, fn: F): F {
   return guarded as F
 }
 
-export const { clearTimeout, clearInterval } = timers
+export const { clearTimeout } = timers
 export const setTimeout = real('setTimeout', timers.setTimeout as typeof timers.setTimeout)
-export const setInterval = real('setInterval', timers.setInterval as typeof timers.setInterval)
 export const dateNow = real('Date.now', realNow)
 
 /**

@@ -3,6 +3,7 @@ import { parseDocument, visit } from 'yaml'
 import { isObject, present, Section } from './section'
 import { cluster, sentinel, single } from './servers'
 import { type NotCarriedOver, REFUSED_MODES } from './settings'
+import { type OfSpring, ofSpring } from './spring'
 
 export type { NotCarriedOver } from './settings'
 
@@ -30,7 +31,8 @@ const MODES = { singleServerConfig: single, sentinelServersConfig: sentinel, clu
 
 /**
  * Makes options of a configuration of Java's Redisson, for `Redisson.create`. The configuration is the text of a
- * `redisson.yaml`, or its content as an object. Reads no file and opens no connection.
+ * `redisson.yaml`, or its content as an object, or those of Spring's `application.yml`: `spring.redis.redisson.config`, or
+ * `spring.data.redis`. Reads no file and opens no connection.
  *
  * @throws TypeError for a configuration that it cannot use: text that is not YAML, no mode or several modes,
  * `masterSlaveServersConfig`, `replicatedServersConfig`, an encrypted password, a variable that is not set. The message
@@ -44,10 +46,11 @@ const MODES = { singleServerConfig: single, sentinelServersConfig: sentinel, clu
  * ```
  */
 export function fromRedissonConfig(
-  config: string | object,
+  config: string | Uint8Array | object,
   { env = process.env }: FromRedissonConfigOptions = {},
 ): FromRedissonConfig {
-  const settings = typeof config === 'string' ? parse(withVariables(config, env)) : resolved(config, env)
+  const { config: java, notCarriedOver } = javaConfig(config)
+  const settings = typeof java === 'string' ? parse(withVariables(java, env)) : resolved(java, env)
   if (!isObject(settings))
     throw new TypeError(
       `a Redisson configuration is the text of a redisson.yaml or an object, got ${settings === null ? 'null' : typeof settings}`,
@@ -68,8 +71,16 @@ export function fromRedissonConfig(
   })
   return {
     options: { redis, ...options },
-    notCarriedOver: [...root.notCarriedOver(), ...section.notCarriedOver()],
+    notCarriedOver: [...notCarriedOver, ...root.notCarriedOver(), ...section.notCarriedOver()],
   }
+}
+
+/** The configuration of Redisson, also within an application.yml. Variables of other sections need not be set. */
+function javaConfig(given: string | Uint8Array | object): OfSpring {
+  const config = given instanceof Uint8Array ? new TextDecoder().decode(given) : given
+  const content = typeof config === 'string' && /^spring:/m.test(config) ? parse(config) : config
+  if (isObject(content) && isObject(content.spring)) return ofSpring(content.spring)
+  return { config, notCarriedOver: [] }
 }
 
 function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
@@ -106,9 +117,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** `${NAME}` and `${NAME:-default}`, by Redisson's rule; here the default may be empty. */
+/** `${NAME}`, `${NAME:-default}` by Redisson's rule, and `${NAME:default}` by Spring's. The default may be empty. */
 function withVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
-  return text.replace(/\$\{([\w.]+)(?::-(.*?))?\}/g, (_, name: string, fallback?: string) => {
+  return text.replace(/\$\{([\w.]+)(?::-?(.*?))?\}/g, (_, name: string, fallback?: string) => {
     const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? fallback
     if (value === undefined)
       throw new TypeError(`the Redisson configuration uses the variable ${name}, which is not set`)

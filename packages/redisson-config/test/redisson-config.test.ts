@@ -214,4 +214,76 @@ password: other
         .that.has.property('message')
         .not.contains('hunter')
   })
+
+  describe('beside Spring', () => {
+    it('fromRedissonConfig() takes the bytes of a file', () => {
+      expect(options(Buffer.from(SINGLE))).to.deep.equal(options(SINGLE))
+    })
+
+    it(`fromRedissonConfig() knows Spring's \${NAME:default}`, () => {
+      const address = `redis://\${REDIS_HOST:localhost}:\${REDIS_PORT:6380}`
+      expect(options(`singleServerConfig: { address: "${address}" }`).redis).to.include({
+        host: 'localhost',
+        port: 6380,
+      })
+      const { redis } = fromRedissonConfig(single({ address }), { env: { REDIS_HOST: 'other' } }).options
+      expect(redis).to.include({ host: 'other', port: 6380 })
+    })
+
+    it('fromRedissonConfig() finds the configuration of Redisson in an application.yml', () => {
+      const yml = `server: { port: "\${PORT}" }\nspring:\n  redis:\n    redisson:\n      config: |\n`
+      const indented = SINGLE.split('\n').map((line) => `        ${line}`)
+      expect(options(`${yml}${indented.join('\n')}`)).to.deep.equal(options(SINGLE))
+      expect(() => options('spring: { redis: { redisson: { file: "classpath:redisson.yaml" } } }')).to.throw(
+        TypeError,
+        /text of that file/,
+      )
+      expect(() => options('spring: { datasource: {} }')).to.throw(TypeError, /spring\.data\.redis/)
+    })
+
+    for (const [where, wrap] of [
+      ['spring.data.redis', (redis: string) => `spring:\n  data:\n    redis: ${redis}`],
+      ['spring.redis', (redis: string) => `spring:\n  redis: ${redis}`],
+    ] as const)
+      it(`fromRedissonConfig() reads ${where} of an application.yml`, () => {
+        const redis = (text: string) => options(wrap(text)).redis
+        expect(
+          redis(
+            `{ host: "\${HOST:h}", port: 6380, database: 2, username: u, password: 0123, ssl: { enabled: true } }`,
+          ),
+        ).to.deep.equal({
+          host: 'h',
+          port: 6380,
+          db: 2,
+          username: 'u',
+          password: '0123',
+          tls: {},
+        })
+        expect(redis('{ url: "rediss://u:p@h:1" }')).to.include({
+          host: 'h',
+          port: 1,
+          username: 'u',
+          password: 'p',
+        })
+        expect(redis('{ database: 1 }')).to.deep.equal({ host: 'localhost', port: 6379, db: 1 })
+        expect(redis('{ cluster: { nodes: "a:1, b:2" }, ssl: true }')).to.deep.equal({
+          nodes: [
+            { host: 'a', port: 1 },
+            { host: 'b', port: 2 },
+          ],
+          options: { redisOptions: { tls: {} } },
+        })
+        expect(redis('{ sentinel: { master: m, nodes: [a:1], password: s }, password: p }')).to.deep.include({
+          sentinels: [{ host: 'a', port: 1 }],
+          name: 'm',
+          sentinelPassword: 's',
+          password: 'p',
+        })
+        const left = lost(wrap('{ host: h, timeout: 3s, cluster: { max-redirects: 3 } }'))
+        expect(left.map(({ name }) => name)).to.deep.equal([
+          `${where}.timeout`,
+          `${where}.cluster.max-redirects`,
+        ])
+      })
+  })
 })

@@ -1,7 +1,8 @@
-import { BrokenConnections, clearInterval, setInterval } from 'rlock/internal'
+import { BrokenConnections, clearTimeout, setTimeout } from 'rlock/internal'
 import type { InMemoryServer, Peer, Request } from './server'
 
-const A_DAY = 86_400_000
+/** How long the process stays alive after the last command of a client, in ms: longer than any pause before a retry. */
+const STAYS_ALIVE = 2_000
 
 /** The events of a link. */
 export interface LinkEvents {
@@ -17,8 +18,10 @@ export class Link implements Peer {
   readonly subscribed = new Map<string, (message: string) => void>()
   private readonly inFlight = new Set<Request>()
   private closed = false
-  // Keeps the process alive until the client is shut down, as a socket does.
-  private readonly keepsAlive = setInterval(() => {}, A_DAY)
+  // A caller that waits keeps the process alive, as with a socket. A client that was not shut down does not.
+  private readonly keepsAlive = setTimeout(() => {
+    if (this.subscribed.size > 0 || this.inFlight.size > 0) this.keepsAlive.refresh()
+  }, STAYS_ALIVE)
 
   constructor(
     readonly server: InMemoryServer,
@@ -36,6 +39,7 @@ export class Link implements Peer {
   ): void {
     const request: Request = { link: this, isScript, isOver: false, execute, answered, failed }
     if (this.closed) return
+    this.keepsAlive.refresh()
     if (this.state === 'away') this.fail(request)
     else {
       this.inFlight.add(request)
@@ -68,7 +72,7 @@ export class Link implements Peer {
 
   close(): void {
     this.closed = true
-    clearInterval(this.keepsAlive)
+    clearTimeout(this.keepsAlive)
     this.server.links.delete(this)
     for (const request of this.inFlight) request.isOver = true
   }

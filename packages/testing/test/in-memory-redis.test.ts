@@ -170,7 +170,23 @@ describe('The in-memory Redis', () => {
     expect(await other.getLock('order').tryLock()).to.equal(true)
   })
 
-  it('A client that is not shut down keeps the process alive, and one that is does not', async () => {
+  it('A client that is not shut down does not keep the process alive, and a caller that waits does', async () => {
+    const program = `
+      const { Redisson } = require('./src/index')
+      const { inMemoryRedis } = require('./packages/testing/src/index')
+      Redisson.create({ redis: inMemoryRedis() }).then(async (client) => {
+        await client.getLock('held').lock()
+        const entered = await client.getLock('held').tryLock(3_000)
+        console.log('waited', entered)
+      })`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '-e', program], {
+      cwd: ROOT,
+      timeout: 30_000,
+    })
+    expect(stdout).to.equal('waited false\n')
+  })
+
+  it('A client that is shut down lets the process end at once', async () => {
     const program = `
       const { Redisson } = require('./src/index')
       const { inMemoryRedis } = require('./packages/testing/src/index')

@@ -1,7 +1,7 @@
 import type { ClientStats, HeldLock } from '../api/client-state'
 import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
-import type { LeaseMonitor } from '../leases/lease-monitor'
+import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
 import { OwnershipWarnings } from '../ownership/ownership-warnings'
@@ -19,7 +19,7 @@ import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
 import type { Connections } from './connections'
 import type { Context } from './context'
-import { publishLosses, TracedLeases, TracedQueues } from './diagnostics'
+import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { inProcessServer } from './in-process-server'
 import { redisServer } from './redis-server'
@@ -141,15 +141,15 @@ export class Client implements Context {
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
     this.subscriptions = new Subscriptions(connections.source, clock)
-    const leaseOptions = {
+    this.leases = new LeaseMonitor({
+      clientId,
       clock,
       scripts: this.scripts,
       lockWatchdogTimeout: options.lockWatchdogTimeout,
       lockWatchdogBatchSize: options.lockWatchdogBatchSize,
       acknowledged: this.renewalsAcknowledged,
       isCluster: this.isCluster,
-    }
-    this.leases = new TracedLeases(clientId, leaseOptions)
+    })
     publishLosses(clientId, this.events)
     this.queues = new TracedQueues({
       clock,
@@ -181,8 +181,8 @@ export class Client implements Context {
 
   holds(): HeldLock[] {
     return [...this.leases.live.all()].map((lease) => ({
-      kind: lease.kind,
-      lockName: lease.lockName,
+      kind: lease.leased.kind,
+      lockName: lease.leased.name,
       owner: lease.owner,
       heldFor: Math.round(this.clock.elapsedSince(lease.book.acquired)),
       remaining: Math.round(lease.book.remaining()),

@@ -1,7 +1,4 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel'
-import type { Lease } from '../leases/lease'
-import { LeaseMonitor } from '../leases/lease-monitor'
-import type { WatchdogOptions } from '../leases/watchdog'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { WaitQueues } from '../waiting/wait-queues'
@@ -9,7 +6,6 @@ import type { GrantedReply } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 
 const { start, end, asyncStart, asyncEnd, error } = tracingChannel('rlock:acquire')
-const releases = channel('rlock:release')
 const losses = channel('rlock:lost')
 
 /** What the messages of `tracing:rlock:acquire` carry; `result` and `error` come with the end. */
@@ -71,26 +67,6 @@ function isTraced(): boolean {
 function settled(acquisition: Acquisition) {
   asyncStart.publish(acquisition)
   asyncEnd.publish(acquisition)
-}
-
-/** Every hold of a lock, and every permit that is an object, ends here. */
-export class TracedLeases extends LeaseMonitor {
-  constructor(
-    private readonly clientId: string,
-    private readonly options: WatchdogOptions,
-  ) {
-    super(options)
-  }
-
-  override end(lease: Lease): void {
-    // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
-    if (releases.hasSubscribers && lease.state === 'released' && this.live.has(lease)) {
-      const { lockName, kind, owner, key } = lease
-      const heldFor = this.options.clock.elapsedSince(lease.book.acquired)
-      releases.publish({ clientId: this.clientId, lockName, kind, owner, key, heldFor })
-    }
-    super.end(lease)
-  }
 }
 
 /** Publishes what `lockLost` and `permitLost` tell. */

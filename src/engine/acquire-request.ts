@@ -21,6 +21,9 @@ export class AcquireRequest<Handle extends AcquiredLockHold> {
   branchPlace: BranchPlace | undefined
   /** The entry of its hold; undefined where each acquisition is an owner of its own. */
   readonly place: HoldRef | undefined
+  /** In ms; without a leaseTime, the lease that the watchdog renews. */
+  readonly lease: number
+  readonly signal: AbortSignal | undefined
   private readonly started: Moment | undefined
 
   constructor(
@@ -32,16 +35,9 @@ export class AcquireRequest<Handle extends AcquiredLockHold> {
     private readonly byToken: boolean,
   ) {
     this.place = caller.entryToAcquire(scripts.lockId)
+    this.lease = options.leaseTime ?? context.lockWatchdogTimeout
+    this.signal = options.signal
     this.started = options.waitTime === undefined ? undefined : context.clock.now()
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.options.signal
-  }
-
-  /** In ms; without a leaseTime, the lease that the watchdog renews. */
-  get lease(): number {
-    return this.options.leaseTime ?? this.context.lockWatchdogTimeout
   }
 
   /** The rest of its wait, in ms; 0 or less: one try; undefined: without limit. */

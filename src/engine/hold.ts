@@ -2,8 +2,7 @@ import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
-import type { Caller as CallerOf } from '../ownership/caller'
-import type { HoldRef as HoldRefOf } from '../ownership/hold-table'
+import type { Caller as CallerOf, HoldRef as HoldRefOf } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
@@ -52,7 +51,7 @@ export class Hold extends Lease {
 
   constructor(
     readonly context: Context,
-    protected override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
+    override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
     acquired: Moment,
@@ -77,7 +76,7 @@ export class Hold extends Lease {
   /** Aborts its signal, and emits `lockLost` unless its explicit lease just ended. */
   lose(reason: LossReason): void {
     if (this.state !== 'held' && this.state !== 'released') return
-    const { context, ref, lockName, kind, owner, threadId } = this
+    const { context, leased, ref, owner, threadId } = this
     context.leases.end(this)
     this.lossReason = reason
     const error = this.lossError()
@@ -90,22 +89,23 @@ export class Hold extends Lease {
     this.end('lost', context.clock.now(), error)
     this.releaseOrphan?.()
     // The server notified no client; local waiters may be able to enter now.
-    if (reason === 'gone') context.queues.mayBeFree(this)
+    if (reason === 'gone') context.queues.mayBeFree(leased)
+    const { name: lockName, kind } = leased
     context.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
   }
 
   /** For its holder, when it has ended without a release. */
   lossError(): LockLostError {
-    const { lockName, threadId } = this
+    const { leased, threadId } = this
     const explanation = EXPLANATIONS[this.lossReason ?? 'lease'].replace(
       '{lease}',
       String(this.book.term.lasts),
     )
     return new LockLostError(
-      `The lock ${quote(lockName)} was lost: ${explanation} ` +
+      `The lock ${quote(leased.name)} was lost: ${explanation} ` +
         `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
         'stop working under it, and acquire it again where needed.',
-      lockName,
+      leased.name,
       threadId,
     )
   }
@@ -119,13 +119,14 @@ export class Hold extends Lease {
   /** For a caller that releases a level a second time. */
   releasedAlready(): IllegalMonitorStateError {
     return new IllegalMonitorStateError(
-      `This hold on the lock ${quote(this.lockName)} was released already ` +
+      `This hold on the lock ${quote(this.leased.name)} was released already ` +
         `(client ${this.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
     )
   }
 
   renewalFailed(error: unknown): void {
-    const { lockName, kind, owner, threadId } = this
+    const { leased, owner, threadId } = this
+    const { name: lockName, kind } = leased
     this.context.events.emit('renewalFailed', { lockName, kind, owner, threadId, error })
   }
 

@@ -18,8 +18,8 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { ADOPT } from '../client/member-identity'
 import type { Leased } from '../leases/lease'
+import type { OwnedHold } from '../ownership/caller'
 import { type Caller, ThreadCaller, unscopedCaller } from '../ownership/caller'
-import type { OwnedHold } from '../ownership/hold-table'
 import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
@@ -34,6 +34,7 @@ interface CallerHold extends OwnedHold {
   thread: LogicalThread | undefined
   /** For messages. */
   readonly holder: string
+  checkLive(): boolean
 }
 
 /** One acquisition as an object. */
@@ -45,7 +46,6 @@ interface HandleOf<H> extends LockHold {
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
 export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>> {
   private readonly unscoped = new UnscopedHolds<H>()
-  private readonly live = (hold: H) => this.isLive(hold)
 
   constructor(
     protected readonly context: Context,
@@ -60,7 +60,6 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   ): Promise<Handle | undefined>
   /** Releases the newest level that an `unlock()` of this caller may release. */
   protected abstract releaseBare(hold: H, caller: Caller<H>): Promise<void>
-  protected abstract isLive(hold: H): boolean
   /** How many levels a live hold has. */
   protected abstract levelsOf(hold: H): Promise<number>
 
@@ -133,10 +132,8 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     this.context.assertNotClosed()
     const caller = this.caller(explicit)
     const hold =
-      caller === unscopedCaller
-        ? this.unscoped.peek(this.live, ambientThread())
-        : caller.holdOf(this.subject.lockId)
-    return hold && this.isLive(hold) ? await this.levelsOf(hold) : 0
+      caller === unscopedCaller ? this.unscoped.peek(ambientThread()) : caller.holdOf(this.subject.lockId)
+    return hold?.checkLive() ? await this.levelsOf(hold) : 0
   }
 
   /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
@@ -211,7 +208,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     if (hold) return await this.releaseBare(hold, caller)
     // Code of an ended thread acquires without a scope. It must not release a hold of another caller.
     if (caller !== unscopedCaller && thread?.isAlive !== false) throw this.notHeld(caller)
-    const taken = this.unscoped.take(this.live, thread)
+    const taken = this.unscoped.take(thread)
     if (taken === undefined) throw this.notHeld(caller)
     this.warnOfUnlock(taken, thread)
     if (taken === 'forgotten')
@@ -226,7 +223,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   /** Warns if this `unlock()` without a scope may end another hold than its caller means. */
   private warnOfUnlock(taken: H | 'forgotten', thread: LogicalThread | undefined) {
     const { context, subject, unscoped } = this
-    const isLive = taken !== 'forgotten' && this.isLive(taken)
+    const isLive = taken !== 'forgotten' && taken.checkLive()
     const failedAt = isLive && unscoped.failureDuring(taken)
     const stays = isLive ? undefined : unscoped.liveOf(thread)
     if (failedAt)

@@ -7,9 +7,8 @@ import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
-import { releaseOrphan } from './lock-orphan'
 import type { AnyLockScripts, ReenterReply } from './lock-scripts'
-import { updateLevels, wrongTypeAs } from './release'
+import { releaseOrphan, updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
 interface Entering {
@@ -105,7 +104,7 @@ async function askForLevel(
     if (reply.value.leaseEnd === 0) {
       if (hold.needsWatchdog || hold.checkLive()) hold.lose('gone')
       // Its explicit lease has ended meanwhile, and the server notified no client: local waiters may be able to enter now.
-      else context.queues.mayBeFree(hold)
+      else context.queues.mayBeFree(hold.leased)
       return undefined
     }
     if (reply.acknowledged) return reply

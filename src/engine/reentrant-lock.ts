@@ -112,10 +112,6 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     })
   }
 
-  protected isLive(hold: Hold): boolean {
-    return hold.checkLive()
-  }
-
   protected async levelsOf(hold: Hold): Promise<number> {
     const { count } = await this.inspect(hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')

@@ -1,9 +1,11 @@
 import { WrongTypeError } from '../api/errors'
+import type { Context } from '../client/context'
+import type { Orphan } from '../leases/orphan-releaser'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
-import { releaseOrphan } from './lock-orphan'
 import { type AnyLockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
 
 const TRIES_TO_SEE_LEASE = 5
@@ -167,6 +169,22 @@ function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
     const triesFor = Math.max(lease, context.lockWatchdogTimeout)
     releaseOrphan(scripts, hold, triesFor, context.clock.now())
   } else releaseOrphan(scripts, hold, lease, state === 'lost' && ended ? ended : book.lastSet)
+}
+
+/** The lock that an owner may still hold although no caller waits for it. */
+export function lockOrphan(context: Context, scripts: AnyLockScripts, owner: string, lease: number): Orphan {
+  const release = async () => {
+    const { value } = await scripts.release(owner, 0, 0, 0).answer
+    if (value.result === 'freed') context.queues.freed(scripts, value.notified)
+    context.unpublishedReleases.released(scripts, value)
+  }
+  return { lease, release }
+}
+
+/** Releases in the background what the server may still have of a hold. `since`: when its lease was last set. */
+export function releaseOrphan(scripts: AnyLockScripts, hold: Hold, lease: number, since: Moment): void {
+  const { context, ownerField } = hold
+  context.orphans.releaseNow(lockOrphan(context, scripts, ownerField, lease), since)
 }
 
 /** The caller has released every level: removes the hold from its hold table. */

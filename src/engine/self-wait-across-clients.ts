@@ -1,4 +1,5 @@
 import type { Context } from '../client/context'
+import type { HoldTable } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { quote } from '../util/quote'
 import type { Hold } from './hold'
@@ -34,7 +35,7 @@ function heldThroughAnother(
   waiting: LogicalThread,
 ): Hold | undefined {
   for (let thread: LogicalThread | undefined = waiting; thread; thread = thread.parent)
-    for (const [client, table] of thread.tables<Hold>())
+    for (const [client, table] of thread.holdTables as Map<object, HoldTable<Hold>>)
       for (const lockId of client === context ? [] : lockIds) {
         const hold = table.get(lockId)?.hold
         if (hold?.state === 'held') return hold
@@ -48,7 +49,7 @@ function warn(context: Context, hold: Hold) {
   const end = hold.ownerField.lastIndexOf(`:${hold.threadId}`)
   const holder = end < 0 ? 'another client' : `the client ${hold.ownerField.slice(0, end)}`
   process.emitWarning(
-    `The lock ${quote(hold.lockName)} is held through ${holder} (thread id ${hold.threadId}) by the same ` +
+    `The lock ${quote(hold.leased.name)} is held through ${holder} (thread id ${hold.threadId}) by the same ` +
       `logical thread that waits for it through the client ${context.clientId}. Locks re-enter only within one ` +
       'client, so that thread waits for itself: use one client for each server in a process.',
     { code: 'RLOCK_SELF_WAIT' },

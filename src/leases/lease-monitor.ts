@@ -1,19 +1,84 @@
-import type { Clock, Timer } from '../util/clock'
+import { channel } from 'node:diagnostics_channel'
+import type { Timer } from '../util/clock'
 import { nextTick } from '../util/timers'
-import type { Lease } from './lease'
-import { LeaseRegistry } from './lease-registry'
+import type { Lease, Leased } from './lease'
 import { Watchdog, type WatchdogOptions } from './watchdog'
+
+/** Every live lease of one client, by key. */
+export class LeaseRegistry {
+  /** By key: usually one lease, and several where readers share the key. */
+  private readonly leases = new Map<string, Lease | Set<Lease>>()
+  private whenEmpty: (() => void) | undefined
+
+  get size(): number {
+    return this.leases.size
+  }
+
+  add(lease: Lease): void {
+    const { key } = lease.leased
+    const held = this.leases.get(key)
+    if (held === undefined) this.leases.set(key, lease)
+    else if (held instanceof Set) held.add(lease)
+    else this.leases.set(key, new Set([held, lease]))
+  }
+
+  delete(lease: Lease): void {
+    const { key } = lease.leased
+    const held = this.leases.get(key)
+    if (held instanceof Set) {
+      if (!held.delete(lease) || held.size > 0) return
+    } else if (held !== lease) return
+    this.leases.delete(key)
+    if (this.leases.size === 0) this.whenEmpty?.()
+  }
+
+  has(lease: Lease): boolean {
+    const { key } = lease.leased
+    const held = this.leases.get(key)
+    return held instanceof Set ? held.has(lease) : held === lease
+  }
+
+  /** Resolves when nothing is held. */
+  async empty(): Promise<void> {
+    if (this.leases.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.whenEmpty = resolve
+    })
+  }
+
+  /** A live lease that keeps the waiters of this lock out, if there is one. */
+  first({ key, lockIds }: Pick<Leased, 'key' | 'lockIds'>): Lease | undefined {
+    for (const lease of this.on(key)) if (lockIds.includes(lease.leased.lockId)) return lease
+    return undefined
+  }
+
+  /** Every live lease on a key. */
+  on(key: string): Iterable<Lease> {
+    const held = this.leases.get(key)
+    if (held === undefined) return []
+    return held instanceof Set ? held : [held]
+  }
+
+  *all(): Iterable<Lease> {
+    for (const key of this.leases.keys()) yield* this.on(key)
+  }
+}
+
+export interface LeaseOptions extends WatchdogOptions {
+  readonly clientId: string
+}
+
+/** Every hold of a lock, and every permit that is an object, is published here when it is released. */
+const releases = channel('rlock:release')
 
 /** Monitors every live lease of a client: the watchdog renews it, or a timer reports that its explicit lease has ended. */
 export class LeaseMonitor {
   readonly live = new LeaseRegistry()
-  private readonly clock: Clock
   private readonly watchdog: Watchdog
   private readonly expiring = new Map<Lease, Timer>()
   private fresh: Lease[] = []
 
-  constructor(options: WatchdogOptions) {
-    this.clock = options.clock
+  constructor(private readonly options: LeaseOptions) {
     this.watchdog = new Watchdog(options)
   }
 
@@ -48,6 +113,13 @@ export class LeaseMonitor {
 
   /** Stops to monitor a lease that has ended in any way. */
   end(lease: Lease): void {
+    // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
+    if (releases.hasSubscribers && lease.state === 'released' && this.live.has(lease)) {
+      const { book, leased, owner } = lease
+      const { name: lockName, kind, key } = leased
+      const heldFor = this.options.clock.elapsedSince(book.acquired)
+      releases.publish({ clientId: this.options.clientId, lockName, kind, owner, key, heldFor })
+    }
     this.cancelExpiry(lease)
     this.watchdog.remove(lease)
     this.live.delete(lease)
@@ -94,7 +166,7 @@ export class LeaseMonitor {
       if (lease.book.isPastDeadline) lease.lose('lease')
       else if (!lease.needsWatchdog) this.armExpiry(lease)
     }
-    this.expiring.set(lease, this.clock.after(lease.book.remaining(), expire))
+    this.expiring.set(lease, this.options.clock.after(lease.book.remaining(), expire))
   }
 
   private cancelExpiry(lease: Lease) {

@@ -2,7 +2,6 @@ import type { ScriptExecutor } from '../scripts/executor'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
-import { LeaseBook } from './lease-book'
 
 /**
  * - `held`: this client holds it, as far as it knows
@@ -47,6 +46,140 @@ export function decodeLeaseEnds(raw: unknown): readonly number[] {
   return raw as number[]
 }
 
+/** A command that was sent at `since` made the server keep the lease for `lasts` ms. */
+export interface Term {
+  readonly since: Moment
+  readonly lasts: number
+}
+
+const MAX_MARGIN = 1_000
+
+/** The difference between lease and deadline, in ms: a tenth of the lease, at most a second. */
+export function margin(lease: number): number {
+  return Math.min(lease / 10, MAX_MARGIN)
+}
+
+/** How long one lease lasts: what is surely there, what may be there, and what a replica has. Only its methods write it. */
+export class LeaseBook {
+  /** What the server surely keeps. Each change is a new value. */
+  private current: Term
+  /** The newest term that a replica surely has. */
+  private replicated: Term
+  /** When the last command was sent that may have shortened the lease. */
+  private shortenedBy: Moment | undefined
+  private longestTerm: number
+  private end = 0
+  private endAtRelease = 0
+
+  constructor(
+    private readonly clock: Clock,
+    /** When the command that acquired the lease was sent. */
+    readonly acquired: Moment,
+    lasts: number,
+  ) {
+    this.current = this.replicated = { since: acquired, lasts }
+    this.longestTerm = lasts
+  }
+
+  /** What the server surely keeps, by the last command that set the lease. */
+  get term(): Term {
+    return this.current
+  }
+
+  /** The longest lease that there ever was, in ms. The server may still have it, if a command that shortened it was not answered. */
+  get longest(): number {
+    return this.longestTerm
+  }
+
+  /** When the lease ends, by the server's clock in ms, as the server last answered. */
+  get leaseEnd(): number {
+    return this.end
+  }
+
+  /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */
+  get releasedEnd(): number {
+    return this.endAtRelease
+  }
+
+  /** The last command that set the lease, or may have set it. */
+  get lastSet(): Moment {
+    const { shortenedBy, current } = this
+    return shortenedBy && shortenedBy.monotonic > current.since.monotonic ? shortenedBy : current.since
+  }
+
+  /** Milliseconds until the deadline: the term since the last success, less a margin. */
+  remaining({ since, lasts }: Term = this.current): number {
+    return lasts - margin(lasts) - this.clock.elapsedSince(since)
+  }
+
+  /** How long the server may still keep it, in ms. */
+  left(): number {
+    return this.current.lasts - this.clock.elapsedSince(this.current.since)
+  }
+
+  get isPastDeadline(): boolean {
+    return this.remaining() <= 0
+  }
+
+  /** The server answered when the lease ends. */
+  endsAt(end: number): void {
+    this.end = end
+  }
+
+  /** A partial release is about to be sent; returns the lease end that it sees. */
+  releasing(): number {
+    this.endAtRelease = this.end
+    return this.end
+  }
+
+  /** A command was sent after which the server may keep a lease of this length, with or without an answer. */
+  mayLast(lasts: number): void {
+    this.longestTerm = Math.max(this.longestTerm, lasts)
+  }
+
+  /**
+   * A command was sent that may shorten the lease to `lasts`. From now on this client assumes no more than that, whether the
+   * command is answered or not, and ignores renewals that were sent before the command. Returns a function that takes this back,
+   * for a command that changed nothing; it does nothing if the lease was set since.
+   */
+  mayShorten(since: Moment, lasts: number): () => void {
+    const before = this.current
+    const term = { since, lasts }
+    this.shortenedBy = since
+    if (this.remaining(term) < this.remaining()) this.current = term
+    const { replicated } = this
+    if (since.monotonic + lasts < replicated.since.monotonic + replicated.lasts) this.replicated = term
+    return () => {
+      if (this.current === term) this.current = before
+    }
+  }
+
+  /** The server set this lease in answer to a command sent at `since`. It never gets shorter by this. */
+  extend(since: Moment, lasts: number): void {
+    if (this.shortenedBy && since.monotonic < this.shortenedBy.monotonic) return
+    if (this.remaining({ since, lasts }) > this.remaining()) this.set(since, lasts)
+  }
+
+  /** The server set exactly this lease. */
+  set(since: Moment, lasts: number): void {
+    this.mayLast(lasts)
+    this.current = { since, lasts }
+  }
+
+  /** A replica has the effect of a command that was sent at `sent`, and of all commands before it. */
+  replicatedUpTo(sent: Moment): void {
+    if (this.current.since.monotonic <= sent.monotonic) this.replicated = this.current
+  }
+
+  /** Assumes no more than the lease that a replica has; answers whether the deadline is earlier now. */
+  countFromReplica(): boolean {
+    const { replicated, current } = this
+    if (replicated === current || this.remaining(replicated) >= this.remaining()) return false
+    this.current = replicated
+    return true
+  }
+}
+
 /** A grant that expires unless it is renewed. It knows nothing of levels, threads or kinds of locks. */
 export abstract class Lease {
   state: LeaseState = 'held'
@@ -60,7 +193,7 @@ export abstract class Lease {
 
   constructor(
     clock: Clock,
-    protected readonly leased: Leased,
+    readonly leased: Leased,
     /** The hash field, or the token, that marks the holder in Redis. */
     readonly ownerField: string,
     /** When the command that acquired it was sent. */
@@ -73,30 +206,6 @@ export abstract class Lease {
 
   get lockId(): string {
     return this.leased.lockId
-  }
-
-  get lockIds(): readonly string[] {
-    return this.leased.lockIds
-  }
-
-  get kind(): string {
-    return this.leased.kind
-  }
-
-  get lockName(): string {
-    return this.leased.name
-  }
-
-  get key(): string {
-    return this.leased.key
-  }
-
-  get channel(): string {
-    return this.leased.channel
-  }
-
-  get renewal(): Renewal {
-    return this.leased.renewal
   }
 
   /** Whether the watchdog renews it. Otherwise it ends with its lease. */

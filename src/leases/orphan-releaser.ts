@@ -1,7 +1,7 @@
 import type { ScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Clock, Moment } from '../util/clock'
-import { margin } from './lease-book'
+import { margin } from './lease'
 
 const RETRY_AFTER = 500
 /** How long a release that the server refuses is retried, in ms. */
@@ -57,7 +57,7 @@ export class OrphanReleaser {
   }
 
   /** Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has given up. */
-  hold(orphan: Orphan, since: Moment): Promise<void> {
+  releaseNow(orphan: Orphan, since: Moment): Promise<void> {
     return this.track(this.release(orphan, since))
   }
 

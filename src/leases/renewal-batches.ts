@@ -24,7 +24,7 @@ export class RenewalBatches {
   }
 
   add(lease: Lease): void {
-    const { renewal, key } = lease
+    const { renewal, key } = lease.leased
     const groups = this.newest.get(renewal) ?? new Map<number, Lease[]>()
     this.newest.set(renewal, groups)
     const group = this.isSlotted ? calculateSlot(key) : 0

@@ -3,8 +3,7 @@ import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { DueEntry, DueQueue } from './due-queue'
-import type { Lease } from './lease'
-import type { Term } from './lease-book'
+import type { Lease, Term } from './lease'
 import { RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {
@@ -209,8 +208,8 @@ export class Watchdog {
 
   private send(batch: readonly Lease[]) {
     const { lockWatchdogTimeout, clock, scripts, acknowledged } = this.options
-    const [{ renewal }] = batch as [Lease]
-    renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
+    const [{ leased }] = batch as [Lease]
+    leased.renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {
         for (const [index, lease] of batch.entries()) {
           const entry = this.awaited(lease)

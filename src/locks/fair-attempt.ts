@@ -1,5 +1,5 @@
 import type { Context } from '../client/context'
-import { AcquireAttempt } from '../engine/acquire-attempt'
+import { AcquireAttempt } from '../engine/acquire'
 import type { AttemptOptions, LockScripts } from '../engine/lock-scripts'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'
@@ -81,7 +81,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
       lease: LEAVING_LASTS,
       release: async () => void (await fair.leave(owner).answer),
     }
-    context.orphans.hold(place, context.clock.now())
+    context.orphans.releaseNow(place, context.clock.now())
     // A try in flight may enter the queue after the script above.
     if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
   }

@@ -28,13 +28,13 @@ const INSPECT = script('read-lock/inspect', decodeInspect)
 const READ_LOCK_RENEWAL: Renewal = {
   renew(scripts, leases, duration, acknowledged) {
     const args: (string | number)[] = [duration]
-    for (const { key, ownerField } of leases) {
-      const { before, behind } = readTimeoutParts(key)
+    for (const { leased, ownerField } of leases) {
+      const { before, behind } = readTimeoutParts(leased.key)
       args.push(ownerField, before, behind)
     }
     return scripts.run(
       RENEW,
-      leases.map(({ key }) => key),
+      leases.map(({ leased }) => leased.key),
       args,
       acknowledged,
     )

@@ -7,6 +7,7 @@ import { describeStates } from '../multi/member-states'
 import type { MembersHold } from '../multi/members-hold'
 import { MembersLock } from '../multi/members-lock'
 import { quote } from '../util/quote'
+import { warnOnce } from '../util/warn-once'
 import type { RMultiLock } from './multi-lock'
 
 /**
@@ -35,9 +36,6 @@ import type { RMultiLock } from './multi-lock'
  * reaches no quorum for 10 s. Members on one server are not independent: the process warns once (`RLOCK_ONE_SERVER`).
  */
 export interface RRedLock extends RMultiLock {}
-
-/** The clients that have warned already. */
-const warned = new WeakSet<Context>()
 
 /** See the interface. */
 export class RedLock extends MembersLock implements RRedLock {
@@ -89,11 +87,11 @@ function misuse({ errors }: FailedRound): unknown {
 
 function warnOfOneServer(context: Context, members: readonly Member[], name: string) {
   const servers = members.flatMap(({ identity }) => (identity?.server ? [identity.server.id] : []))
-  if (new Set(servers).size === servers.length || warned.has(context)) return
-  warned.add(context)
-  process.emitWarning(
+  if (new Set(servers).size === servers.length) return
+  warnOnce(
+    context,
+    'RLOCK_ONE_SERVER',
     `Members of ${quote(name)} are on one server and fail together (client ${context.clientId}), so they are no quorum. Use ` +
       'independent servers, each with its own client, or a plain lock.',
-    { code: 'RLOCK_ONE_SERVER' },
   )
 }

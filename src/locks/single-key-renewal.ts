@@ -7,7 +7,7 @@ export function renewalBy(renew: Script<readonly number[]>): Renewal {
     renew: (scripts, leases, duration, acknowledged) =>
       scripts.run(
         renew,
-        leases.map(({ key }) => key),
+        leases.map(({ leased }) => leased.key),
         [duration, ...leases.map(({ ownerField }) => ownerField)],
         acknowledged,
       ),

@@ -1,9 +1,10 @@
 import { checkOptions, describe, positive } from '../api/arguments'
 import type { Context } from '../client/context'
-import { AcquireAttempt } from '../engine/acquire-attempt'
+import { AcquireAttempt } from '../engine/acquire'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { random } from '../util/random'
+import { warnOnce } from '../util/warn-once'
 import { Exclusive, type WaitTarget } from '../waiting/admission'
 import { PlainLockScripts } from './lock'
 
@@ -93,21 +94,18 @@ export class Spinning extends Exclusive {
     try {
       return Math.max(1, positive('nextSleepPeriod()', this.policy.nextSleepPeriod(tries)))
     } catch (error) {
-      warnOnce(this.policy, error)
+      warnOfFailure(this.policy, error)
       return DEFAULT.nextSleepPeriod(tries)
     }
   }
 }
 
-const warned = new WeakSet<BackOffPolicy>()
-
-function warnOnce(policy: BackOffPolicy, error: unknown) {
-  if (warned.has(policy)) return
-  warned.add(policy)
-  process.emitWarning(
+function warnOfFailure(policy: BackOffPolicy, error: unknown) {
+  warnOnce(
+    policy,
+    'RLOCK_BACK_OFF',
     `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
       'exponentialBackOff() instead. Answer with a number of ms above 0.',
-    { code: 'RLOCK_BACK_OFF' },
   )
 }
 

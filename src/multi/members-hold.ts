@@ -8,8 +8,7 @@ import {
 } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
-import type { Caller } from '../ownership/caller'
-import type { HoldRef, OwnedHold } from '../ownership/hold-table'
+import type { Caller, HoldRef, OwnedHold } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
@@ -257,6 +256,10 @@ export class LevelsHold implements OwnedHold {
 
   get holder(): string {
     return this.levels.map(({ threadId }) => `thread id ${threadId}`).join(', ')
+  }
+
+  checkLive(): boolean {
+    return this.levels.some(({ isHeld }) => isHeld)
   }
 
   /** Removes the newest level. */

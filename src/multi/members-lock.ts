@@ -79,10 +79,6 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     return own.take().unlock()
   }
 
-  protected isLive(own: LevelsHold): boolean {
-    return own.levels.some(({ isHeld }) => isHeld)
-  }
-
   protected async levelsOf(own: LevelsHold): Promise<number> {
     return own.levels.length
   }

@@ -1,5 +1,4 @@
 import type { BranchPlace } from './branch-place'
-import type { HoldTable, OwnedHold } from './hold-table'
 import { processState } from './process-state'
 
 /**
@@ -11,18 +10,14 @@ import { processState } from './process-state'
 export class LogicalThread {
   /** Until its `fn` has settled. */
   isAlive = true
-  private readonly holdTables = new Map<object, HoldTable>()
+  /** Its hold table for each client. caller.ts knows their type. */
+  readonly holdTables = new Map<object, object>()
   /** Its places below holds of its ancestors. */
   places: Set<BranchPlace> | undefined
   private children = 0
 
   constructor(readonly parent: LogicalThread | undefined) {
     if (parent) parent.children++
-  }
-
-  /** The hold table of this thread for each client. `H` is the type of hold that the engine above stores. */
-  tables<H extends OwnedHold>(): Map<object, HoldTable<H>> {
-    return this.holdTables as Map<object, HoldTable<H>>
   }
 
   /** Whether a child of it is alive. */

@@ -2,6 +2,8 @@ import type { LogicalThread } from './logical-thread'
 
 interface Owned {
   readonly thread: LogicalThread | undefined
+  /** Reads the clock. */
+  checkLive(): boolean
 }
 
 /** How many ended holds a lock object keeps. The list is bounded, because some callers never call `unlock()`. */
@@ -39,11 +41,11 @@ export class UnscopedHolds<H extends Owned> {
   }
 
   /**
-   * Removes the hold that an `unlock()` settles, and returns it. `isLive` reads the clock. Code of an ended thread settles
-   * only the holds which that thread took.
+   * Removes the hold that an `unlock()` settles, and returns it. Code of an ended thread settles only the holds which that
+   * thread took.
    */
-  take(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | 'forgotten' | undefined {
-    this.sort(isLive)
+  take(endedThread: LogicalThread | undefined): H | 'forgotten' | undefined {
+    this.sort()
     const ended = removeFirst(this.ended, endedThread)
     if (ended) return ended
     if (this.forgotten > 0 && !endedThread) {
@@ -54,8 +56,8 @@ export class UnscopedHolds<H extends Owned> {
   }
 
   /** The live hold that the next `unlock()` would release; undefined if it would release none. */
-  peek(isLive: (hold: H) => boolean, endedThread: LogicalThread | undefined): H | undefined {
-    this.sort(isLive)
+  peek(endedThread: LogicalThread | undefined): H | undefined {
+    this.sort()
     if (this.ended.some((hold) => isOf(hold, endedThread)) || (this.forgotten > 0 && !endedThread))
       return undefined
     return this.liveOf(endedThread)
@@ -66,10 +68,10 @@ export class UnscopedHolds<H extends Owned> {
     return this.live.find((hold) => isOf(hold, endedThread))
   }
 
-  private sort(isLive: (hold: H) => boolean) {
+  private sort() {
     for (let index = this.live.length - 1; index >= 0; index--) {
       const hold = this.live[index]!
-      if (isLive(hold)) continue
+      if (hold.checkLive()) continue
       this.live.splice(index, 1)
       this.ended.push(hold)
     }

@@ -9,11 +9,10 @@ import {
 } from '../redis/errors'
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { Clock, Moment, Timer } from '../util/clock'
-import { LinkedList } from '../util/linked-list'
 import { Slices } from '../util/slices'
 import { failedHere, refused, unavailable, wrongType } from './call-errors'
 import type { Script } from './script'
-import { type AnyScriptCall, type Reply, ScriptCall } from './script-call'
+import { type AnyScriptCall, ScriptCall } from './script-call'
 import type { ScriptTransport } from './transport'
 
 export interface ScriptExecutorOptions {
@@ -51,7 +50,8 @@ const NOT_READY = {
  * error or a transient error the executor retries the call, until it is answered or `unavailableAfter` is over.
  */
 export class ScriptExecutor {
-  private readonly pending = new LinkedList<AnyScriptCall>()
+  /** In the order in which they were made. */
+  private readonly pending = new Set<AnyScriptCall>()
   private readonly retries = new Slices()
   private supervisor: Timer | undefined
   private probed: Moment | undefined
@@ -73,11 +73,10 @@ export class ScriptExecutor {
     const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, acknowledged)
     if (this.closed !== undefined) {
       call.reject(this.closed)
-      this.finish(call, undefined)
+      call.finish(undefined)
       return call
     }
     this.pending.add(call)
-    call.isPending = true
     this.supervisor ??= this.armSupervisor()
     this.send(call, call.started, false, FIRST_BACKOFF)
     return call
@@ -85,7 +84,7 @@ export class ScriptExecutor {
 
   /** @internal How many calls are in flight, and how many timers run. */
   stats(): { pending: number; scriptTimers: number } {
-    return { pending: [...this.pending].length, scriptTimers: this.supervisor ? 1 : 0 }
+    return { pending: this.pending.size, scriptTimers: this.supervisor ? 1 : 0 }
   }
 
   /** Resolves when every call so far has been answered. */
@@ -142,9 +141,8 @@ export class ScriptExecutor {
     const reply = { value, sent, connectionBroke: mayHaveBeenApplied, acknowledged }
     this.options.outages.answered()
     this.options.refusals.answered()
-    this.unwatch(call)
-    if (!call.settled) call.resolve(reply)
-    this.finish(call, reply)
+    this.pending.delete(call)
+    call.resolve(reply)
   }
 
   private failed(call: AnyScriptCall, sent: Moment, backoff: number, error: unknown): void {
@@ -183,13 +181,13 @@ export class ScriptExecutor {
 
   private end(call: AnyScriptCall, error: unknown) {
     this.refuse(call, error)
-    call.whenFenced(() => this.finish(call, undefined))
+    call.whenFenced(() => this.finish(call))
   }
 
   private retry(call: AnyScriptCall, backoff: number) {
     const { clock, unavailableAfter } = this.options
     call.whenFenced(() => {
-      if (call.settled) return this.finish(call, undefined)
+      if (call.settled) return this.finish(call)
       const age = clock.elapsedSince(call.started)
       if (age < unavailableAfter)
         return this.send(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
@@ -219,19 +217,13 @@ export class ScriptExecutor {
   private refuse(call: AnyScriptCall, error: unknown) {
     // A call in flight, or one that waits for a fence, stays supervised. Only the supervisor notices that a connection went
     // silent.
-    if (!call.isInFlight && !call.isFencePending) this.unwatch(call)
+    if (!call.isInFlight && !call.isFencePending) this.pending.delete(call)
     if (!call.settled) call.reject(error)
   }
 
-  private finish<Value>(call: ScriptCall<Value>, reply: Reply<Value> | undefined) {
-    this.unwatch(call)
-    call.finish(reply)
-  }
-
-  private unwatch(call: AnyScriptCall) {
-    if (!call.isPending) return
-    call.isPending = false
-    this.pending.remove(call)
+  private finish(call: AnyScriptCall) {
+    this.pending.delete(call)
+    call.finish(undefined)
   }
 
   private explain(kind: string, error: unknown, call: AnyScriptCall): Error {
@@ -263,7 +255,7 @@ export class ScriptExecutor {
     const { silentAfter, unavailableAfter, clock } = this.options
     return clock.after(Math.min(silentAfter, unavailableAfter) / 4, () => {
       this.supervise()
-      this.supervisor = this.pending.first ? this.armSupervisor() : undefined
+      this.supervisor = this.pending.size > 0 ? this.armSupervisor() : undefined
     })
   }
 

@@ -101,6 +101,6 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     const { orphans, clock } = this.semaphore.context
     const orphan = this.scripts.orphan(this.ids, this.permitLease)
     if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
-    else orphans.hold(orphan, clock.now())
+    else orphans.releaseNow(orphan, clock.now())
   }
 }

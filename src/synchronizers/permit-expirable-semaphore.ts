@@ -191,7 +191,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
         context.leases.begin(permit)
         return new AcquiredPermit(permit)
       }
-      context.orphans.hold(scripts.orphan(ids, lease), sent)
+      context.orphans.releaseNow(scripts.orphan(ids, lease), sent)
       if (tries === TRIES_TO_OUTRUN_LEASE)
         throw new PermitNotHeldError(
           `The semaphore ${quote(this.name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
@@ -220,7 +220,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
       // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
-      context.orphans.hold(scripts.orphan(ids, lease), sent)
+      context.orphans.releaseNow(scripts.orphan(ids, lease), sent)
       throw error
     }
     return { ids, sent }

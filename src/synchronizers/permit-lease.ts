@@ -15,7 +15,7 @@ const RENEWAL: Renewal = {
   renew: (scripts, leases, duration, acknowledged) =>
     scripts.run(
       RENEW,
-      leases.map(({ key }) => timeoutsKey(key)),
+      leases.map(({ leased }) => timeoutsKey(leased.key)),
       [duration, ...leases.map(({ ownerField }) => ownerField)],
       acknowledged,
     ),
@@ -112,7 +112,8 @@ export class PermitLease extends Lease {
   }
 
   renewalFailed(error: unknown): void {
-    const { lockName, kind, owner, id } = this
+    const { leased, owner, id } = this
+    const { name: lockName, kind } = leased
     this.scripts.semaphore.context.events.emit('renewalFailed', {
       lockName,
       kind,
@@ -138,7 +139,7 @@ export class PermitLease extends Lease {
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
     context.events.emit('permitLost', {
-      semaphoreName: this.lockName,
+      semaphoreName: this.leased.name,
       permitId: this.id,
       reason,
       error,
@@ -166,7 +167,7 @@ export class PermitLease extends Lease {
 
   private releaseOrphan(since: Moment): void {
     const { scripts, id, book } = this
-    scripts.semaphore.context.orphans.hold(scripts.orphan([id], book.longest), since)
+    scripts.semaphore.context.orphans.releaseNow(scripts.orphan([id], book.longest), since)
   }
 
   /** It was released by its id. */
@@ -178,9 +179,9 @@ export class PermitLease extends Lease {
 
   notHeld(why: string): PermitNotHeldError {
     return new PermitNotHeldError(
-      `The permit ${this.id} of the semaphore ${quote(this.lockName)} is not held: ${why} ` +
+      `The permit ${this.id} of the semaphore ${quote(this.leased.name)} is not held: ${why} ` +
         `(client ${this.scripts.semaphore.context.clientId}).`,
-      this.lockName,
+      this.leased.name,
       [this.id],
     )
   }
@@ -197,7 +198,7 @@ export class AcquiredPermit implements Permit {
   }
 
   get semaphoreName(): string {
-    return this.lease.lockName
+    return this.lease.leased.name
   }
 
   get signal(): AbortSignal {

@@ -130,7 +130,7 @@ export class RequestRecord {
             await this.send(script, args, request, acknowledged).answer
         }
         if (error instanceof RedisUnavailableError) error.message += NOT_TO_BE_REPEATED
-        retried = orphans.hold({ lease: RETRIED_FOR, release }, call.started)
+        retried = orphans.releaseNow({ lease: RETRIED_FOR, release }, call.started)
       }
       throw error
     } finally {

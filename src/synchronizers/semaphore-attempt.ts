@@ -55,7 +55,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
     const orphan = { lease: CANCELLED_FOR, release }
     const cancelled = inFlight
       ? context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
-      : context.orphans.hold(orphan, context.clock.now())
+      : context.orphans.releaseNow(orphan, context.clock.now())
     cancelled.then(() => requests.close(request))
   }
 

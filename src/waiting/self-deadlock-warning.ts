@@ -1,5 +1,5 @@
 import type { Lease, Leased } from '../leases/lease'
-import type { LeaseRegistry } from '../leases/lease-registry'
+import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Attempt } from './attempt'
@@ -64,7 +64,7 @@ export class SelfDeadlockWarning {
     this.warned.add(lockId)
     if (this.warned.size > MAX_NAMES) this.warned.delete(first(this.warned)!)
     process.emitWarning(
-      `The lock ${quote(hold.lockName)} is held by this client (client ${this.clientId}, ${hold.holder}) and has ` +
+      `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientId}, ${hold.holder}) and has ` +
         `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
         'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
         'withLock(), or with the same threadId option. Concurrent branches below a hold exclude each other, too: a ' +

@@ -1,4 +1,4 @@
-import type { LeaseRegistry } from '../leases/lease-registry'
+import type { LeaseRegistry } from '../leases/lease-monitor'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'

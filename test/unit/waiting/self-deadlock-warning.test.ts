@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Lease } from '../../../src/leases/lease'
-import { LeaseBook } from '../../../src/leases/lease-book'
-import type { LeaseRegistry } from '../../../src/leases/lease-registry'
+import { LeaseBook } from '../../../src/leases/lease'
+import type { LeaseRegistry } from '../../../src/leases/lease-monitor'
 import { SelfDeadlockWarning } from '../../../src/waiting/self-deadlock-warning'
 import { VirtualClock } from '../../kit/virtual-clock'
 
@@ -24,7 +24,7 @@ describe('How often RLOCK_SELF_WAIT comes', () => {
       for (const name of ['once a name: a', 'once a name: a', 'once a name: b']) {
         hold = heldLock(name)
         const joined = clock.now()
-        const stop = warning.watch(hold, () => [{ joined }])
+        const stop = warning.watch(hold.leased, () => [{ joined }])
         clock.advance(11_000)
         stop()
       }
@@ -34,9 +34,8 @@ describe('How often RLOCK_SELF_WAIT comes', () => {
 
       function heldLock(lockName: string): Lease {
         return {
-          lockName,
           lockId: `lock ${lockName}`,
-          key: lockName,
+          leased: { name: lockName, key: lockName },
           book: new LeaseBook(clock, clock.now(), 30_000),
           holder: 'thread id 1',
         } as Lease

@@ -11,7 +11,7 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'return resolve()',
   },
   {
-    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease-book.ts' },
+    ...{ name: 'loss-unnoticed', row: 'B10', scenes: PLAIN, file: 'src/leases/lease.ts' },
     what: 'a hold does not look at its deadline',
     find: 'return this.remaining() <= 0',
     replace: 'return false',

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { BenchRun } from './driver/bench-run'
+import { resultText } from './report/result-text'
 
 /** A file was named that is of no use: the arguments are at fault, not the run. */
 export class UnusableFile extends Error {}
@@ -16,7 +17,7 @@ export function assertWritable(file: string): void {
 }
 
 export function writeRun(file: string, run: BenchRun): void {
-  writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`)
+  writeFileSync(file, resultText(run))
 }
 
 export function readRun(file: string): BenchRun {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Machine } from '../driver/machine'
+import { resultText } from '../report/result-text'
 import type { Figures, Trouble } from '../scenarios/scenario'
 
 /** One arm of a group in one round. */
@@ -33,5 +34,5 @@ export function readResults(file: string): ObjectsResults {
 
 export function writeResults(file: string, results: ObjectsResults): void {
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(file, resultText(results))
 }

@@ -50,7 +50,7 @@ class FairLockScripts extends FairScripts implements LockScripts {
       if (value.result === 'freed' && value.notified === undefined)
         FairPlaces.existing(this.context, this.key)?.refreshWithin(0)
     }
-    call.whenAnswered(answered, () => {})
+    call.whenAnswered(answered)
     return call
   }
 }

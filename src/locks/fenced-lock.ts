@@ -151,7 +151,7 @@ class FencedLockScripts extends HashLockScripts<number> {
 
   acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
     const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
-    call.whenAnswered(({ value }) => value.granted && this.see(value.grant, owner), ignore)
+    call.whenAnswered(({ value }) => value.granted && this.see(value.grant, owner))
     return call
   }
 
@@ -164,7 +164,7 @@ class FencedLockScripts extends HashLockScripts<number> {
     const known = lastTokensOf(this.context).of(this.key, owner) ?? -1
     const args = [owner, lease, count, releasedEnd, known]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
-    call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value.grant, owner), ignore)
+    call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value.grant, owner))
     return call
   }
 
@@ -184,8 +184,6 @@ class FencedLockScripts extends HashLockScripts<number> {
     )
   }
 }
-
-const ignore = () => {}
 
 /** The key of the counter from which a fenced lock draws its tokens. */
 function tokenKey(key: string): string {

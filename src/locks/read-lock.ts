@@ -42,7 +42,7 @@ const READ_LOCK_RENEWAL: Renewal = {
 }
 
 /** The read side: many holds at a time. Each level has its own read timeout key. */
-export class ReadLock extends ReadWriteSide implements LockScripts {
+export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly kind = 'read'
   readonly shared = true
   readonly takesTurns = false

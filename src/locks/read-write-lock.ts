@@ -2,8 +2,8 @@ import type { RLock } from '../api/rlock'
 import type { RReadWriteLock } from '../api/rread-write-lock'
 import type { Context } from '../client/context'
 import { ReentrantLock } from '../engine/reentrant-lock'
-import { ReadLock } from './read-lock'
-import { WriteLock } from './write-lock'
+import { ReadLockScripts } from './read-lock'
+import { WriteLockScripts } from './write-lock'
 
 /** The two sides of one key; see the interface. */
 export class ReadWriteLock implements RReadWriteLock {
@@ -15,8 +15,8 @@ export class ReadWriteLock implements RReadWriteLock {
     private readonly name: string,
     key: string,
   ) {
-    this.read = new ReentrantLock(context, new ReadLock(name, key, context))
-    this.write = new ReentrantLock(context, new WriteLock(name, key, context))
+    this.read = new ReentrantLock(context, new ReadLockScripts(name, key, context))
+    this.write = new ReentrantLock(context, new WriteLockScripts(name, key, context))
   }
 
   getName(): string {

@@ -182,10 +182,7 @@ class TokenAttempt extends AcquireAttempt<undefined> {
 
   override send(): ScriptCall<Outcome<undefined>> {
     const call = super.send()
-    call.whenAnswered(
-      ({ value }) => this.answered(!value.granted && value.blockedFor === -1),
-      () => {},
-    )
+    call.whenAnswered(({ value }) => this.answered(!value.granted && value.blockedFor === -1))
     return call
   }
 

@@ -26,7 +26,7 @@ const FORCE_RELEASE = script('write-lock/force-release', decodeRelease)
 const INSPECT = script('write-lock/inspect', decodeInspect)
 
 /** The write side: one hold at a time. While it is held, only its owner may read. It is renewed like a plain lock. */
-export class WriteLock extends ReadWriteSide implements LockScripts {
+export class WriteLockScripts extends ReadWriteSide implements LockScripts {
   readonly kind = 'write'
   readonly takesTurns = true
   readonly admission = exclusive

@@ -59,12 +59,12 @@ export class ScriptCall<Value> {
   }
 
   /** Calls back with the answer; at once if it has arrived. Callbacks run in the order of their registration. */
-  whenAnswered(onReply: (reply: Reply<Value>) => void, onError: (error: unknown) => void): void {
+  whenAnswered(onReply: (reply: Reply<Value>) => void, onError?: (error: unknown) => void): void {
     if (this.reply) onReply(this.reply)
-    else if (this.settled) onError(this.error)
+    else if (this.settled) onError?.(this.error)
     else {
       this.onReply = after(this.onReply, onReply)
-      this.onError = after(this.onError, onError)
+      if (onError) this.onError = after(this.onError, onError)
     }
   }
 

@@ -88,12 +88,9 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     const { context, keys, messages } = this.scripts.semaphore
     const args = [lease ?? 0, ...messages, ids.length, ...ids]
     const call = context.scripts.run(ACQUIRE, keys, args, true)
-    call.whenAnswered(
-      ({ value }) => {
-        this.answered(value)
-      },
-      () => {},
-    )
+    call.whenAnswered(({ value }) => {
+      this.answered(value)
+    })
     return call
   }
 

@@ -33,13 +33,10 @@ export class SemaphoreAttempt extends PermitsAttempt {
     this.request ??= requests.open()
     const { request } = this
     const call = requests.send(ACQUIRE, [this.needs], request, true)
-    call.whenAnswered(
-      ({ value }) => {
-        this.answered(value)
-        if (!value.granted && this.request === request) this.closeRequest()
-      },
-      () => {},
-    )
+    call.whenAnswered(({ value }) => {
+      this.answered(value)
+      if (!value.granted && this.request === request) this.closeRequest()
+    })
     return call
   }
 

@@ -75,11 +75,6 @@ export function decodeInspect(raw: unknown): LockState {
   return { timeToLive, count, holders }
 }
 
-/** The hash field that stands for one holder. */
-export function ownerField(clientId: string, threadId: number): string {
-  return `${clientId}:${threadId}`
-}
-
 /** The owner of an attempt, its lease and its wait. */
 export interface AttemptOptions {
   readonly owner: string

@@ -4,7 +4,6 @@ import {
   decodeRelease,
   type LockScripts,
   type LockState,
-  ownerField,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
@@ -19,6 +18,11 @@ import { renewalBy } from './single-key-renewal'
 /** The channel on which the release of a lock is published. */
 export function lockChannel(key: string): string {
   return prefixed('redisson_lock__channel', key)
+}
+
+/** The hash field that stands for one holder. */
+export function ownerField(clientId: string, threadId: number): string {
+  return `${clientId}:${threadId}`
 }
 
 const RELEASE = script('lock/release', decodeRelease)

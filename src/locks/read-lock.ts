@@ -6,7 +6,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  ownerField,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
@@ -15,6 +14,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { shared } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
+import { ownerField } from './hash-lock-scripts'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const ACQUIRE = script('read-lock/acquire', decodeAcquire)

@@ -7,7 +7,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  ownerField,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
@@ -16,7 +15,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { HASH_LOCK_RENEWAL } from './hash-lock-scripts'
+import { HASH_LOCK_RENEWAL, ownerField } from './hash-lock-scripts'
 import { ReadWriteSide } from './read-write-side'
 
 const ACQUIRE = script('write-lock/acquire', decodeAcquire)

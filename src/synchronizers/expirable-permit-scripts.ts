@@ -87,11 +87,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     const { permitLease: lease, ids } = this
     const { context, keys, messages } = this.scripts.semaphore
     const args = [lease ?? 0, ...messages, ids.length, ...ids]
-    const call = context.scripts.run(ACQUIRE, keys, args, true)
-    call.whenAnswered(({ value }) => {
-      this.answered(value)
-    })
-    return call
+    return context.scripts.run(ACQUIRE, keys, args, true)
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {

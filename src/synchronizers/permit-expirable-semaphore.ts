@@ -23,10 +23,9 @@ import { script } from '../scripts/script'
 import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { shared } from '../waiting/admission'
 import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease } from './permit-lease'
-import { semaphoreChannel } from './permits-attempt'
+import { Permits, semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
@@ -39,6 +38,7 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
+const PERMITS = new Permits()
 const KIND = { id: 'permits', what: 'semaphore', interfaceName: 'RPermitExpirableSemaphore' }
 
 /** The answer of `get-lease-time` for a permit that is not in use. */
@@ -60,7 +60,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     super(context, name, KIND, keys, {
       channel: semaphoreChannel(key),
       takesTurns: false,
-      admission: shared,
+      admission: () => PERMITS,
     })
     this.scripts = new PermitScripts(this)
   }

@@ -1,9 +1,11 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import { prefixed } from '../redis/names'
-import type { ScriptCall } from '../scripts/script-call'
+import type { Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { Shared } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
+import type { AnyWaiter } from '../waiting/waiter'
 import type { Synchronizer } from './synchronizer'
 
 /** The channel on which both kinds of semaphores publish. */
@@ -18,6 +20,19 @@ export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | unde
 export const NO_SEMAPHORE = -1
 /** In ms. */
 const LONG_WAIT = 5_000
+
+/** Several callers may have permits at a time. */
+export class Permits extends Shared {
+  override next(
+    { value }: Reply<Outcome<unknown>>,
+    attempt: Attempt<unknown>,
+    _: Iterable<AnyWaiter>,
+  ): number {
+    if (value.granted) return 0
+    ;(attempt as PermitsAttempt).blocked(value)
+    return value.blockedFor
+  }
+}
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
@@ -45,8 +60,8 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
 
   abstract send(): ScriptCall<PermitsAnswer>
 
-  protected answered({ granted, free }: PermitsAnswer): void {
-    if (granted) return
+  /** Its try was answered, and too few permits are free. */
+  blocked({ free }: PermitsAnswer): void {
     this.free = free
     if (free === undefined || free <= 0) this.tooFewSince = undefined
     else this.tooFewSince ??= this.semaphore.context.clock.now()

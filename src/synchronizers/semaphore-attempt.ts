@@ -31,13 +31,12 @@ export class SemaphoreAttempt extends PermitsAttempt {
   send(): ScriptCall<PermitsAnswer> {
     const { requests } = this.semaphore
     this.request ??= requests.open()
-    const { request } = this
-    const call = requests.send(ACQUIRE, [this.needs], request, true)
-    call.whenAnswered(({ value }) => {
-      this.answered(value)
-      if (!value.granted && this.request === request) this.closeRequest()
-    })
-    return call
+    return requests.send(ACQUIRE, [this.needs], this.request, true)
+  }
+
+  override blocked(answer: PermitsAnswer): void {
+    super.blocked(answer)
+    this.closeRequest()
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {

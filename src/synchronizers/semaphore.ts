@@ -15,10 +15,10 @@ import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
-import { Shared } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
+import type { Attempt, Outcome } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
-import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
+import type { AnyWaiter } from '../waiting/waiter'
+import { Permits, type PermitsAnswer, semaphoreChannel } from './permits-attempt'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer, untilRecheck } from './synchronizer'
 
@@ -122,15 +122,19 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
 const KIND = { id: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' }
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
-class PermitsInTurn extends Shared {
+class PermitsInTurn extends Permits {
   /** How many permits are free by the last answer. */
   private free: number | undefined
 
-  override next({ value }: Reply<Outcome<unknown>>): number {
-    const { free } = value as PermitsAnswer
+  override next(
+    reply: Reply<Outcome<unknown>>,
+    attempt: Attempt<unknown>,
+    waiters: Iterable<AnyWaiter>,
+  ): number {
+    const { free } = reply.value as PermitsAnswer
     this.free = free
-    if (!value.granted) return value.blockedFor
-    return free === 0 ? untilRecheck() : 0
+    // The last permit was granted: the next waiter waits for a message.
+    return free === 0 && reply.value.granted ? untilRecheck() : super.next(reply, attempt, waiters)
   }
 
   /**

@@ -34,19 +34,19 @@ export interface WaitEnvironment extends WaitSettings {
 }
 
 /**
- * The queue of one process for one lock: first come, first served. Only the first waiter sends tries.
+ * The queue of one process for one object: first come, first served. Only the first waiter sends tries.
  *
  * The queue may sleep when it has sent a try under a confirmed subscription, and no wake-up has come since. Every
  * message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the queue and not to a
  * waiter: if the first waiter has left, the next one takes it.
  *
- * A silent server does not mean that the lock is held. So a waiter whose wait is over resolves with "not acquired" only if the
- * lock is known to be held. Otherwise it waits for the answer to the try in flight, which is its own or that of the first
+ * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not acquired" only if
+ * it is known to be held. Otherwise it waits for the answer to the try in flight, which is its own or that of the first
  * waiter. Without an answer it rejects.
  */
 export class WaitQueue implements WaiterQueue {
   readonly waiters = new LinkedList<AnyWaiter>()
-  /** The lock may become free without a message while the first waiter sleeps. */
+  /** The object may become free without a message while the first waiter sleeps. */
   mayMissReleases = false
   private rules: Admission | undefined
   private state: 'idle' | 'trying' | 'sleeping' = 'idle'
@@ -58,7 +58,7 @@ export class WaitQueue implements WaiterQueue {
   private seen = 0
   /** Whether the try in flight competes with all clients. If not, it takes over from a hold of this client. */
   private isCompeting = true
-  /** The last answer said that the lock is held, or this client holds it. */
+  /** The last answer said that the object is held, or this client holds it. */
   private knownHeld = false
   /** When the first of the unanswered tries was sent. */
   private silentSince: Moment | undefined
@@ -90,7 +90,7 @@ export class WaitQueue implements WaiterQueue {
     return waiter
   }
 
-  /** The lock may have changed: the first waiter tries again. */
+  /** The object may have changed: the first waiter tries again. */
   wake(message?: string): void {
     this.wakeUps++
     this.admission.heard(message, this.waiters)

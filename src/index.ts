@@ -6,9 +6,9 @@ export type {
   WaitOptions,
   WithLockOptions,
 } from './api/arguments'
-export type { ClientStats, HeldLock } from './api/client-state'
+export * from './api/client-state'
 export * from './api/errors'
-export type { LockLostEvent, PermitLostEvent, RedissonEvents, RenewalFailedEvent } from './api/events'
+export * from './api/events'
 export type {
   AcquirePermitOptions,
   LeasedPermitsOptions,
@@ -21,7 +21,6 @@ export type { NameMapper, RedisCredentials, RedissonOptions, ShardedSubscription
 export type { Permit } from './api/permit'
 export type {
   InProcessServer,
-  NodeRedisClient,
   RedisClusterOptions,
   RedisInstance,
   RedisServerOptions,
@@ -51,6 +50,6 @@ export {
 export type { TokenLock } from './locks/token-lock'
 export type { MultiLockHold } from './multi/members-hold'
 export { Redisson } from './redisson'
-export type { RedissonClient, ShutdownOptions } from './redisson-client'
+export type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'
 export type { RSemaphore } from './synchronizers/semaphore'

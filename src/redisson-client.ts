@@ -1,4 +1,4 @@
-import type { ClientStats, HeldLock } from './api/client-state'
+import type { ClientStats, HeldLock, WaitingCaller } from './api/client-state'
 import type { RedissonEvents } from './api/events'
 import type { Lockable } from './api/lockable'
 import type { RLock } from './api/rlock'
@@ -20,6 +20,15 @@ export interface ShutdownOptions {
    * How long `unlock()` still works, in ms, while locks are held or commands are in flight. Whatever it is, a shutdown waits up
    * to a second for the answers to commands in flight, so that no permit is lost.
    * @default 2000
+   */
+  timeout?: number | undefined
+}
+
+/** Options of `ping()`. */
+export interface PingOptions {
+  /**
+   * How long to wait for the answer, in ms.
+   * @default 1000
    */
   timeout?: number | undefined
 }
@@ -217,6 +226,30 @@ export interface RedissonClient {
    * ```
    */
   holds(): HeldLock[]
+
+  /**
+   * What callers of this client wait for at this moment. Sends nothing to the server.
+   * @example
+   * ```ts
+   * for (const { subject, waitingFor } of redisson.waiters()) log.warn(subject, waitingFor)
+   * ```
+   */
+  waiters(): WaitingCaller[]
+
+  /** Whether the client has a connection on which it can send commands at this moment; false after `shutdown()`. Sends nothing. */
+  readonly isConnected: boolean
+
+  /**
+   * Resolves when Redis has answered a PING; in a cluster, when every primary has. For a readiness probe.
+   * @throws {@link RedisUnavailableError} when there is no answer within `timeout`.
+   * @throws {@link RedisRefusedError} when the server refuses PING, or the login.
+   * @throws {@link RedissonShutdownError} after `shutdown()`.
+   * @example
+   * ```ts
+   * await redisson.ping()
+   * ```
+   */
+  ping(options?: PingOptions): Promise<void>
 
   /** How many holds, waiters, channels and commands this client has at this moment, for gauges. Sends nothing. */
   stats(): ClientStats

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { checkOptions, describe } from './api/arguments'
-import type { ClientStats, HeldLock } from './api/client-state'
+import type { ClientStats, HeldLock, WaitingCaller } from './api/client-state'
 import type { RedissonEvents } from './api/events'
 import type { Lockable } from './api/lockable'
 import type { RedissonOptions } from './api/options'
@@ -22,7 +22,7 @@ import { type BackOffPolicy, SpinLock } from './locks/spin-lock'
 import { PlainTokenLock, type TokenLock, tokenLockChannel } from './locks/token-lock'
 import { LogicalThread } from './ownership/logical-thread'
 import { sharesSlotWithCompanions } from './redis/names'
-import type { RedissonClient, ShutdownOptions } from './redisson-client'
+import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
 import { CountDownLatch, latchChannel, type RCountDownLatch } from './synchronizers/count-down-latch'
 import { PermitExpirableSemaphore } from './synchronizers/permit-expirable-semaphore'
 import { semaphoreChannel } from './synchronizers/permits-attempt'
@@ -30,6 +30,7 @@ import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
 import { quote } from './util/quote'
 
 const SHUTDOWN_TIMEOUT = 2_000
+const PING_TIMEOUT = 1_000
 /** In a template string, a missing part becomes the word `undefined`. */
 const MISSING = /(?<![\p{L}\p{N}_])undefined(?![\p{L}\p{N}_])|\[object \w+\]/u
 
@@ -187,13 +188,25 @@ export class Redisson implements RedissonClient {
     return this.client.holds()
   }
 
+  waiters(): WaitingCaller[] {
+    return this.client.waiters()
+  }
+
+  get isConnected(): boolean {
+    return this.client.isConnected
+  }
+
+  async ping(options: PingOptions = {}): Promise<void> {
+    await this.client.ping(timeoutOf(options, PING_TIMEOUT))
+  }
+
   stats(): ClientStats {
     return this.client.publicStats()
   }
 
   shutdown(options: ShutdownOptions = {}): Promise<void> {
     try {
-      const timeout = timeoutOf(options)
+      const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
       this.ending ??= this.client.shutdown(timeout)
       return this.ending
     } catch (error) {
@@ -221,9 +234,9 @@ export class Redisson implements RedissonClient {
   }
 }
 
-function timeoutOf(options: ShutdownOptions): number {
+function timeoutOf(options: ShutdownOptions, fallback: number): number {
   checkOptions(options, ['timeout'])
-  const { timeout = SHUTDOWN_TIMEOUT } = options
+  const { timeout = fallback } = options
   if (typeof timeout !== 'number') throw new TypeError(`timeout must be a number, got ${describe(timeout)}`)
   if (Number.isNaN(timeout) || timeout < 0)
     throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)

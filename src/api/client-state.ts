@@ -14,6 +14,18 @@ export interface HeldLock {
   readonly isRenewed: boolean
 }
 
+/** A caller of a client that waits at this moment. */
+export interface WaitingCaller {
+  /** What it waits for, as messages call it: `the lock "order:42"`. */
+  readonly subject: string
+  /** The key in Redis. */
+  readonly key: string
+  /** How long it has waited, in ms. */
+  readonly waitingFor: number
+  /** How long it still waits at most, in ms; undefined: without limit. */
+  readonly remaining: number | undefined
+}
+
 /** How many things a client keeps at this moment. */
 export interface ClientStats {
   /** Locks and permits that are held. */

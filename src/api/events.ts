@@ -1,7 +1,27 @@
 import type { LockLostError, PermitNotHeldError } from './errors'
 
+/** What every event carries. An error of the `error` event carries it, too. */
+export interface EventOrigin {
+  /** The id of the client: `getId()`. */
+  readonly clientId: string
+  /** The address of Redis and the database, as the client was given them. */
+  readonly address: string
+}
+
+/** Redis became unavailable. */
+export interface UnavailableEvent extends EventOrigin {
+  /** Why. */
+  readonly error: Error
+}
+
+/** Redis is available again. */
+export interface AvailableEvent extends EventOrigin {
+  /** How long the outage lasted, from its first error to the first answer after its last one, in ms. */
+  readonly lasted: number
+}
+
 /** A hold of this client was lost: another owner may hold the lock now. */
-export interface LockLostEvent {
+export interface LockLostEvent extends EventOrigin {
   /** The lock's name. */
   readonly lockName: string
   /** Which kind of lock: `lock`, `read`, `write`, `fenced` and so on. */
@@ -17,7 +37,7 @@ export interface LockLostEvent {
 }
 
 /** A permit of this client that the watchdog renews was lost: another caller may have it now. */
-export interface PermitLostEvent {
+export interface PermitLostEvent extends EventOrigin {
   /** The semaphore's name. */
   readonly semaphoreName: string
   /** The permit's id. */
@@ -32,7 +52,7 @@ export interface PermitLostEvent {
  * A renewal failed or is overdue. The client retries it until the lease has certainly ended. Each hold reports this once
  * for each outage: it reports again only after one of its renewals has succeeded.
  */
-export interface RenewalFailedEvent {
+export interface RenewalFailedEvent extends EventOrigin {
   /** The name of the lock or semaphore. */
   readonly lockName: string
   /** Which kind of lock: `lock`, `read`, `write`, `fenced` and so on. */
@@ -59,6 +79,12 @@ export interface RedissonEvents {
   /** A renewal failed or is overdue; the lock may still be renewed in time. */
   renewalFailed: (event: RenewalFailedEvent) => void
   /**
+   * An outage began: a connection failed, or the server declines commands. A brief reconnect or a slot migration is no outage.
+   */
+  unavailable: (event: UnavailableEvent) => void
+  /** The outage is over: a command was answered again, or a connection is back, and nothing has failed for five seconds. */
+  available: (event: AvailableEvent) => void
+  /**
    * One of these happened:
    * - A connection failed.
    * - The server declines commands (LOADING, READONLY, CLUSTERDOWN, BUSY, OOM …).
@@ -66,9 +92,8 @@ export interface RedissonEvents {
    *   which right to grant.
    * - A listener threw.
    *
-   * The client reports an outage once, when it begins, however many calls fail and however often it retries them. Each of
-   * those calls succeeds or fails on its own. A brief reconnect or a slot migration is not an outage. The outage is over
-   * when a command was answered again and nothing has failed for five seconds.
+   * The client reports an outage once, when it begins, however many calls fail and however often it retries them, and once
+   * more for each further kind of trouble in it (a shortage, a refusal). Each of those calls succeeds or fails on its own.
    */
-  error: (error: Error) => void
+  error: (error: Error & EventOrigin) => void
 }

@@ -114,18 +114,9 @@ export type ResolvedOptions = {
 /** Below it, in ms, the caller may have meant seconds. */
 const SHORT_WATCHDOG = 1_000
 
-const KNOWN = [
-  'redis',
-  'credentials',
-  'lockWatchdogTimeout',
-  'waitTime',
-  'lockWatchdogBatchSize',
-  'checkLockSyncedSlaves',
-  'slavesSyncTimeout',
-  'unavailableAfter',
-  'shardedSubscriptionMode',
-  'nameMapper',
-]
+const KNOWN =
+  `redis credentials lockWatchdogTimeout waitTime lockWatchdogBatchSize checkLockSyncedSlaves slavesSyncTimeout unavailableAfter
+  shardedSubscriptionMode nameMapper`.split(/\s+/)
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
 export function resolveOptions(options: RedissonOptions): ResolvedOptions {

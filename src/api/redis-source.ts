@@ -1,25 +1,11 @@
 import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 
 /**
- * An ioredis Redis or Cluster of any version. The client recognises it by its members, so that the types of two versions
- * need not agree.
+ * A client of ioredis (Redis, Cluster) or of node-redis (client, cluster, sentinel), of any version. It is recognised by its
+ * members, so that the types of two versions need not agree.
  */
 export interface RedisInstance {
-  /** ioredis's status: `ready`, `connecting` and so on. */
-  readonly status: string
-  /** The options of its constructor. */
-  readonly options: object
-  /** A method of ioredis. The client never calls it: the instance stays yours. */
-  disconnect(): void
-  /** A method of ioredis. The client never calls it. */
-  duplicate(...args: never[]): unknown
-}
-
-/** A client, a cluster or a sentinel of node-redis 5 or 6. The client sends nothing on it. */
-export interface NodeRedisClient {
-  /** Whether it is open or opening. */
-  readonly isOpen: boolean
-  /** A method of node-redis. The client never calls it. */
+  /** A method of both libraries. It is never called: the instance stays yours. */
   sendCommand(...args: never[]): unknown
 }
 
@@ -56,5 +42,4 @@ export type RedisSource =
       options?: RedisClusterOptions | undefined
     }
   | RedisInstance
-  | NodeRedisClient
   | InProcessServer

@@ -1,4 +1,4 @@
-import type { ClientStats, HeldLock } from '../api/client-state'
+import type { ClientStats, HeldLock, WaitingCaller } from '../api/client-state'
 import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
 import { LeaseMonitor } from '../leases/lease-monitor'
@@ -9,6 +9,7 @@ import { withoutSecrets } from '../redis/errors'
 import type { KnownServer } from '../redis/fencing/server-identity'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
+import { subscribeRefused } from '../redis/rights'
 import { ScriptExecutor } from '../scripts/executor'
 import type { ScriptTransport } from '../scripts/transport'
 import { outsideRequests } from '../util/async-context'
@@ -17,6 +18,7 @@ import { withTimeout } from '../util/timeout'
 import { Subscriptions } from '../waiting/subscriptions'
 import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
+import { holdsOf, waitersOf } from './client-state'
 import type { Connections } from './connections'
 import type { Context } from './context'
 import { publishLosses, TracedQueues } from './diagnostics'
@@ -60,7 +62,7 @@ export class Client implements Context {
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
   readonly unpublishedReleases: UnpublishedReleases
-  readonly events = new ClientEvents()
+  readonly events: ClientEvents
   readonly isCluster: boolean
   readonly server: KnownServer
   readonly publishCommand: PublishCommand
@@ -83,8 +85,12 @@ export class Client implements Context {
     return await outsideRequests(async () => {
       let client: Client | undefined
       const report = (error: Error) => client?.events.error(error)
-      const outages = new OutageReporter(clock, report)
-      const refusals = new OutageReporter(clock, report)
+      const outages = new OutageReporter(clock, {
+        error: (error) => client?.events.error(client.events.ofServer(error)),
+        began: (error) => client?.events.emit('unavailable', { error: client.events.ofServer(error) }),
+        ended: (lasted) => client?.events.emit('available', { lasted }),
+      })
+      const refusals = new OutageReporter(clock, { error: report })
       const connections = await server.connect({
         clock,
         outages,
@@ -96,7 +102,10 @@ export class Client implements Context {
             client?.subscriptions.confirmed(channel)
           },
           broken: (channel) => client?.subscriptions.broken(channel),
-          error: (error) => refusals.failed(withoutSecrets(error, server.secrets)),
+          error: (error, channel) => {
+            const isSharded = client?.publishCommand === 'spublish'
+            refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, server.secrets)))
+          },
         },
         publishesOn,
         newServer: () => client?.leases.renewAll(),
@@ -115,11 +124,14 @@ export class Client implements Context {
     private readonly options: ResolvedOptions,
     /** @internal Tests look at them. */
     readonly connections: Connections,
-    outages: OutageReporter,
+    private readonly outages: OutageReporter,
     internals: ClientInternals & { readonly clock: Clock },
   ) {
     const { clock } = internals
     const { hasReplicas, publishCommand, transport } = connections
+    const { address } = connections.identity
+    const label = `${clientId}, server ${address}`
+    this.events = new ClientEvents({ clientId, address })
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
@@ -130,11 +142,11 @@ export class Client implements Context {
     this.isCluster = connections.isCluster
     this.server = connections.identity
     this.scripts = new ScriptExecutor({
-      clientId,
+      clientId: label,
       transport: internals.transport?.(transport) ?? transport,
       clock,
       outages,
-      refusals: new OutageReporter(clock, this.events.error),
+      refusals: new OutageReporter(clock, { error: this.events.error }),
       secrets: connections.secrets,
       logsInAgain: connections.logsInAgain === true,
       unavailableAfter,
@@ -151,9 +163,9 @@ export class Client implements Context {
       isCluster: this.isCluster,
     })
     publishLosses(clientId, this.events)
-    this.queues = new TracedQueues({
+    this.queues = new TracedQueues(clientId, {
       clock,
-      clientId,
+      clientId: label,
       grace: this.grace,
       scripts: this.scripts,
       subscriptions: this.subscriptions,
@@ -180,20 +192,27 @@ export class Client implements Context {
   }
 
   holds(): HeldLock[] {
-    return [...this.leases.live.all()].map((lease) => ({
-      kind: lease.leased.kind,
-      lockName: lease.leased.name,
-      owner: lease.owner,
-      heldFor: Math.round(this.clock.elapsedSince(lease.book.acquired)),
-      remaining: Math.round(lease.book.remaining()),
-      isRenewed: lease.needsWatchdog,
-    }))
+    return holdsOf(this.leases.live.all(), this.clock)
+  }
+
+  waiters(): WaitingCaller[] {
+    return waitersOf(this.queues.waiting(), this.clock)
+  }
+
+  get isConnected(): boolean {
+    return !this.isClosed && this.connections.transport.state === 'ready'
+  }
+
+  async ping(timeout: number): Promise<void> {
+    this.assertNotClosed()
+    if (this.connections.ping) await this.connections.ping(timeout)
+    else if (!this.isConnected) throw this.events.ofServer(new Error('Connection is closed'))
   }
 
   publicStats(): ClientStats {
     return {
       held: [...this.leases.live.all()].length,
-      waiting: this.queues.waiting,
+      waiting: [...this.queues.waiting()].length,
       channels: this.subscriptions.stats().channels,
       inFlight: this.scripts.stats().pending,
       releasing: this.orphans.size,
@@ -222,6 +241,7 @@ export class Client implements Context {
       withTimeout(this.settled(), SETTLED_WITHIN, this.clock, () => {}),
     ])
     this.isClosed = true
+    this.outages.close()
     this.leases.stop()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
     this.scripts.close(error)

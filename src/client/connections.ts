@@ -47,5 +47,7 @@ export interface Connections {
   readonly opened?: { readonly commands: object; readonly acknowledged: object | undefined }
   /** @internal Whether scripts take the fast path. */
   readonly usesFastPath: boolean
+  /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */
+  ping?(timeout: number): Promise<void>
   close(): void
 }

@@ -1,7 +1,7 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
-import { WaitQueues } from '../waiting/wait-queues'
+import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
 import type { GrantedReply } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 
@@ -23,18 +23,20 @@ interface Acquisition {
 
 /** Every acquisition of every kind passes through here, except a re-entry, which never waits for others. */
 export class TracedQueues extends WaitQueues {
+  constructor(
+    private readonly tracedId: string,
+    options: WaitQueuesOptions,
+  ) {
+    super(options)
+  }
+
   override acquire<Grant>(
     target: WaitTarget,
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
     if (!isTraced()) return super.acquire(target, attempt)
     const { subject, waitTime } = attempt
-    const acquisition: Acquisition = {
-      clientId: this.environment.clientId,
-      subject,
-      key: target.key,
-      waitTime,
-    }
+    const acquisition: Acquisition = { clientId: this.tracedId, subject, key: target.key, waitTime }
     // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is published.
     const reply = start.runStores(acquisition, () => super.acquire(target, attempt))
     end.publish(acquisition)

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'eventemitter3'
-import type { RedissonEvents } from '../api/events'
+import { RedissonError, RedisUnavailableError } from '../api/errors'
+import type { EventOrigin, RedissonEvents } from '../api/events'
 import { inThisContext } from '../util/async-context'
 
-const EVENTS: readonly (keyof RedissonEvents)[] = ['lockLost', 'permitLost', 'renewalFailed', 'error']
+const EVENTS: readonly string[] = 'lockLost permitLost renewalFailed unavailable available error'.split(' ')
 
 /**
  * Notifies the listeners of a client's events. Each runs in the async context in which it was added. A listener that throws
@@ -10,6 +11,8 @@ const EVENTS: readonly (keyof RedissonEvents)[] = ['lockLost', 'permitLost', 're
  */
 export class ClientEvents {
   private readonly emitter = new EventEmitter<keyof RedissonEvents>()
+
+  constructor(private readonly origin: EventOrigin) {}
 
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E], isOnce = false): void {
     if (!EVENTS.includes(event))
@@ -28,7 +31,11 @@ export class ClientEvents {
       if ((bound as { listener?: unknown }).listener === listener) this.emitter.off(event, bound)
   }
 
-  emit<E extends keyof RedissonEvents>(event: E, payload: Parameters<RedissonEvents[E]>[0]): void {
+  emit<E extends keyof RedissonEvents>(
+    event: E,
+    given: Omit<Parameters<RedissonEvents[E]>[0], keyof EventOrigin>,
+  ): void {
+    const payload = Object.assign(event === 'error' ? given : { ...given }, this.origin)
     // Calls the listeners one by one: in the emitter's own loop a listener that throws would keep the next ones from running.
     for (const listener of this.emitter.listeners(event)) {
       try {
@@ -38,6 +45,16 @@ export class ClientEvents {
         this.reportThrown(event, error)
       }
     }
+  }
+
+  /** What a connection says of the server, with address and client. */
+  ofServer(cause: Error): Error {
+    if (cause instanceof RedissonError) return cause
+    const { address, clientId } = this.origin
+    return new RedisUnavailableError(
+      `Redis at ${address} is unavailable (client ${clientId}): ${cause.message}`,
+      { cause },
+    )
   }
 
   readonly error = (error: Error): void => this.emit('error', error)

@@ -63,6 +63,7 @@ async function connect(
       get usesFastPath() {
         return commands.usesFastPath
       },
+      ping: (timeout) => commands.ping(timeout),
       close() {
         acknowledged?.close()
         commands.close()

@@ -1,7 +1,7 @@
 import { RedisRefusedError } from '../api/errors'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
-import { channelPattern, publishGrant, UNNOTIFIED } from '../redis/rights'
+import { channelGrant, channelPattern, UNNOTIFIED } from '../redis/rights'
 import type { Clock } from '../util/clock'
 import { quote } from '../util/quote'
 
@@ -37,10 +37,10 @@ export class UnpublishedReleases {
     const pattern = channelPattern(channel)
     const message =
       `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ` +
-      `${subject} was released: ${UNNOTIFIED}. ${publishGrant(this.publish, [pattern])}.`
+      `${subject} was released: ${UNNOTIFIED}. ${channelGrant(this.publish, [pattern])}.`
     let outages = this.outages.get(pattern)
     if (!outages) {
-      outages = new OutageReporter(this.clock, this.report)
+      outages = new OutageReporter(this.clock, { error: this.report })
       this.outages.set(pattern, outages)
       // An application without a listener for `error` must learn of it, too. create() cannot know the names of all objects.
       process.emitWarning(message, { code: 'RLOCK_PUBLISH_REFUSED' })

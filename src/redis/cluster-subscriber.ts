@@ -113,15 +113,15 @@ export class ClusterSubscriber implements ChannelSource {
     const redis = openNode(this.target, key)
     redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
     redis.on('moved', () => this.refreshSoon(0))
-    const events = { ...this.events, error: (error: unknown) => this.refused(error) }
+    const events = { ...this.events, error: (error: unknown, of: string) => this.refused(error, of) }
     const connection = new SubscriberConnection(redis, this.sharded, this.clock, events)
     this.nodes.set(key, connection)
     return connection
   }
 
-  private refused(error: unknown) {
+  private refused(error: unknown, channel: string) {
     if (/^MOVED /.test((error as Error).message)) this.refreshSoon(0)
-    else this.events.error(error)
+    else this.events.error(error, channel)
   }
 
   private closeUnused() {

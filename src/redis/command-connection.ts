@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
 import { reachedAt } from './cluster-nodes'
 import { answeringServer, connectOrFail, inTime, refuseWrongMode, unavailable } from './connect'
-import { classify, isLogin, isReplyError, withoutSecrets } from './errors'
+import { classify, isLogin, withoutSecrets } from './errors'
 import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
 import { BrokenConnections } from './fencing/broken-connections'
 import { ClusterFences } from './fencing/cluster-fences'
@@ -107,10 +107,7 @@ export class CommandConnection {
   private met(error: unknown) {
     const { target } = this
     const refused = classify(error) === 'refused'
-    this.outages.failed(
-      refused ? unavailable(error, target) : withoutSecrets(error, target.secrets),
-      refused && isReplyError(error),
-    )
+    this.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
   }
 
   /** The server accepted a connection of the client. */
@@ -175,6 +172,19 @@ export class CommandConnection {
     const { redis } = this
     if (this.usesFastPath) sendRawScript(redis, how, script, keys, args, answered, failed)
     else redis[how](script, keys.length, ...keys, ...args).then((value) => answered(value), failed)
+  }
+
+  /** Resolves when the server has answered a PING; in a cluster, each primary. */
+  async ping(timeout: number): Promise<void> {
+    const { redis, target, clock } = this
+    const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+    try {
+      if (nodes.length === 0) throw new Error("Cluster isn't ready")
+      const answers = Promise.all(nodes.map((node) => node.ping()))
+      await inTime(answers, { ...target, connectTimeout: timeout }, clock)
+    } catch (error) {
+      throw unavailable(this.refusal ?? error, target)
+    }
   }
 
   /** Closes connections that went silent without a FIN, so that they reconnect. */

@@ -97,7 +97,7 @@ export function unavailable(reason: unknown, target: RedisTarget): RedisRefusedE
   const cause = withoutSecrets(reason, target.secrets)
   const refused = classify(reason) === 'refused'
   const what = refused || isReplyError(reason) ? 'refused the client' : 'could not be reached'
-  const message = `Redis at ${target.description} ${what}: ${explain(cause.message)}`
+  const message = `Redis at ${target.description} ${what}: ${explain(cause.message, target.options.tls !== undefined)}`
   return refused
     ? new RedisRefusedError(message, cause.message, { cause })
     : new RedisUnavailableError(message, { cause })
@@ -107,9 +107,15 @@ function isVague(error: unknown): boolean {
   return (error as Error).message === 'Connection is closed.'
 }
 
-function explain(message: string): string {
+function explain(message: string, isTls: boolean): string {
+  if (message.startsWith('Unknown RESP type'))
+    return `the answer is not that of a Redis server (${message.replace(/\..*/, '')}): check the port`
+  if (isTls && /^(no answer within|timeout)/.test(message))
+    return `${message}. tls is given: does the server expect TLS on this port?`
+  if (!isTls && message === 'Connection is closed')
+    return 'the connection was refused or closed. If the server expects TLS on this port, give rediss:// or tls'
   if (/No such master|invalid reply: null/.test(message)) return 'the sentinels know no primary of this name'
   return message
     .replace(/ Retrying from scratch after \d+ms\./, '')
-    .replace('Connection is closed.', 'the connection was refused or closed')
+    .replace('Connection is closed', 'the connection was refused or closed')
 }

@@ -16,7 +16,7 @@ export type FailureKind =
   | 'final'
 
 const TRANSIENT =
-  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|credentials function failed/
+  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|credentials function failed|has not finished the handshake/
 /** Transient errors that usually end only when an operator acts. */
 const SHORTAGE = /\b(OOM|MISCONF|NOREPLICAS)\b/
 const REFUSED =
@@ -102,7 +102,7 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): Erro
   // The text of ioredis names an option that the caller did not set.
   const plain = RETRIES_ARE_OURS.test(message) ? 'Connection is closed.' : message
   // A server that does not know HELLO or AUTH quotes the arguments, cut to some length.
-  let text = plain.replace(QUOTED, '')
+  let text = plain.replace(QUOTED, '').replace(/\.$/, '')
   for (const secret of secrets) text = text.replaceAll(secret, '***')
   const copy = withoutStack(() => new Error(text))
   if (code !== undefined) Object.assign(copy, { code })

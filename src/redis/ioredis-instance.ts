@@ -1,31 +1,24 @@
 import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis'
-import type { RedisInstance } from '../api/redis-source'
 import { selectedDatabase, startNodesOf } from './ioredis-internals'
-
-const METHODS = ['connect', 'disconnect', 'duplicate', 'sendCommand', 'on']
 
 /** Recognises ioredis 5 and 6 by members that no other client has. The class may differ: there may be several copies of it. */
 export function isRedis(source: object): source is Redis {
-  return isInstance(source, METHODS) && 'connector' in source && 'offlineQueue' in source
+  return isInstance(source) && 'connector' in source && 'offlineQueue' in source
 }
 
 export function isCluster(source: object): source is Cluster {
-  const { isCluster } = source as { isCluster?: unknown }
-  return isCluster === true && startNodesOf(source) !== undefined && isInstance(source, [...METHODS, 'nodes'])
+  return isInstance(source) && 'isCluster' in source && startNodesOf(source) !== undefined
 }
 
-function isInstance(source: object, methods: readonly string[]): boolean {
-  const { status, options } = source as Partial<RedisInstance>
-  return typeof status === 'string' && typeof options === 'object' && hasMethods(source, methods)
-}
-
-function hasMethods(source: object, methods: readonly string[]): boolean {
-  return methods.every((name) => typeof (source as Record<string, unknown>)[name] === 'function')
+function isInstance(source: object): boolean {
+  const { status, options } = source as { status?: unknown; options?: unknown }
+  return typeof status === 'string' && typeof options === 'object' && isSomeClient(source)
 }
 
 /** Whether the object looks like a client of any library, and not like options. */
 export function isSomeClient(source: object): boolean {
-  return ['connect', 'duplicate', 'sendCommand'].some((name) => hasMethods(source, [name]))
+  const members = source as Record<string, unknown>
+  return ['connect', 'duplicate', 'sendCommand'].some((name) => typeof members[name] === 'function')
 }
 
 /** The options of an instance, with the database in which it is. */

@@ -1,46 +1,74 @@
-import type { Clock, Moment } from '../util/clock'
+import { RedisRefusedError } from '../api/errors'
+import type { Clock, Moment, Timer } from '../util/clock'
 import { classify } from './errors'
 
-/** An error within this time of the last one belongs to the same outage, in ms: commands to other nodes may succeed. */
+/** An error within this time after an answer belongs to the same outage, in ms: commands to other nodes may succeed. */
 const QUIET = 5_000
 
+/** What an outage tells of itself. */
+export interface OutageEvents {
+  /** A trouble that is new in this outage. */
+  error(error: Error): void
+  began?(error: Error): void
+  /** `lasted`: in ms, from the first error to the first answer after the last one. */
+  ended?(lasted: number): void
+}
+
 /**
- * Reports an outage once, however many commands and connections fail. An outage is over when a command has succeeded since,
- * and there was no error for QUIET ms.
+ * Reports an outage once, and each further kind of trouble in it once, however many commands and connections fail. An outage is
+ * over when a command has succeeded since, and no error came within QUIET ms.
  */
 export class OutageReporter {
-  private lastFailure: Moment | undefined
+  private began: Moment | undefined
+  private ending: Timer | undefined
   private declining = false
-  /** The server has refused a connection in this outage. */
-  private refusing = false
-  private over = true
+  private readonly troubles = new Set<string>()
 
   constructor(
     private readonly clock: Clock,
-    private readonly report: (error: Error) => void,
+    private readonly events: OutageEvents,
   ) {}
 
-  /** Takes an error, which must contain no credentials. `refused`: the server refused a connection. */
-  failed(error: Error, refused = false): void {
-    const isNew =
-      this.over && (this.lastFailure === undefined || this.clock.elapsedSince(this.lastFailure) >= QUIET)
-    this.lastFailure = this.clock.now()
+  /** Takes an error, which must contain no credentials. */
+  failed(error: Error): void {
     this.declining = classify(error) === 'transient'
-    this.over = false
-    if (isNew) this.refusing = false
-    // The server was away and is back, but refuses the client. This is another error, and a retry does not cure it.
-    const isWorse = refused && !this.refusing
-    this.refusing ||= refused
-    if (isNew || isWorse) this.report(error)
+    this.ending?.cancel()
+    this.ending = undefined
+    if (!this.began) {
+      this.began = this.clock.now()
+      this.troubles.clear()
+      this.events.began?.(error)
+    }
+    const trouble = troubleOf(error)
+    if (this.troubles.has(trouble)) return
+    this.troubles.add(trouble)
+    this.events.error(error)
   }
 
   /** A command was answered. */
   answered(): void {
-    this.over = true
+    if (!this.began || this.ending) return
+    const lasted = Math.round(this.clock.elapsedSince(this.began))
+    this.ending = this.clock.after(QUIET, () => {
+      this.close()
+      this.events.ended?.(lasted)
+    })
   }
 
   /** A connection works again. That does not end an outage in which the server declines commands. */
   connected(): void {
-    if (!this.declining) this.over = true
+    if (!this.declining) this.answered()
   }
+
+  close(): void {
+    this.ending?.cancel()
+    this.ending = undefined
+    this.began = undefined
+  }
+}
+
+/** A server that is away, loads or changes its role is one trouble. Each shortage, and each refusal, is another one. */
+function troubleOf(error: Error): string {
+  const word = /\b(NOPERM|NOAUTH|WRONGPASS|OOM|MISCONF|NOREPLICAS)\b/.exec(error.message)?.[0]
+  return word ?? (error instanceof RedisRefusedError ? 'refused' : 'away')
 }

@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis'
+import { RedisRefusedError } from '../api/errors'
 import type { Clock } from '../util/clock'
+import { quote } from '../util/quote'
 import { inTime } from './connect'
 import { classify } from './errors'
 import type { PublishCommand } from './pubsub'
@@ -14,10 +16,21 @@ export function channelPattern(channel: string): string {
 export const UNNOTIFIED =
   'waiting clients are not notified: each sleeps until the lease that it read has ended, or until its next try'
 
-/** The advice how to let a user publish on these channels. */
-export function publishGrant(publish: PublishCommand, patterns: readonly string[]): string {
+/** The advice how to let a user send this command on these channels. */
+export function channelGrant(command: string, patterns: readonly string[]): string {
   const channels = patterns.map((pattern) => `&${pattern}`).join(' ')
-  return `Grant the user +${publish} ${channels}, and do not rename ${publish.toUpperCase()}`
+  return `Grant the user +${command} ${channels}, and do not rename ${command.toUpperCase()}`
+}
+
+/** The server refused to subscribe to this channel. */
+export function subscribeRefused(channel: string, isSharded: boolean, cause: Error): RedisRefusedError {
+  const command = isSharded ? 'ssubscribe' : 'subscribe'
+  return new RedisRefusedError(
+    `Redis refused ${command.toUpperCase()} to the channel ${quote(channel)}: ${cause.message}. Callers that wait try every ` +
+      `second. ${channelGrant(command, [channelPattern(channel)])}.`,
+    cause.message,
+    { cause },
+  )
 }
 
 /** What the fence of a broken connection calls (fencing/connection-fence.ts). No connection has this id, so none is killed. */
@@ -57,7 +70,7 @@ export async function warnOfMissingRights(
   if (messages !== undefined && !(await mayPublishOnSomeChannel(acl, user, patterns, messages)))
     process.emitWarning(
       `Redis refuses ${publish.toUpperCase()} to the user ${user} (${messages}). A released lock is free, but ${UNNOTIFIED}. ` +
-        `${publishGrant(publish, patterns)}.`,
+        `${channelGrant(publish, patterns)}.`,
       { code: 'RLOCK_PUBLISH_REFUSED' },
     )
   const unfenced = fence.find((reason) => reason !== undefined)

@@ -12,7 +12,8 @@ export interface ChannelEvents {
   confirmed(channel: string): void
   /** The subscription broke: messages may be lost until it is confirmed again. */
   broken(channel: string): void
-  error(error: unknown): void
+  /** The server refused to subscribe to the channel. */
+  error(error: unknown, channel: string): void
 }
 
 /** A source of messages on channels: one connection, or several in a cluster. */
@@ -202,7 +203,7 @@ export class SubscriberConnection implements ChannelSource {
     }
     // MOVED is reported as well: the cluster subscriber finds the new node of the channel.
     const kind = classify(error)
-    if (kind === 'refused' || kind === 'final' || hasMoved) this.events.error(error)
+    if (kind === 'refused' || kind === 'final' || hasMoved) this.events.error(error, batch[0]!)
     this.retry ??= this.clock.after(RETRY_REFUSED_AFTER, () => {
       this.retry = undefined
       this.reconcileAll()

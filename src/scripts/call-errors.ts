@@ -36,7 +36,7 @@ export function unavailable(
   ms: number,
   cause?: Error,
 ): RedisUnavailableError {
-  const why = cause ? `: ${withoutFullStop(cause.message)}` : ''
+  const why = cause ? `: ${cause.message}` : ''
   const effect = mayHaveBeenApplied || isInFlight ? ' The call may have been applied.' : ''
   const message =
     `Redis did not answer ${script.name} for the key ${quote(keys[0]!)} within ${Math.round(ms)} ms ` +
@@ -48,7 +48,7 @@ export function unavailable(
 export function failedHere({ script, keys, clientId }: EndedCall, cause: Error): RedisUnavailableError {
   return new RedisUnavailableError(
     `The call ${script.name} for the key ${quote(keys[0]!)} failed in this client (client ${clientId}): ` +
-      `${withoutFullStop(cause.message)}. The call may have been applied. Check what stands between this package and Redis: ` +
+      `${cause.message}. The call may have been applied. Check what stands between this package and Redis: ` +
       'a proxy, or code that patches ioredis.',
     { cause },
   )
@@ -64,7 +64,7 @@ export function refused({ script, keys, clientId }: EndedCall, cause: Error): Re
   const remedy = missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.'
   return new RedisRefusedError(
     `Redis refused ${script.name} for the key ${quote(keys[0]!)} (client ${clientId}): ` +
-      `${withoutFullStop(cause.message)}. ${remedy}`,
+      `${cause.message}. ${remedy}`,
     cause.message,
     { cause },
   )
@@ -81,8 +81,4 @@ function missingKeyRights(
     companion.startsWith(beside) ? `${beside}*` : companion.replace(CLIENT_ID, ':*'),
   )
   return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${shown(pattern)}`).join(' and ')}.`
-}
-
-function withoutFullStop(message: string): string {
-  return message.replace(/\.$/, '')
 }

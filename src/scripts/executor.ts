@@ -16,7 +16,7 @@ import { type AnyScriptCall, ScriptCall } from './script-call'
 import type { ScriptTransport } from './transport'
 
 export interface ScriptExecutorOptions {
-  /** The client id, for messages. */
+  /** The client id and the server, for messages. */
   readonly clientId: string
   readonly transport: ScriptTransport
   readonly clock: Clock
@@ -41,7 +41,7 @@ const LONGEST_BACKOFF = 250
 const REPORTED_AFTER = 1_000
 
 const NOT_READY = {
-  loading: new Error('LOADING the server is not ready yet'),
+  loading: new Error('the server has not finished the handshake: it loads its data, or does not answer'),
   away: new Error('Connection is closed'),
 }
 

@@ -5,7 +5,7 @@ import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import { type WaitEnvironment, WaitQueue } from './wait-queue'
-import { ANCESTOR_ACQUIRED, type GrantedReply } from './waiter'
+import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply } from './waiter'
 
 export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
   /**
@@ -103,11 +103,10 @@ export class WaitQueues {
     this.options.subscriptions.whenCaughtUp(channel, callback)
   }
 
-  /** How many callers wait. */
-  get waiting(): number {
-    let waiting = 0
-    for (const queue of this.queues.values()) waiting += queue.inspect().waiting
-    return waiting
+  /** Every caller that waits, and the key for which it waits. */
+  *waiting(): Iterable<{ readonly key: string; readonly waiter: AnyWaiter }> {
+    for (const { target, waiters } of this.queues.values())
+      for (const waiter of waiters) yield { key: target.key, waiter }
   }
 
   /** @internal How many queues there are. */

@@ -34,7 +34,7 @@ export class Connection {
   /** Rejects with RedisUnavailableError or RedisRefusedError; no message contains a credential. */
   static async open(options: RedissonOptions): Promise<Connection> {
     const target = named(resolveTarget(options.redis), 'rlock-cli')
-    const outages = new OutageReporter(systemClock, () => {})
+    const outages = new OutageReporter(systemClock, { error() {} })
     const commands = new CommandConnection(target, systemClock, outages, () => {}, false)
     try {
       const asked = await commands.connect()

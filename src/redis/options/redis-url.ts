@@ -9,19 +9,9 @@ const SOCKET_URL = /^redis\+(?:unix|uds):\/\/(?:([^/?#]*)@)?(\/[^?#]*)(\?[^#]*)?
 
 const FLAGS = ['noDelay', 'enableReadyCheck']
 /** The options that the query of a URL may have. */
-const IN_QUERY = [
-  ...[
-    'db',
-    'username',
-    'password',
-    'family',
-    'connectTimeout',
-    'connectionName',
-    'clientInfoTag',
-    'keepAlive',
-  ],
-  ...FLAGS,
-]
+const IN_QUERY = 'db username password family connectTimeout connectionName clientInfoTag keepAlive'
+  .split(' ')
+  .concat(FLAGS)
 
 /** Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the option. */
 export function parseRedisUrl(given: string, where: string): RedisOptions {

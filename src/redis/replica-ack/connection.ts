@@ -24,7 +24,7 @@ export class ReplicaAckConnection {
     /** The connection to a cluster node broke. Another node may answer for it from now on. */
     private readonly onNodeGone: () => void,
   ) {
-    const outages = new OutageReporter(options.clock, (error) => options.onNoWait(error))
+    const outages = new OutageReporter(options.clock, { error: (error) => options.onNoWait(error) })
     this.options = {
       ...options,
       onNoWait: (error) => outages.failed(error),

@@ -83,7 +83,11 @@ describe('When an outage is over', () => {
   beforeEach(() => {
     clock = new VirtualClock()
     reported = []
-    outages = new OutageReporter(clock, ({ message }) => reported.push(message))
+    outages = new OutageReporter(clock, {
+      error: ({ message }) => reported.push(message),
+      began: () => reported.push('unavailable'),
+      ended: (lasted) => reported.push(`available after ${lasted}`),
+    })
   })
 
   const meets = (message: string, after: number) => {
@@ -93,7 +97,7 @@ describe('When an outage is over', () => {
 
   it('An outage is not over before the first command is answered, also after a long time', () => {
     for (let each = 0; each < 3; each++) meets('READONLY', 60_000)
-    expect(reported).to.deep.equal(['READONLY'])
+    expect(reported).to.deep.equal(['unavailable', 'READONLY'])
   })
 
   it('An outage is not over while errors go on between answers, as where one node of a cluster fails', () => {
@@ -101,14 +105,14 @@ describe('When an outage is over', () => {
       meets('CLUSTERDOWN', 1_000)
       outages.answered()
     }
-    expect(reported).to.deep.equal(['CLUSTERDOWN'])
+    expect(reported).to.deep.equal(['unavailable', 'CLUSTERDOWN'])
   })
 
   it('An outage is over once a command was answered and no error followed', () => {
     meets('BUSY', 0)
     outages.answered()
     meets('LOADING', 5_000)
-    expect(reported).to.deep.equal(['BUSY', 'LOADING'])
+    expect(reported).to.deep.equal(['unavailable', 'BUSY', 'available after 0', 'unavailable', 'LOADING'])
   })
 
   it('An outage is over once the client is connected again, unless the server itself refused', () => {
@@ -117,6 +121,37 @@ describe('When an outage is over', () => {
     meets('READONLY', 5_000)
     outages.connected()
     meets('READONLY', 5_000)
-    expect(reported).to.deep.equal(['connect ECONNREFUSED', 'READONLY'])
+    expect(reported).to.deep.equal([
+      'unavailable',
+      'connect ECONNREFUSED',
+      'available after 0',
+      'unavailable',
+      'READONLY',
+    ])
+  })
+
+  it('A second kind of trouble in one outage is reported, once', () => {
+    meets('NOREPLICAS Not enough good replicas to write', 0)
+    meets('connect ECONNREFUSED', 1_000)
+    meets('LOADING', 1_000)
+    meets('NOREPLICAS Not enough good replicas to write', 1_000)
+    expect(reported).to.deep.equal([
+      'unavailable',
+      'NOREPLICAS Not enough good replicas to write',
+      'connect ECONNREFUSED',
+    ])
+    outages.answered()
+    clock.advance(4_999)
+    expect(reported).to.have.length(3)
+    clock.advance(1)
+    expect(reported.slice(3)).to.deep.equal(['available after 3000'])
+  })
+
+  it('An outage that goes on is not reported as over', () => {
+    meets('CLUSTERDOWN', 0)
+    outages.answered()
+    meets('CLUSTERDOWN', 4_000)
+    clock.advance(60_000)
+    expect(reported).to.deep.equal(['unavailable', 'CLUSTERDOWN'])
   })
 })

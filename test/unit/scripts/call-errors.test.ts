@@ -10,7 +10,7 @@ function call(name: ScriptName) {
 }
 
 describe('The errors of script calls', () => {
-  const closed = new Error('Connection is closed.')
+  const closed = new Error('Connection is closed')
 
   it('An unanswered call names the script, the key, the client, the cause and the way out', () => {
     const inFlight = { ...call('lock/acquire'), isInFlight: true }

@@ -150,7 +150,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
         hold.thread = ambientThread()
         if (hold.thread) warnings.lockTakenInEndedThread(quote(this.subject.name))
         unscoped.add(hold)
-      } else if (unscoped.liveOf() && !warnings.hasEmitted('RLOCK_SHARED_OBJECT'))
+      } else if (unscoped.liveOf() && !warnings.emitted.has('RLOCK_SHARED_OBJECT'))
         unscoped.failed(placeOf(new Error()))
       return acquired
     } finally {
@@ -224,7 +224,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   private warnOfUnlock(taken: H | 'forgotten', thread: LogicalThread | undefined) {
     const { context, subject, unscoped } = this
     const isLive = taken !== 'forgotten' && taken.checkLive()
-    const failedAt = isLive && unscoped.failureDuring(taken)
+    const failedAt = isLive && unscoped.failures.get(taken)
     const stays = isLive ? undefined : unscoped.liveOf(thread)
     if (failedAt)
       context.warnings.sharedObject(quote(subject.name), taken.holder, failedAt, placeOf(new Error()))

@@ -1,12 +1,9 @@
 /** Warns of what callers cannot notice: who owns a hold, and which one `unlock()` ends. Each warning once for each client. */
 export class OwnershipWarnings {
-  private readonly emitted = new Set<string>()
+  /** The codes of those that were emitted. */
+  readonly emitted = new Set<string>()
 
   constructor(private readonly clientId: string) {}
-
-  hasEmitted(code: string): boolean {
-    return this.emitted.has(code)
-  }
 
   /** Code took a lock in a logical thread that has ended: no thread owns that hold. */
   lockTakenInEndedThread(quotedName: string): void {

@@ -19,21 +19,14 @@ export class UnscopedHolds<H extends Owned> {
   private readonly live: H[] = []
   private readonly ended: H[] = []
   private forgotten = 0
-  /** The holds during which a `tryLock()` of this object failed, and where the last one did. */
-  private contested = new WeakSet<H>()
-  private failedAt = ''
+  /** For each hold, where a `tryLock()` of this object has failed since. */
+  readonly failures = new WeakMap<H, string>()
   /** How many calls of this object are acquiring the lock. */
   acquiring = 0
 
   /** A `tryLock()` of this object failed there. */
   failed(place: string): void {
-    this.failedAt = place
-    for (const hold of this.live) this.contested.add(hold)
-  }
-
-  /** Where a `tryLock()` failed while this hold was there. */
-  failureDuring(hold: H): string | undefined {
-    return this.contested.has(hold) ? this.failedAt : undefined
+    for (const hold of this.live) this.failures.set(hold, place)
   }
 
   add(hold: H): void {

@@ -100,23 +100,35 @@ export interface RedissonOptions {
    * ```
    */
   nameMapper?: NameMapper | undefined
+  /**
+   * How inspectors such as `rlock ls` show this process; at most 200 characters. Not in Redisson.
+   * @default the host name and the process id
+   */
+  label?: string | undefined
+  /**
+   * Whether the client answers inspectors: which locks it holds, which callers wait, and since when. It answers on the connection
+   * that it has for messages. Nothing is stored in Redis. Not in Redisson.
+   * @default true
+   */
+  inspectable?: boolean | undefined
 }
 
 export type ResolvedOptions = {
-  [K in keyof Omit<RedissonOptions, 'nameMapper' | 'credentials' | 'waitTime'>]-?: Exclude<
+  [K in keyof Omit<RedissonOptions, 'nameMapper' | 'credentials' | 'waitTime' | 'label'>]-?: Exclude<
     RedissonOptions[K],
     undefined
   >
-} & Pick<RedissonOptions, 'credentials' | 'waitTime'> & {
+} & Pick<RedissonOptions, 'credentials' | 'waitTime' | 'label'> & {
     mapName(name: string): string
   }
 
 /** Below it, in ms, the caller may have meant seconds. */
 const SHORT_WATCHDOG = 1_000
 
+const LONGEST_LABEL = 200
 const KNOWN =
   `redis credentials lockWatchdogTimeout waitTime lockWatchdogBatchSize checkLockSyncedSlaves slavesSyncTimeout unavailableAfter
-  shardedSubscriptionMode nameMapper`.split(/\s+/)
+  shardedSubscriptionMode nameMapper label inspectable`.split(/\s+/)
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
 export function resolveOptions(options: RedissonOptions): ResolvedOptions {
@@ -129,8 +141,12 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
   const { checkLockSyncedSlaves = true, shardedSubscriptionMode = 'AUTO', credentials, nameMapper } = options
   if (credentials !== undefined && typeof credentials !== 'function')
     throw new TypeError('credentials must be a function that returns { username, password }')
+  const { label, inspectable = true } = options
   if (typeof checkLockSyncedSlaves !== 'boolean')
     throw new TypeError('checkLockSyncedSlaves must be a boolean')
+  if (typeof inspectable !== 'boolean') throw new TypeError('inspectable must be a boolean')
+  if (label !== undefined && (typeof label !== 'string' || label.length > LONGEST_LABEL))
+    throw new TypeError(`label must be a string of at most ${LONGEST_LABEL} characters`)
   if (!['AUTO', 'ON', 'OFF'].includes(shardedSubscriptionMode))
     throw new TypeError("shardedSubscriptionMode must be 'AUTO', 'ON' or 'OFF'")
   if (nameMapper !== undefined && typeof nameMapper?.map !== 'function')
@@ -152,6 +168,8 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
     unavailableAfter: whole('unavailableAfter', options.unavailableAfter, 10_000),
     shardedSubscriptionMode,
+    label,
+    inspectable,
     mapName: nameMapper ? (name) => mapped(nameMapper, name) : (name) => name,
   }
 }

@@ -24,6 +24,7 @@ import type { Context } from './context'
 import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { inProcessServer } from './in-process-server'
+import { Inspection } from './inspection'
 import { redisServer } from './redis-server'
 import { UnpublishedReleases } from './unpublished-releases'
 
@@ -108,6 +109,7 @@ export class Client implements Context {
           },
         },
         publishesOn,
+        inspected: options.inspectable ? (text) => client?.inspection.answer(text) : undefined,
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),
       })
@@ -116,6 +118,7 @@ export class Client implements Context {
     })
   }
 
+  private readonly inspection: Inspection
   private readonly subscriptions: Subscriptions
   private readonly sections = new Set<Promise<unknown>>()
 
@@ -174,6 +177,7 @@ export class Client implements Context {
       longestSleep: options.lockWatchdogTimeout,
       audienceIsKnown: !this.isCluster || publishCommand === 'spublish',
     })
+    this.inspection = new Inspection(clientId, options.label, clock, this.leases, this.queues)
     this.orphans = new OrphanReleaser(clock)
     this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
@@ -181,6 +185,10 @@ export class Client implements Context {
   /** The key of a lock of this name, by the name mapper. */
   keyOf(name: string): string {
     return this.options.mapName(name)
+  }
+
+  forced(key: string): void {
+    this.connections.askToLook?.(key)
   }
 
   assertOpen(): void {

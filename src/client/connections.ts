@@ -1,4 +1,5 @@
 import type { KnownServer } from '../redis/fencing/server-identity'
+import type { Inspected } from '../redis/inspection-channel'
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ChannelEvents, ChannelSource } from '../redis/subscriber'
@@ -26,6 +27,8 @@ export interface ConnectedClient {
   error(error: Error): void
   /** Another server may answer from now on, and it may not have the data of the last one. */
   newServer(): void
+  /** Answers inspectors; absent if the client must not be inspected. */
+  readonly inspected: Inspected | undefined
   /** The primary lost its replicas. */
   replicasCutOff(): void
 }
@@ -49,5 +52,7 @@ export interface Connections {
   readonly usesFastPath: boolean
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */
   ping?(timeout: number): Promise<void>
+  /** Asks the clients that hold this key to look whether they still hold it. */
+  askToLook?(key: string): void
   close(): void
 }

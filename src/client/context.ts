@@ -32,6 +32,8 @@ export interface Context {
   readonly waitTime: number | undefined
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
+  /** The key was released by force: asks the client that held it to look at once, and not at its next renewal. */
+  forced(key: string): void
   /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
   untilReleased<T>(section: () => Promise<T>): Promise<T>
   /** Aborts with RedissonShutdownError when shutdown() is called. */

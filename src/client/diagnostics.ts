@@ -4,6 +4,7 @@ import type { Attempt } from '../waiting/attempt'
 import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
 import type { GrantedReply } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
+import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 
 const { start, end, asyncStart, asyncEnd, error } = tracingChannel('rlock:acquire')
 const losses = channel('rlock:lost')
@@ -34,6 +35,7 @@ export class TracedQueues extends WaitQueues {
     target: WaitTarget,
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
+    if (IS_DEVELOPMENT) attempt.at = placeInCode()
     if (!isTraced()) return super.acquire(target, attempt)
     const { subject, waitTime } = attempt
     const acquisition: Acquisition = { clientId: this.tracedId, subject, key: target.key, waitTime }

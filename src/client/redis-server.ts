@@ -1,5 +1,6 @@
 import type { ResolvedOptions } from '../api/options'
 import { CommandConnection } from '../redis/command-connection'
+import { askToLook } from '../redis/inspection-channel'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnOfMissingRights } from '../redis/rights'
@@ -57,6 +58,7 @@ async function connect(
       identity: commands.server,
       transport: new RedisScriptTransport(commands, acknowledged),
       source,
+      askToLook: (key) => askToLook(commands.redis, key),
       secrets: target.secrets,
       logsInAgain: target.options.credentials !== undefined,
       opened: { commands, acknowledged },

@@ -90,6 +90,7 @@ async function acquireAnew<Handle extends AcquiredLockHold>(
       throw error
     }
     hold.grant = reply.value.grant
+    hold.at = attempt.at
     if (hold.book.isPastDeadline && !(await confirm(request, hold))) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       request.assertWanted()
@@ -151,6 +152,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
   readonly thread: LogicalThread | undefined
+  at: string | undefined
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Grant>>
   private readonly companion: string | undefined
   /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */

@@ -41,8 +41,6 @@ export class Hold extends Lease {
   grant: unknown
   /** Its entry in the hold table of its caller. A caller without a scope has no entry. */
   ref: HoldRef | undefined
-  /** The logical thread that acquired it, which may have ended; undefined for an explicit caller. */
-  thread: LogicalThread | undefined
   /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
   branches: HoldBranches | undefined
   /** Releases what the server may still keep of it after this client considers it ended. */

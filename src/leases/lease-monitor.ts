@@ -131,6 +131,11 @@ export class LeaseMonitor {
     this.watchdog.renewAll()
   }
 
+  /** Renews this lease soon, if the watchdog renews it at all: it may have been released by force. */
+  hurry(lease: Lease): void {
+    this.watchdog.hurry(lease)
+  }
+
   /**
    * A server is gone or cut off, and its successor has only the data of a replica. A lease whose last renewal may not have
    * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.

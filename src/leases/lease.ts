@@ -1,3 +1,4 @@
+import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
@@ -186,6 +187,10 @@ export abstract class Lease {
   lossReason: LossReason | undefined
   /** When it ended without a release. */
   ended: Moment | undefined
+  /** Where the code of the user acquired it, in development. */
+  at: string | undefined
+  /** The logical thread that acquired it, if there is one. */
+  thread: LogicalThread | undefined
   /** A process warning about local waiters that may wait for themselves was emitted for it. */
   warnedOfSelfWait = false
   readonly book: LeaseBook

@@ -6,6 +6,7 @@ import { ClusterSubscriber } from './cluster-subscriber'
 import type { CommandConnection } from './command-connection'
 import { connectOrFail, inTime, unavailable } from './connect'
 import { withoutSecrets } from './errors'
+import { answerInspectors, type Inspected } from './inspection-channel'
 import { NO_RESENDING, openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
@@ -47,14 +48,24 @@ export async function choosePublish(
 export function openSource(
   commands: CommandConnection,
   publish: PublishCommand,
-  { clock, channels }: { readonly clock: Clock; readonly channels: ChannelEvents },
+  {
+    clock,
+    channels,
+    inspected,
+  }: {
+    readonly clock: Clock
+    readonly channels: ChannelEvents
+    readonly inspected: Inspected | undefined
+  },
 ): { source: ChannelSource; ready: Promise<void> } {
   const { redis, target } = commands
+  const inspect = (subscriber: Redis) => inspected && answerInspectors(subscriber, redis, inspected)
   if (redis instanceof Cluster) {
-    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
+    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels, inspect)
     return { source, ready: Promise.resolve() }
   }
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
+  inspect(subscriber)
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
   const source = new SubscriberConnection(subscriber, false, clock, channels)

@@ -26,6 +26,8 @@ export interface Attempt<Grant> {
   readonly threadId?: number
   /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */
   readonly thread?: LogicalThread | undefined
+  /** Where the code of the user asked, in development. */
+  at?: string | undefined
   /** Called after a long wait. `first`: the attempt of the first waiter, behind which this one waits; perhaps this one. */
   waitedLong?(first: Attempt<unknown> | undefined): void
   /** Sends one try. */

@@ -21,7 +21,7 @@ export interface ProcessWait {
   readonly waitingFor: number
   /** The place in the local queue; 1 is next. */
   readonly place: number
-  /** The owners that this very caller holds as; absent: not known. */
+  /** What this very caller holds: `<owner> <key>`; absent: not known. */
   readonly holding?: readonly string[]
   readonly at?: string
 }
@@ -33,8 +33,8 @@ export interface ProcessAnswer {
   readonly pid: number
   readonly holds: readonly ProcessHold[]
   readonly waits: readonly ProcessWait[]
-  /** How many entries the answer leaves out. */
-  readonly more: number
+  /** Whether the answer leaves something out. */
+  readonly cut: boolean
 }
 
 /** How long the inspector waits for answers, in ms: that is, after the last one. */
@@ -106,7 +106,7 @@ export function parseAnswer(text: string): ProcessAnswer | undefined {
     return undefined
   }
   if (typeof given !== 'object' || given === null || given.v !== 1) return undefined
-  const { client, label, host, pid, more } = given
+  const { client, label, host, pid, cut } = given
   if (!isText(client) || !isText(label) || !isText(host) || !isTime(pid)) return undefined
   const holds = list(given.holds).filter(
     (hold) =>
@@ -126,5 +126,5 @@ export function parseAnswer(text: string): ProcessAnswer | undefined {
       (wait.owner === undefined || isText(wait.owner)),
   )
   for (const entry of [...holds, ...waits]) if (!isText(entry.at)) delete entry.at
-  return { client, label, host, pid, holds, waits, more: isTime(more) ? more : 0 }
+  return { client, label, host, pid, holds, waits, cut: cut === true }
 }

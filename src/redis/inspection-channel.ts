@@ -1,0 +1,24 @@
+import type { Cluster, Redis } from 'ioredis'
+import { INSPECT_CHANNEL } from './names'
+
+/** Takes a request. Returns the channel and the text of the answer, if there is one. */
+export type Inspected = (request: string) => readonly [channel: string, text: string] | undefined
+
+/**
+ * Listens to inspectors on a connection that exists for other messages, and answers through another one. A missing right costs
+ * the answer and nothing else.
+ */
+export function answerInspectors(subscriber: Redis, commands: Redis | Cluster, inspected: Inspected): void {
+  subscriber.on('ready', () => {
+    subscriber.subscribe(INSPECT_CHANNEL).catch(() => {})
+  })
+  subscriber.on('message', (channel: string, text: string) => {
+    const answer = channel === INSPECT_CHANNEL ? inspected(text) : undefined
+    if (answer) commands.publish(...answer).catch(() => {})
+  })
+}
+
+/** Asks the clients that hold this key to look whether they still hold it. */
+export function askToLook(commands: Redis | Cluster, key: string): void {
+  commands.publish(INSPECT_CHANNEL, JSON.stringify({ v: 1, look: [key] })).catch(() => {})
+}

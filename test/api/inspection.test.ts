@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { RedissonOptions } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { type Standalone, sharedCluster, startStandalone, waitUntil } from '../kit/servers/index'
+
+interface Answer {
+  readonly client: string
+  readonly label: string
+  readonly holds: Record<string, unknown>[]
+  readonly waits: Record<string, unknown>[]
+  readonly cut: boolean
+}
+
+describe('A client that answers inspectors', function () {
+  this.timeout(60_000)
+  let server: Standalone
+  let listener: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  beforeEach(async () => {
+    listener = await openRedis(server.url)
+  })
+  afterEach(closeAll)
+
+  const create = (options: Partial<RedissonOptions> = {}) => createRedisson({ redis: server.url, ...options })
+  const channelOf = (id: string) => `rlock:inspect:${id}`
+  const newId = () => randomBytes(16).toString('hex')
+
+  /** The answers to one request: of each client that is subscribed. */
+  async function ask(request: object = {}, url = server.url): Promise<Answer[]> {
+    const id = newId()
+    const [inspector, asking] = [await openRedis(url), await openRedis(url)]
+    const texts: string[] = []
+    inspector.on('message', (_, text: string) => texts.push(text))
+    await inspector.subscribe(channelOf(id))
+    const asked = await asking.publish('rlock:inspect', JSON.stringify({ v: 1, id, ...request }))
+    await waitUntil('all have answered', () => texts.length >= asked)
+    return texts.map((text) => JSON.parse(text))
+  }
+
+  const listening = async (redis: Redis) => Number((await redis.pubsub('NUMSUB', 'rlock:inspect'))[1])
+
+  it('A client that answers inspectors tells its holds and its waiters, with since when and its label', async () => {
+    const [holder, waiter] = [await create({ label: 'web 1' }), await create()]
+    const name = uniqueName()
+    const hold = await holder.getLock(name).acquire()
+    const waiting = waiter.getLock(name).acquire()
+    await waitUntil('it waits', () => waiter.stats().waiting === 1)
+    const answers = await ask()
+    const [of, from] = [holder, waiter].map(
+      (client) => answers.find((each) => each.client === client.getId())!,
+    )
+    expect(of!.label).to.equal('web 1')
+    expect(from!.label).to.match(new RegExp(`:${process.pid}$`))
+    expect(of!.holds).to.have.lengthOf(1)
+    expect(of!.holds[0]).to.include({ key: name, name, kind: 'lock', owner: hold.owner })
+    expect(of!.holds[0]!.heldFor).to.be.within(0, 30_000)
+    expect(from!.waits).to.have.lengthOf(1)
+    expect(from!.waits[0]).to.include({ key: name, place: 1 })
+    expect(from!.waits[0]!.waitingFor).to.be.within(0, 30_000)
+    await hold.unlock()
+    await (await waiting).unlock()
+  })
+
+  it('A client that answers inspectors tells what the very caller holds that waits', async () => {
+    const [client, other] = [await create(), await create()]
+    const [mine, theirs] = [uniqueName(), uniqueName()]
+    const blocking = await other.getLock(theirs).acquire()
+    const nested = client.getLock(mine).withLock(() => client.getLock(theirs).withLock(() => {}))
+    await waitUntil('it waits', () => client.stats().waiting === 1)
+    const unrelated = await client.getLock(uniqueName()).acquire()
+    const answer = (await ask({ key: theirs })).find((each) => each.client === client.getId())!
+    expect(answer.waits[0]!.holding).to.deep.equal([
+      `${client.holds().find(({ lockName }) => lockName === mine)!.owner} ${mine}`,
+    ])
+    await unrelated.unlock()
+    await blocking.unlock()
+    await nested
+  })
+
+  it('A client that answers inspectors costs an idle client one SUBSCRIBE and no further connection', async () => {
+    await listener.config('RESETSTAT')
+    const before = Number(/connected_clients:(\d+)/.exec(await listener.info('clients'))![1])
+    await create({ inspectable: false })
+    const without = Number(/connected_clients:(\d+)/.exec(await listener.info('clients'))![1]) - before
+    expect(await listener.info('commandstats')).to.not.contain('cmdstat_subscribe')
+    await create()
+    await waitUntil('it is subscribed', async () => (await listening(listener)) === 1)
+    const both = Number(/connected_clients:(\d+)/.exec(await listener.info('clients'))![1]) - before
+    expect(both).to.equal(2 * without)
+    expect(await listener.info('commandstats')).to.match(/cmdstat_subscribe:calls=1,/)
+  })
+
+  it('A client that answers inspectors bounds its answer in size, and its answers in number', async () => {
+    const client = await create()
+    const names = [...Array(500).keys()].map((at) => `${uniqueName()}:${at}:${'x'.repeat(200)}`)
+    const holds = await Promise.all(names.map((name) => client.getLock(name).acquire()))
+    const [answer] = await ask()
+    expect(answer!.cut).to.equal(true)
+    expect(JSON.stringify(answer).length).to.be.within(30_000, 65_536)
+    // A key of its own is answered in full.
+    expect((await ask({ key: names[499] }))[0]!.holds).to.have.lengthOf(1)
+    let answers = 0
+    const [inspector, asking] = [await openRedis(server.url), await openRedis(server.url)]
+    inspector.on('pmessage', () => answers++)
+    await inspector.psubscribe('rlock:inspect:*')
+    const started = performance.now()
+    const flood = asking.pipeline()
+    for (let at = 0; at < 1_000; at++)
+      flood.publish('rlock:inspect', JSON.stringify({ v: 1, id: newId(), key: names[0] }))
+    await flood.exec()
+    await client.getLock(names[0]!).isLocked()
+    await inspector.ping()
+    const seconds = Math.ceil((performance.now() - started) / 1_000) + 1
+    expect(answers).to.be.within(1, 10 * seconds)
+    await Promise.all(holds.map((hold) => hold.unlock()))
+  })
+
+  it('A client that answers inspectors ignores what is no request', async () => {
+    const client = await create()
+    await waitUntil('it is subscribed', async () => (await listening(listener)) === 1)
+    const nonsense = [
+      '',
+      'null',
+      '1',
+      '[]',
+      '{',
+      `{"id":"${'f'.repeat(31)}"}`,
+      '{"id":1}',
+      '{"look":7}',
+      'x'.repeat(100_000),
+    ]
+    for (const text of nonsense) await listener.publish('rlock:inspect', text)
+    expect(await ask()).to.have.lengthOf(1)
+    expect(await client.getLock(uniqueName()).tryLock()).to.equal(true)
+  })
+
+  it('A client with inspectable: false, or without the right to the channel, locks as any other', async () => {
+    await listener.call('ACL', 'SETUSER', 'app', 'on', '>pw', '~*', '+@all', 'resetchannels', '&redisson_*')
+    const { host, port } = server
+    for (const options of [
+      { inspectable: false },
+      { redis: { host, port, username: 'app', password: 'pw' } },
+    ]) {
+      const client = await create(options)
+      expect(await client.getLock(uniqueName()).withLock(() => 'inside')).to.equal('inside')
+      expect(await listening(listener)).to.equal(0)
+    }
+  })
+
+  it('forceUnlock() of another client aborts the signal of the holder at once, and not at its next renewal', async () => {
+    const [holder, other] = [await create({ lockWatchdogTimeout: 300_000 }), await create()]
+    const hold = await holder.getLock(uniqueName()).acquire()
+    await waitUntil('both listen', async () => (await listening(listener)) === 2)
+    expect(await other.getLock(hold.lockName).forceUnlock()).to.equal(true)
+    if (!hold.signal.aborted) await once(hold.signal, 'abort')
+    expect(hold.isHeld).to.equal(false)
+  })
+
+  it('A message that claims a forced release does not end a hold that is there', async () => {
+    const holder = await create()
+    const hold = await holder.getLock(uniqueName()).acquire()
+    await waitUntil('it listens', async () => (await listening(listener)) === 1)
+    await listener.config('RESETSTAT')
+    await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look: [hold.lockName] }))
+    await waitUntil('it has looked', async () => /cmdstat_evalsha/.test(await listener.info('commandstats')))
+    await holder.getLock(hold.lockName).isLocked()
+    expect(hold.isHeld).to.equal(true)
+    await hold.unlock()
+  })
+})
+
+describe('A client in a cluster that answers inspectors', function () {
+  this.timeout(60_000)
+  afterEach(closeAll)
+
+  it('A client in a cluster that answers inspectors does so on a connection that its waiters have', async () => {
+    const { nodes } = await sharedCluster()
+    const urls = nodes.map(({ host, port }) => `redis://${host}:${port}`)
+    const create = () => createRedisson({ redis: { nodes: urls } })
+    const [holder, waiter] = [await create(), await create()]
+    const hold = await holder.getLock(uniqueName()).acquire()
+    const waiting = waiter.getLock(hold.lockName).acquire()
+    const id = randomBytes(16).toString('hex')
+    const inspector = await openRedis(urls[0])
+    const asking = await openRedis(urls[1])
+    const answered = once(inspector, 'message')
+    await inspector.subscribe(`rlock:inspect:${id}`)
+    // The subscription of the waiter may be on its way: a request that it misses is asked again.
+    const again = setInterval(() => asking.publish('rlock:inspect', JSON.stringify({ v: 1, id })), 100)
+    const [, text] = await answered
+    clearInterval(again)
+    const { client, waits } = JSON.parse(String(text))
+    expect(client).to.equal(waiter.getId())
+    expect(waits[0].key).to.equal(hold.lockName)
+    await hold.unlock()
+    await (await waiting).unlock()
+  })
+})

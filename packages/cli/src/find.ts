@@ -39,10 +39,10 @@ export async function findObjects(connection: Connection, options: FindOptions =
   for (const node of connection.primaries()) {
     const types = wanted('').all ? ['hash', 'string'] : ['hash']
     for (const type of types)
-      for await (const names of scan(connection, node, type, options.pattern))
+      for await (const names of slices(connection, node, type, options.pattern))
         add(await readObjects(connection, node, names.filter(isOwnName), wanted))
     // A semaphore whose permits expire is known by the sorted set beside it.
-    for await (const names of scan(connection, node, 'zset', undefined))
+    for await (const names of slices(connection, node, 'zset', undefined))
       for (const name of names) {
         const base = /^(?:\{(.+)\}|(.*\{.*)):timeout$/.exec(name)
         const owner = base?.[1] ?? base?.[2]
@@ -56,21 +56,35 @@ export async function findObjects(connection: Connection, options: FindOptions =
   return { rows: all.sort((a, b) => (a.name < b.name ? -1 : 1)), processes }
 }
 
+/** Everything that is known of one object. Asks the processes about it alone, and reads no other key. */
+export async function findOne(
+  connection: Connection,
+  name: string,
+  kind: Kind | undefined,
+): Promise<{ row: Row | undefined; processes: ProcessAnswer[] }> {
+  const [processes, hosts] = await Promise.all([askProcesses(connection, name), readHosts(connection)])
+  const said = kind ?? hintsOf(processes).get(name)
+  const node = connection.primaryOf(name)
+  const [row] = await readObjects(connection, node, [name], () => ({ kind: said, all: true }))
+  return { row: row && annotated(row, processes, hosts), processes }
+}
+
 /** Keys that belong to another object are not objects of their own. */
 const isOwnName = (name: string) =>
   !/^(rlock_requests:|redisson_lock_(token|queue|timeout):|redisson_unlock_latch:)/.test(name)
 
-async function* scan(
+/** The keys of one primary, a slice at a time. */
+export async function* slices(
   connection: Connection,
   node: Redis,
-  type: string,
+  type: string | undefined,
   pattern: string | undefined,
 ): AsyncGenerator<string[]> {
   const match = pattern === undefined ? [] : ['MATCH', pattern]
   let cursor = '0'
   do {
     const missing = 'the locks that no process reports: the right to SCAN is missing'
-    const args = [cursor, ...match, 'COUNT', String(SLICE), 'TYPE', type]
+    const args = [cursor, ...match, 'COUNT', String(SLICE), ...(type === undefined ? [] : ['TYPE', type])]
     const answer = await connection.tell(node, missing, 'scan', ...args)
     if (answer === undefined) return
     const [next, names] = answer as [string, string[]]

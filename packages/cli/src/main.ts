@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { run as exec } from './commands/exec'
 import { run as ls } from './commands/ls'
+import { run as show } from './commands/show'
+import { run as unlock } from './commands/unlock'
 import { EXIT, exitCodeOf, isOptionError, UsageError } from './exit'
 import { safe } from './terminal'
 
@@ -8,6 +10,8 @@ type Command = (args: string[]) => Promise<number>
 
 const COMMANDS: Record<string, { readonly run: Command; readonly does: string }> = {
   ls: { run: ls, does: 'lists locks, semaphores and latches, with their holders' },
+  show: { run: show, does: 'shows everything about one name, and what it means' },
+  unlock: { run: unlock, does: 'frees a lock whose holder is stuck, and wakes its waiters' },
   exec: { run: exec, does: 'runs a command while it holds a lock' },
 }
 

@@ -1,0 +1,68 @@
+import {
+  INSPECT_CHANNEL,
+  lockChannel,
+  prefixed,
+  readTimeoutParts,
+  readWriteLockChannel,
+  type ScriptName,
+  script,
+  tokenLockChannel,
+} from 'rlock/internal'
+import type { Connection } from './connection'
+import type { Row } from './model'
+
+export type Freed = 'freed' | 'freed, but no message was sent' | 'others hold it still' | 'gone'
+
+/** The allowance of a place in the queue of a fair lock, in ms, as the locks give it to themselves. */
+const FAIR_ALLOWANCE = 5_000
+
+/** Frees these holders of a lock, if they hold it still, with the message that wakes the waiters of its kind. */
+export async function free(connection: Connection, row: Row, owners: readonly string[]): Promise<Freed> {
+  const { name, kind } = row
+  const { publish } = connection
+  const channel = lockChannel(name)
+  const parts = readTimeoutParts(name)
+  const answers: unknown[] = []
+  if (kind === 'read-write') {
+    const readWrite = readWriteLockChannel(name)
+    const timeouts = [parts.before, parts.behind]
+    const writer = owners.find((owner) => owner.endsWith(':write'))
+    answers.push(
+      writer === undefined
+        ? await run('read-lock/force-release', [name], [...timeouts, readWrite, publish, ...owners])
+        : await run('write-lock/force-release', [name], [writer, readWrite, publish, ...timeouts]),
+    )
+  } else
+    for (const owner of owners) {
+      if (kind === 'token') {
+        const hash = owner.replace(/^sha1:/, '')
+        answers.push(await run('token-lock/force-release', [name], [hash, tokenLockChannel(name), publish]))
+      } else if (kind === 'fair') {
+        const keys = [name, prefixed('redisson_lock_queue', name), prefixed('redisson_lock_timeout', name)]
+        const args = [owner, FAIR_ALLOWANCE, `${channel}:`, channel, publish]
+        answers.push(await run('fair-lock/force-release', keys, args))
+      } else answers.push(await run('lock/force-release', [name], [owner, channel, publish]))
+    }
+  const codes = answers.map((answer) => Number(Array.isArray(answer) ? answer[0] : answer))
+  if (codes.every((code) => code === 0)) return 'gone'
+  await tellHolders(connection, name)
+  if (codes.includes(3)) return 'freed, but no message was sent'
+  return codes.includes(1) ? 'others hold it still' : 'freed'
+
+  async function run(source: ScriptName, keys: readonly string[], args: readonly (string | number)[]) {
+    const text = script(source, (raw) => raw).source
+    try {
+      return await connection.redis.eval(text, keys.length, ...keys, ...args)
+    } catch (error) {
+      throw connection.safeError(error)
+    }
+  }
+}
+
+/** The process of the holder looks at once whether it still holds the lock, so that its signal aborts now. */
+async function tellHolders(connection: Connection, name: string): Promise<void> {
+  const missing = 'the process of the holder was not told: the right to PUBLISH on rlock:inspect is missing'
+  const [node] = connection.primaries()
+  const text = JSON.stringify({ v: 1, look: [name] })
+  await connection.tell(node!, missing, 'publish', INSPECT_CHANNEL, text)
+}

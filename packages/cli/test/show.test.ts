@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { killPrograms, Program } from '../../../test/kit/program'
+import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { killRuns, rlock } from './cli'
+
+describe('rlock show', function () {
+  this.timeout(60_000)
+  let server: Standalone
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  afterEach(killRuns)
+  afterEach(killPrograms)
+  afterEach(closeAll)
+
+  const show = (name: string, ...args: string[]) =>
+    rlock(['show', name, '--redis', server.url, '--json', ...args])
+
+  it('rlock show tells the fields, the fair queue with its deadlines, the processes and what it means', async () => {
+    const client = await createRedisson({ redis: server.url, label: 'web 7' })
+    const name = uniqueName()
+    const hold = await client.getFairLock(name).acquire()
+    const waiting = client.getFairLock(name).acquire()
+    const redis = await openRedis(server.url)
+    await waitUntil('it queues', async () => (await redis.llen(`redisson_lock_queue:{${name}}`)) === 1)
+    const [{ object, keys, processes, explanation }] = (await show(name)).json
+    expect(object.holders[0]).to.include({ owner: hold.owner, label: 'web 7' })
+    expect(object.holders[0].heldFor).to.be.within(0, 30_000)
+    const contents = Object.fromEntries(
+      keys.map((each: { role: string; content: unknown }) => [each.role, each.content]),
+    )
+    expect(contents.object).to.deep.equal({ [hold.owner]: '1' })
+    const [place] = contents['fair queue']
+    expect(place).to.match(new RegExp(`^${client.getId()}:`))
+    expect(Object.keys(contents['fair deadlines'])).to.deep.equal([place])
+    expect(processes[0].waits[0]).to.include({ key: name, owner: place })
+    expect(explanation.join('\n')).to.contain('is alive: its process answers as web 7')
+    await hold.unlock()
+    await (await waiting).unlock()
+  })
+
+  it('rlock show ends with 1 for a name of which there is nothing', async () => {
+    const { code, json } = await show(uniqueName())
+    expect([code, json[0].object]).to.deep.equal([1, null])
+  })
+
+  it('rlock show never shows the token of a token lock', async () => {
+    const redis = await openRedis(server.url)
+    const name = uniqueName()
+    await redis.set(name, 'hush-hush', 'PX', 20_000)
+    for (const args of [[], ['--kind', 'token']])
+      expect((await show(name, ...args)).out).to.not.contain('hush-hush')
+  })
+
+  it('rlock show and doctor name a deadlock of two processes, with both places in the code', async () => {
+    const [one, two] = [uniqueName(), uniqueName()]
+    process.env.NODE_ENV = 'development'
+    const programs = [
+      new Program('deadlock.ts', server.url, one, two, 'first process'),
+      new Program('deadlock.ts', server.url, two, one, 'second process'),
+    ]
+    delete process.env.NODE_ENV
+    for (const program of programs) expect(await program.line()).to.equal('held')
+    for (const program of programs) program.say('go')
+    const redis = await openRedis(server.url)
+    await waitUntil('both wait', async () => {
+      const channels = [one, two].map((name) => `redisson_lock__channel:{${name}}`)
+      const [, first, , second] = (await redis.pubsub('NUMSUB', ...channels)) as [
+        string,
+        number,
+        string,
+        number,
+      ]
+      return first === 1 && second === 1
+    })
+    const [{ deadlocks }] = (await show(one)).json
+    expect(deadlocks).to.have.lengthOf(1)
+    expect(deadlocks[0].map(({ label }: { label: string }) => label)).to.have.members([
+      'first process',
+      'second process',
+    ])
+    for (const { holds, waits } of deadlocks[0]) {
+      expect(holds.at, 'holds').to.match(/deadlock\.ts:\d+:\d+/)
+      expect(waits.at, 'waits').to.match(/deadlock\.ts:\d+:\d+/)
+      expect(waits.at).to.not.equal(holds.at)
+    }
+  })
+
+  it('rlock show ignores a process that answers for the client id of another, and one that claims a hold that Redis does not have', async () => {
+    const client = await createRedisson({ redis: server.url, label: 'honest' })
+    const hold = await client.getLock(uniqueName()).acquire()
+    const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]
+    liar.on('message', (_, request: string) => {
+      const { id } = JSON.parse(request)
+      const owner = `${client.getId()}:${hold.threadId}`
+      const holds = [{ key: hold.lockName, name: hold.lockName, kind: 'lock', owner, heldFor: 1e12 }]
+      const lie = {
+        v: 1,
+        client: client.getId(),
+        label: 'liar\u001b[2J',
+        host: 'h',
+        pid: 1,
+        holds,
+        waits: [],
+        cut: false,
+      }
+      for (const text of [JSON.stringify(lie), 'x'.repeat(100_000), '{"v":1}', '[]', 'null'])
+        voice.publish(`rlock:inspect:${id}`, text)
+    })
+    await liar.subscribe('rlock:inspect')
+    const { json, err } = await show(hold.lockName)
+    expect(json[0].object.holders[0]).to.include({ owner: hold.owner, label: null, heldFor: null })
+    expect(err).to.contain('two different answers')
+    await hold.unlock()
+  })
+})

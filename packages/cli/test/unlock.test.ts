@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { killRuns, rlock } from './cli'
+
+const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
+
+describe('rlock unlock', function () {
+  this.timeout(60_000)
+  let server: Standalone
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  afterEach(killRuns)
+  afterEach(closeAll)
+
+  const create = () => createRedisson({ redis: server.url })
+  const unlock = (name: string, ...args: string[]) =>
+    rlock(['unlock', name, '--redis', server.url, '--yes', '--json', ...args])
+
+  it('rlock unlock frees a lock, wakes its waiter and aborts the signal of its holder at once', async () => {
+    const [holder, waiter] = [await create(), await create()]
+    const hold = await holder.getLock(uniqueName()).acquire()
+    const waiting = waiter.getLock(hold.lockName).acquire()
+    await waitUntil('it waits', () => waiter.stats().waiting === 1)
+    const { code, json } = await unlock(hold.lockName)
+    expect(code).to.equal(0)
+    expect(json).to.deep.equal([{ name: hold.lockName, result: 'freed', owners: [hold.owner] }])
+    await (await waiting).unlock()
+    if (!hold.signal.aborted) await once(hold.signal, 'abort')
+  })
+
+  for (const [kind, lockOf] of [
+    ['fair', (client, name) => client.getFairLock(name)],
+    ['fenced', (client, name) => client.getFencedLock(name)],
+    ['read', (client, name) => client.getReadWriteLock(name).readLock()],
+    ['write', (client, name) => client.getReadWriteLock(name).writeLock()],
+    ['token', (client, name) => client.getTokenLock(name)],
+  ] as [
+    string,
+    (client: Awaited<ReturnType<typeof create>>, name: string) => ReturnType<typeof client.getLock>,
+  ][])
+    it(`rlock unlock frees a ${kind} lock and wakes its waiter`, async () => {
+      const [holder, waiter] = [await create(), await create()]
+      const name = uniqueName()
+      await lockOf(holder, name).acquire()
+      const side = kind === 'read' ? waiter.getReadWriteLock(name).writeLock() : lockOf(waiter, name)
+      const waiting = side.acquire()
+      await waitUntil('it waits', () => waiter.stats().waiting === 1)
+      const redis = await openRedis(server.url)
+      if (kind === 'fair')
+        await waitUntil('it queues', async () => (await redis.llen(`redisson_lock_queue:{${name}}`)) === 1)
+      const args = kind === 'token' ? ['--kind', 'token'] : []
+      const { code, json, err } = await unlock(name, ...args)
+      expect([code, json[0]?.result], err).to.deep.equal([0, 'freed'])
+      await (await waiting).unlock()
+    })
+
+  it('rlock unlock frees only the holder that --owner names, of several readers only that one', async () => {
+    const [one, two] = [await create(), await create()]
+    const name = uniqueName()
+    const first = await one.getReadWriteLock(name).readLock().acquire()
+    const second = await two.getReadWriteLock(name).readLock().acquire()
+    expect((await unlock(name, '--owner', `${JAVA}:7`)).code).to.equal(1)
+    const { json } = await unlock(name, '--owner', first.owner)
+    expect(json[0]).to.deep.equal({ name, result: 'others hold it still', owners: [first.owner] })
+    const redis = await openRedis(server.url)
+    expect(await redis.hkeys(name)).to.have.members(['mode', second.owner])
+    await second.unlock()
+  })
+
+  it('rlock unlock ends with 1 for a lock that is free, and with 2 without a terminal and --yes', async () => {
+    const name = uniqueName()
+    expect((await unlock(name)).code).to.equal(1)
+    expect((await rlock(['unlock', name, '--redis', server.url])).code).to.equal(2)
+    expect((await rlock(['unlock', '--redis', server.url, '--yes'])).code).to.equal(2)
+    const redis = await openRedis(server.url)
+    await redis.set(name, 5)
+    expect((await unlock(name)).code).to.equal(1)
+    expect(await redis.get(name)).to.equal('5')
+  })
+
+  it('rlock unlock frees nothing that another owner has taken since it was shown', async () => {
+    const name = uniqueName()
+    const redis = await openRedis(server.url)
+    await redis.hset(name, `${JAVA}:1`, 1)
+    // The tool reads, and before it frees, the owner changes: here on the server, at the command of the tool itself.
+    await redis.hdel(name, `${JAVA}:1`)
+    await redis.hset(name, `${JAVA}:2`, 1)
+    const { code } = await unlock(name, '--owner', `${JAVA}:1`)
+    expect(code).to.equal(1)
+    expect(await redis.hkeys(name)).to.deep.equal([`${JAVA}:2`])
+  })
+})

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { run as doctor } from './commands/doctor'
 import { run as exec } from './commands/exec'
 import { run as ls } from './commands/ls'
 import { run as show } from './commands/show'
@@ -12,6 +13,7 @@ const COMMANDS: Record<string, { readonly run: Command; readonly does: string }>
   ls: { run: ls, does: 'lists locks, semaphores and latches, with their holders' },
   show: { run: show, does: 'shows everything about one name, and what it means' },
   unlock: { run: unlock, does: 'frees a lock whose holder is stuck, and wakes its waiters' },
+  doctor: { run: doctor, does: 'says what would go wrong with locks on this server' },
   exec: { run: exec, does: 'runs a command while it holds a lock' },
 }
 

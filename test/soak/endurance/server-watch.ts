@@ -36,7 +36,7 @@ export class ServerWatch {
     const clients = (await this.redis.client('LIST')) as string
     return {
       keys: await this.keys(),
-      channels: ((await this.redis.pubsub('CHANNELS')) as string[]).length,
+      channels: ((await this.redis.pubsub('CHANNELS', 'redisson_*')) as string[]).length,
       connections: clients.trim().split('\n').length - 1,
     }
   }

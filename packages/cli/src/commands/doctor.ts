@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util'
+import { examine } from '../doctor/examine'
+import { EXIT, UsageError } from '../exit'
+import { CONNECTION_OPTIONS } from '../target'
+import { Screen, safe } from '../terminal'
+import { help, withConnection } from './session'
+
+const USAGE = `
+usage: rlock doctor [--fix] [--json]
+
+Says what would go wrong with locks on this server, and what to do. Run it with the user of the services: it says which
+rights that user lacks. Ends with 1 if it found something.
+
+  --fix   corrects what can be corrected without harm: places and deadlines of waiters that are gone, timeouts of holds
+          that are gone, the expiry of a fencing counter. It changes no setting of the server and frees no lock.`
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { ...CONNECTION_OPTIONS, fix: { type: 'boolean' } },
+  })
+  if (values.help) return help(USAGE)
+  if (positionals.length > 0) throw new UsageError('doctor takes no name')
+  return await withConnection(values, async (connection) => {
+    const findings = await examine(connection)
+    const screen = new Screen()
+    for (const { mend, ...finding } of findings) {
+      const isFixed = values.fix === true && mend !== undefined
+      if (isFixed) await mend()
+      if (values.json) {
+        screen.json(values.fix ? { ...finding, fixed: isFixed } : finding)
+        continue
+      }
+      const level = screen.style(finding.level === 'error' ? 'red' : 'yellow', finding.level.padEnd(5))
+      screen.line(`${level} ${finding.id}: ${safe(finding.message, 600)}`)
+      screen.line(`      ${isFixed ? 'fixed' : safe(finding.fix, 300)}`)
+      screen.line(`      ${finding.page}`)
+    }
+    if (findings.length === 0 && !values.json) screen.line('nothing found')
+    return findings.length > 0 ? EXIT.found : EXIT.done
+  })
+}

@@ -1,0 +1,59 @@
+import type { Redis } from 'ioredis'
+import type { Connection } from '../connection'
+import type { Row } from '../model'
+import type { ProcessAnswer } from '../processes'
+
+/** What `doctor` says of one defect. */
+export interface Finding {
+  readonly id: string
+  readonly level: 'error' | 'warn'
+  readonly message: string
+  /** The page that explains it. */
+  readonly page: string
+  /** What to do. */
+  readonly fix: string
+  /** Does it, where that can do no harm. `--fix` calls it. */
+  readonly mend?: () => Promise<unknown>
+}
+
+/** One primary, with what INFO says of it. */
+export interface Node {
+  readonly redis: Redis
+  readonly address: string
+  readonly info: ReadonlyMap<string, string>
+}
+
+/** What the checks look at. It is read once. */
+export interface Patient {
+  readonly connection: Connection
+  readonly nodes: readonly Node[]
+  readonly rows: readonly Row[]
+  readonly processes: readonly ProcessAnswer[]
+  /** A value of CONFIG GET; undefined without the right. */
+  config(node: Node, name: string): Promise<string | undefined>
+}
+
+/** A check: its findings, or none. */
+export type Check = (patient: Patient) => Promise<readonly Finding[]> | readonly Finding[]
+
+/** A check of each primary by itself: a row of a table. */
+export interface NodeCheck {
+  readonly id: string
+  readonly level: 'error' | 'warn'
+  readonly page: string
+  readonly fix: string
+  /** What is wrong; undefined if nothing is. */
+  readonly wrong: (node: Node, patient: Patient) => Promise<string | undefined> | string | undefined
+}
+
+export const fromTable =
+  (table: readonly NodeCheck[]): Check =>
+  async (patient) => {
+    const findings: Finding[] = []
+    for (const node of patient.nodes)
+      for (const { wrong, ...check } of table) {
+        const message = await wrong(node, patient)
+        if (message !== undefined) findings.push({ ...check, message: `${node.address}: ${message}` })
+      }
+    return findings
+  }

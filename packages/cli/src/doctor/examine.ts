@@ -1,0 +1,57 @@
+import type { Connection } from '../connection'
+import { findObjects } from '../find'
+import { type Check, type Finding, fromTable, type Node, type Patient } from './check'
+import { companions, cycles, fairQueues, locks, twoKinds } from './object-checks'
+import { rights } from './rights'
+import { SERVER_CHECKS } from './server-checks'
+
+/** A new check is one more entry. */
+const CHECKS: readonly Check[] = [
+  fromTable(SERVER_CHECKS),
+  rights,
+  locks,
+  twoKinds,
+  fairQueues,
+  companions,
+  cycles,
+]
+
+/** Runs every check. */
+export async function examine(connection: Connection): Promise<Finding[]> {
+  const patient = await patientOf(connection)
+  const findings: Finding[] = []
+  for (const check of CHECKS)
+    try {
+      findings.push(...(await check(patient)))
+    } catch (error) {
+      if (!/NOPERM/.test((error as Error).message)) throw connection.safeError(error)
+      connection.unseen.add(`the result of a check: ${(error as Error).message.slice(0, 120)}`)
+    }
+  return findings.sort((a, b) => (a.level === b.level ? 0 : a.level === 'error' ? -1 : 1))
+}
+
+async function patientOf(connection: Connection): Promise<Patient> {
+  // Numbers too: one of them may be a semaphore that shares its name with a lock.
+  const { rows, processes } = await findObjects(connection, { all: true })
+  const nodes: Node[] = []
+  for (const redis of connection.primaries()) {
+    const missing = 'the settings of the server: the right to INFO is missing'
+    const text = String((await connection.tell(redis, missing, 'info', 'everything')) ?? '')
+    const info = new Map(
+      [...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, field, content]) => [field!, content!]),
+    )
+    const { host, port, path } = redis.options
+    nodes.push({ redis, info, address: path ?? `${host}:${port}` })
+  }
+  return {
+    connection,
+    nodes,
+    rows,
+    processes,
+    async config({ redis }, name) {
+      const missing = 'some settings of the server: the right to CONFIG GET is missing'
+      const answer = await connection.tell(redis, missing, 'config', 'get', name)
+      return answer === undefined ? undefined : (answer as string[])[1]
+    },
+  }
+}

@@ -1,0 +1,173 @@
+import { prefixed, suffixed } from 'rlock/internal'
+import { value } from '../answers'
+import { describeCycle } from '../explain'
+import { slices } from '../find'
+import { deadlocks } from '../graph'
+import { safe } from '../terminal'
+import type { Check, Finding, Patient } from './check'
+
+const RUNBOOK = 'docs/operations/stuck-lock.md'
+const FAIR = 'docs/guides/fair-lock.md'
+
+/** Locks that never end by themselves, and counts that no lock writes. */
+export const locks: Check = ({ rows }) =>
+  rows.flatMap(({ name, kind, ttl, holders, value: left }): Finding[] => {
+    const found: Finding[] = []
+    if (ttl === -1 && holders.length > 0 && !/semaphore|latch/.test(kind))
+      found.push({
+        id: 'no-expiry',
+        level: 'error',
+        message: `the lock ${safe(name)} is held and its key has no expiry`,
+        page: RUNBOOK,
+        fix: `If its holder is dead: rlock unlock ${safe(name)}`,
+      })
+    if (holders.some(({ count }) => count !== null && count < 1))
+      found.push({
+        id: 'bad-count',
+        level: 'error',
+        message: `the lock ${safe(name)} has a holder with a count below 1`,
+        page: RUNBOOK,
+        fix: 'A program that is neither Redisson nor rlock wrote it. Find it, and then delete the key.',
+      })
+    if (left !== null && left < 0)
+      found.push({
+        id: 'negative-permits',
+        level: 'warn',
+        message: `${safe(name)} has ${left} permits: nothing is granted until as many are released`,
+        page: 'docs/guides/semaphores.md',
+        fix: 'addPermits() took more than there were. Add them again if that was not meant.',
+      })
+    return found
+  })
+
+/** Two objects of different kinds on one name. They do not exclude each other, or fail with WRONGTYPE. */
+export const twoKinds: Check = async ({ rows, connection }) => {
+  const findings: Finding[] = []
+  for (const { name, kind } of rows) {
+    if (kind === 'token') continue
+    const isNumber = /semaphore|latch/.test(kind)
+    const others = isNumber
+      ? [prefixed('redisson_lock_queue', name), prefixed('redisson_lock_token', name)]
+      : [
+          suffixed(name, 'timeout'),
+          ...(kind === 'read-write'
+            ? [prefixed('redisson_lock_queue', name), prefixed('redisson_lock_token', name)]
+            : []),
+        ]
+    const answers = await connection.ask(
+      connection.primaryOf(name),
+      others.map((key) => ['exists', key]),
+    )
+    for (const [at, key] of others.entries())
+      if (value(answers[at]) === 1)
+        findings.push({
+          id: 'two-kinds',
+          level: 'error',
+          message: `${safe(name)} is a ${kind}, and ${safe(key)} belongs to another kind of object of the same name`,
+          page: 'docs/reference/keys-and-channels.md',
+          fix: 'Give each object a name of its own.',
+        })
+  }
+  return findings
+}
+
+/** Places of fair locks whose waiter is gone, and queues and deadlines that disagree. */
+export const fairQueues: Check = async ({ connection, nodes }) => {
+  const findings: Finding[] = []
+  for (const { redis } of nodes)
+    for (const type of ['list', 'zset'])
+      for await (const keys of slices(connection, redis, type, 'redisson_lock_*:*'))
+        for (const key of keys) {
+          const [, role, rest] = /^redisson_lock_(queue|timeout):(.*)$/s.exec(key) ?? []
+          if (rest === undefined) continue
+          const [queue, deadlines] = [`redisson_lock_queue:${rest}`, `redisson_lock_timeout:${rest}`]
+          // A pair is looked at once: at its queue, or at the deadlines of a queue that is missing.
+          const [places, scores, queued, time] = await connection.ask(redis, [
+            ['lrange', queue, 0, -1],
+            ['zrange', deadlines, 0, -1, 'WITHSCORES'],
+            ['exists', queue],
+            ['time'],
+          ])
+          if (role === 'timeout' && value(queued) === 1) continue
+          const listed = (value(places) ?? []) as string[]
+          const flat = (value(scores) ?? []) as string[]
+          const ends = new Map(
+            flat.flatMap((owner, at) => (at % 2 === 0 ? [[owner, Number(flat[at + 1])]] : [])),
+          )
+          const strays = [...ends.keys()].filter((owner) => !listed.includes(owner))
+          const endless = listed.filter((owner) => !ends.has(owner))
+          const name = safe(rest)
+          if (strays.length + endless.length > 0)
+            findings.push({
+              id: 'fair-queue',
+              level: 'error',
+              message: `the queue and the deadlines of the fair lock ${name} disagree in ${strays.length + endless.length} places`,
+              page: FAIR,
+              fix: 'rlock doctor --fix removes the deadlines without a place, and the places without a deadline',
+              mend: async () => {
+                for (const owner of strays) await redis.zrem(deadlines, owner)
+                for (const owner of endless) await redis.lrem(queue, 0, owner)
+              },
+            })
+          const now = Number((value(time) as string[] | undefined)?.[0]) * 1_000
+          const [head] = listed
+          const late = head === undefined ? undefined : now - (ends.get(head) ?? Number.POSITIVE_INFINITY)
+          if (late !== undefined && late > 1_000)
+            findings.push({
+              id: 'dead-fair-place',
+              level: 'warn',
+              message: `the first place of the fair lock ${name} lapsed ${Math.round(late / 1_000)} s ago: its waiter is gone`,
+              page: FAIR,
+              fix: 'The next caller removes it. Without one it stays: rlock doctor --fix removes it',
+              mend: async () => {
+                await redis.lrem(queue, 0, head!)
+                await redis.zrem(deadlines, head!)
+              },
+            })
+        }
+  return findings
+}
+
+/** Keys that belong to a hold which is gone, and counters of fenced locks that will start again. */
+export const companions: Check = async ({ connection, nodes }) => {
+  const findings: Finding[] = []
+  for (const { redis } of nodes) {
+    for await (const keys of slices(connection, redis, 'string', '*:rwlock_timeout:*'))
+      for (const key of keys) {
+        const [, braced, plain, owner] =
+          /^(?:\{(.+)\}|(.*\{.*)):([0-9a-f-]{36}:\d+):rwlock_timeout:\d+$/s.exec(key) ?? []
+        const name = braced ?? plain
+        if (name === undefined || (await redis.hexists(name, owner!)) === 1) continue
+        findings.push({
+          id: 'orphaned-timeout',
+          level: 'warn',
+          message: `${safe(key, 120)} is the timeout of a read hold that is gone`,
+          page: 'docs/guides/read-write-locks.md',
+          fix: 'rlock doctor --fix deletes it; else it expires',
+          mend: () => redis.del(key),
+        })
+      }
+    for await (const keys of slices(connection, redis, 'string', 'redisson_lock_token:*'))
+      for (const key of keys)
+        if ((await redis.pttl(key)) >= 0)
+          findings.push({
+            id: 'token-expires',
+            level: 'error',
+            message: `${safe(key)}, the counter of a fenced lock, has an expiry: then its tokens start again at 1`,
+            page: 'docs/guides/fenced-lock.md',
+            fix: 'rlock doctor --fix removes the expiry. A multi lock of Java with a fenced member sets it',
+            mend: () => redis.persist(key),
+          })
+  }
+  return findings
+}
+
+/** Callers that wait for each other. */
+export const cycles: Check = async ({ connection, processes }: Patient) =>
+  (await deadlocks(connection, processes)).map((cycle) => ({
+    id: 'deadlock',
+    level: 'error' as const,
+    message: describeCycle(cycle),
+    page: RUNBOOK,
+    fix: 'Take the locks in one order everywhere, or as one multi lock. To end it now, end one of these processes.',
+  }))

@@ -1,0 +1,253 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import type { Redisson } from '../../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import {
+  type Standalone,
+  startCluster,
+  startProxy,
+  startSentinel,
+  startStandalone,
+  waitUntil,
+} from '../../../test/kit/servers/index'
+import { killRuns, rlock } from './cli'
+
+const OWNER = '0b6d2a3e-1111-4222-8333-944444444444:42'
+const HEALTHY = ['appendonly yes', 'min-replicas-to-write 0']
+
+interface Plant {
+  /** What doctor must call it. */
+  readonly id: string
+  readonly level: 'error' | 'warn'
+  readonly plant: (redis: Redis, client: () => Promise<Redisson>) => Promise<unknown>
+  /** What undoes a setting. */
+  readonly undo?: (redis: Redis) => Promise<unknown>
+  /** Whether --fix removes it. */
+  readonly fixed?: boolean
+}
+
+const config =
+  (...settings: string[]) =>
+  (redis: Redis) =>
+    redis.call('CONFIG', 'SET', ...settings)
+
+const PLANTED: readonly Plant[] = [
+  {
+    id: 'eviction',
+    level: 'error',
+    plant: config('maxmemory', '100mb', 'maxmemory-policy', 'volatile-lru'),
+    undo: config('maxmemory', '0', 'maxmemory-policy', 'noeviction'),
+  },
+  {
+    id: 'persistence',
+    level: 'warn',
+    plant: config('appendonly', 'no', 'save', ''),
+    undo: config('appendonly', 'yes'),
+  },
+  { id: 'client-timeout', level: 'warn', plant: config('timeout', '20'), undo: config('timeout', '0') },
+  {
+    id: 'pubsub-buffer',
+    level: 'warn',
+    plant: config('client-output-buffer-limit', 'pubsub 65536 0 0'),
+    undo: config('client-output-buffer-limit', 'pubsub 33554432 8388608 60'),
+  },
+  { id: 'no-expiry', level: 'error', plant: (redis) => redis.hset('p:lock', OWNER, 1) },
+  {
+    id: 'bad-count',
+    level: 'error',
+    plant: async (redis) => {
+      await redis.hset('p:lock', OWNER, -2)
+      await redis.expire('p:lock', 60)
+    },
+  },
+  { id: 'negative-permits', level: 'warn', plant: (redis) => redis.set('p:semaphore', -3) },
+  {
+    id: 'two-kinds',
+    level: 'error',
+    plant: async (redis, client) => {
+      await (await client()).getReadWriteLock('p:both').readLock().lock()
+      await redis.set('redisson_lock_token:{p:both}', 3)
+    },
+  },
+  {
+    id: 'fair-queue',
+    level: 'error',
+    plant: (redis) => redis.rpush('redisson_lock_queue:{p:fair}', OWNER),
+    fixed: true,
+  },
+  {
+    id: 'dead-fair-place',
+    level: 'warn',
+    plant: async (redis) => {
+      await redis.rpush('redisson_lock_queue:{p:fair}', OWNER)
+      await redis.zadd('redisson_lock_timeout:{p:fair}', Date.now() - 60_000, OWNER)
+    },
+    fixed: true,
+  },
+  {
+    id: 'orphaned-timeout',
+    level: 'warn',
+    plant: (redis) => redis.set(`{p:rw}:${OWNER}:rwlock_timeout:1`, 1, 'EX', 60),
+    fixed: true,
+  },
+  {
+    id: 'token-expires',
+    level: 'error',
+    plant: (redis) => redis.set('redisson_lock_token:{p:fenced}', 7, 'EX', 60),
+    fixed: true,
+  },
+  {
+    id: 'slow-scripts',
+    level: 'warn',
+    plant: (redis) =>
+      redis.eval(
+        "local t = redis.call('time') local s = t[1] * 1e6 + t[2] repeat t = redis.call('time') until t[1] * 1e6 + t[2] > s + 30000",
+        0,
+      ),
+    undo: (redis) => redis.config('RESETSTAT'),
+  },
+  {
+    id: 'deadlock',
+    level: 'error',
+    plant: async (_, client) => {
+      const [one, two] = [await client(), await client()]
+      const nested = (outer: Redisson, first: string, second: string, both: Promise<unknown>) =>
+        outer.getLock(first).withLock(async () => {
+          await both
+          await outer.getLock(second).withLock(() => {})
+        })
+      const gate: { open(): void } = { open() {} }
+      const both = new Promise<void>((resolve) => {
+        gate.open = resolve
+      })
+      for (const [outer, first, second] of [
+        [one, 'p:a', 'p:b'],
+        [two, 'p:b', 'p:a'],
+      ] as const)
+        nested(outer, first, second, both).catch(() => {})
+      await waitUntil('both hold one', () => one.stats().held === 1 && two.stats().held === 1)
+      gate.open()
+      await waitUntil('both wait', () => one.stats().waiting === 1 && two.stats().waiting === 1)
+    },
+  },
+]
+
+describe('rlock doctor', function () {
+  this.timeout(60_000)
+  let server: Standalone
+
+  before(async () => {
+    server = await startStandalone({ config: HEALTHY })
+  })
+  after(() => server.stop())
+  afterEach(killRuns)
+  afterEach(closeAll)
+  afterEach(async () => (await openRedis(server.url)).flushall())
+
+  const doctor = (...args: string[]) => rlock(['doctor', '--redis', server.url, '--json', ...args])
+  const create = () => createRedisson({ redis: server.url })
+
+  it('rlock doctor finds nothing on a healthy server with locks of every kind in use', async () => {
+    const client = await create()
+    await client.getLock('h:lock').lock()
+    await client.getFencedLock('h:fenced').lock()
+    await client.getReadWriteLock('h:rw').readLock().lock()
+    await client.getTokenLock('h:token').lock()
+    const permits = client.getPermitExpirableSemaphore('h:permits')
+    await permits.trySetPermits(2)
+    await permits.acquirePermit()
+    await client.getCountDownLatch('h:latch').trySetCount(1)
+    const fair = await client.getFairLock('h:fair').acquire()
+    const waiting = client.getFairLock('h:fair').acquire()
+    await waitUntil('it waits', () => client.stats().waiting === 1)
+    const { json, code, err } = await doctor()
+    expect(json, err).to.deep.equal([])
+    expect(code).to.equal(0)
+    await fair.unlock()
+    await (await waiting).unlock()
+  })
+
+  for (const { id, level, plant, undo, fixed } of PLANTED)
+    it(`rlock doctor finds ${id}${fixed ? ', and --fix corrects it' : ''}`, async () => {
+      const redis = await openRedis(server.url)
+      await plant(redis, create)
+      try {
+        const { json, code } = await doctor(...(fixed ? ['--fix'] : []))
+        const finding = json.find((each) => each.id === id)
+        expect(finding, JSON.stringify(json)).to.include({ id, level })
+        for (const part of ['message', 'page', 'fix'])
+          expect(finding[part], part).to.be.a('string').and.not.equal('')
+        expect(code).to.equal(1)
+        if (fixed) expect((await doctor()).json).to.deep.equal([])
+      } finally {
+        await undo?.(redis)
+      }
+    })
+
+  it('rlock doctor finds missing-right: which command the user lacks, and which objects need it', async () => {
+    const redis = await openRedis(server.url)
+    await redis.call('ACL', 'SETUSER', 'app', 'on', '>pw', '~*', '&*', '+@all', '-zadd', '-publish')
+    const { json } = await rlock(['doctor', '--redis', server.url, '--user', 'app', '--json'], {
+      REDISCLI_AUTH: 'pw',
+    })
+    const messages = json.filter(({ id }) => id === 'missing-right').map(({ message }) => message)
+    expect(messages.find((each) => each.includes('ZADD')))
+      .to.match(/fair lock/)
+      .and.match(/permit expirable/)
+    expect(messages.find((each) => each.includes('PUBLISH'))).to.match(/\block\b/)
+    expect(messages).to.have.lengthOf(2)
+  })
+
+  it('rlock doctor finds round-trip where the way to the server is slow', async () => {
+    const proxy = await startProxy(server)
+    proxy.delay(60)
+    try {
+      const { json } = await rlock(['doctor', '--redis', `redis://${proxy.host}:${proxy.port}`, '--json'])
+      expect(json.map(({ id }) => id)).to.include('round-trip')
+    } finally {
+      await proxy.stop()
+    }
+  })
+})
+
+describe('rlock doctor with Sentinel and a cluster', function () {
+  this.timeout(60_000)
+  afterEach(closeAll)
+
+  it('rlock doctor finds nothing with a healthy Sentinel, and replicas where a split could grant a lock twice', async () => {
+    const setup = await startSentinel({ config: ['appendonly yes', 'min-replicas-to-write 1'] })
+    try {
+      const urls = setup.sentinels.flatMap(({ host, port }) => ['--redis', `${host}:${port}`])
+      const doctor = () => rlock(['doctor', ...urls, '--sentinel', setup.name, '--json'])
+      const { json, err } = await doctor()
+      expect(json, err).to.deep.equal([])
+      const primary = await setup.primary()
+      const redis = await openRedis(`redis://${primary.host}:${primary.port}`)
+      await redis.config('SET', 'min-replicas-to-write', '0')
+      expect((await doctor()).json.map(({ id }) => id)).to.deep.equal(['replicas'])
+    } finally {
+      await setup.stop()
+    }
+  })
+
+  it('rlock doctor finds nothing on a healthy cluster, and sharded-pubsub where a client listens on other channels', async () => {
+    const cluster = await startCluster({ config: ['appendonly yes'] })
+    try {
+      const nodes = cluster.nodes.map(({ host, port }) => `redis://${host}:${port}`)
+      const doctor = () => rlock(['doctor', '--redis', nodes[0]!, '--cluster', '--json'])
+      const { json, err } = await doctor()
+      expect(json, err).to.deep.equal([])
+      const holder = await createRedisson({ redis: { nodes } })
+      const deaf = await createRedisson({ redis: { nodes }, shardedSubscriptionMode: 'OFF' })
+      const hold = await holder.getLock(uniqueName()).acquire()
+      const waiting = deaf.getLock(hold.lockName).acquire()
+      waiting.catch(() => {})
+      await waitUntil('it is found', async () =>
+        (await doctor()).json.some(({ id }) => id === 'sharded-pubsub'),
+      )
+    } finally {
+      await closeAll()
+      await cluster.stop()
+    }
+  })
+})

@@ -187,10 +187,6 @@ export class Client implements Context {
     return this.options.mapName(name)
   }
 
-  forced(key: string): void {
-    this.connections.askToLook?.(key)
-  }
-
   assertOpen(): void {
     if (this.closing.aborted) throw this.shutdownError()
   }

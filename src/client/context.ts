@@ -7,6 +7,7 @@ import type { PublishCommand } from '../redis/pubsub'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import type { WaitQueues } from '../waiting/wait-queues'
+import type { Connections } from './connections'
 import type { ClientEvents } from './event-emitter'
 import type { UnpublishedReleases } from './unpublished-releases'
 
@@ -32,8 +33,8 @@ export interface Context {
   readonly waitTime: number | undefined
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
-  /** The key was released by force: asks the client that held it to look at once, and not at its next renewal. */
-  forced(key: string): void
+  /** Asks the client that held a key which was released by force to look at once, and not at its next renewal. */
+  readonly connections: Pick<Connections, 'askToLook'>
   /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
   untilReleased<T>(section: () => Promise<T>): Promise<T>
   /** Aborts with RedissonShutdownError when shutdown() is called. */

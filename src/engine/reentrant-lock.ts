@@ -73,7 +73,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
       for (const hold of all ? before : forced) hold.lose('forced')
       this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
       this.context.unpublishedReleases.released(this.scripts, value)
-      this.context.forced(this.scripts.key)
+      this.context.connections.askToLook?.(this.scripts.key)
       return true
     }
   }

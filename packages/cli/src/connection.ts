@@ -102,17 +102,37 @@ export class Connection {
     channels: readonly string[],
     heard: (channel: string, text: string) => void,
   ): Promise<{ close(): void }> {
-    const [node] = this.primaries()
+    return await this.subscribe(this.primaries()[0]!, 'message', heard, (redis) =>
+      redis.subscribe(...channels),
+    )
+  }
+
+  /** The same for patterns, at one node: keyspace notifications reach the subscribers of their own node only. */
+  async listenAt(
+    node: Redis,
+    patterns: readonly string[],
+    heard: (channel: string, text: string) => void,
+  ): Promise<{ close(): void }> {
+    const listener = (_: string, channel: string, text: string) => heard(channel, text)
+    return await this.subscribe(node, 'pmessage', listener, (redis) => redis.psubscribe(...patterns))
+  }
+
+  private async subscribe(
+    node: Redis,
+    event: 'message' | 'pmessage',
+    listener: (...texts: [string, string, string]) => void,
+    subscribe: (redis: Redis) => Promise<unknown>,
+  ): Promise<{ close(): void }> {
     const redis = this.isCluster
-      ? openNode(this.target, `${node!.options.host}:${node!.options.port}`)
+      ? openNode(this.target, `${node.options.host}:${node.options.port}`)
       : openChecked(connectionOptions(this.target, { protocol: 2, maxRetriesPerRequest: 0 }))
     redis.on('error', () => {})
-    redis.on('message', heard)
+    redis.on(event, listener)
     try {
       if (!this.isCluster) await connectOrFail(redis, this.target, systemClock)
       else if (redis.status !== 'ready')
         await new Promise<void>((ready) => redis.once('ready', () => ready()))
-      await redis.subscribe(...channels)
+      await subscribe(redis)
     } catch (error) {
       redis.disconnect()
       throw this.safeError(error)

@@ -2,8 +2,10 @@
 import { run as doctor } from './commands/doctor'
 import { run as exec } from './commands/exec'
 import { run as ls } from './commands/ls'
+import { run as page } from './commands/page'
 import { run as show } from './commands/show'
 import { run as unlock } from './commands/unlock'
+import { run as watch } from './commands/watch'
 import { EXIT, exitCodeOf, isOptionError, UsageError } from './exit'
 import { safe } from './terminal'
 
@@ -13,6 +15,8 @@ const COMMANDS: Record<string, { readonly run: Command; readonly does: string }>
   ls: { run: ls, does: 'lists locks, semaphores and latches, with their holders' },
   show: { run: show, does: 'shows everything about one name, and what it means' },
   unlock: { run: unlock, does: 'frees a lock whose holder is stuck, and wakes its waiters' },
+  watch: { run: watch, does: 'shows locks while they are acquired, handed on, released or expire' },
+  page: { run: page, does: 'shows the same in a browser on this machine' },
   doctor: { run: doctor, does: 'says what would go wrong with locks on this server' },
   exec: { run: exec, does: 'runs a command while it holds a lock' },
 }

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import type { Connection } from '../connection'
+import { EXIT, UsageError } from '../exit'
+import { describeCycle } from '../explain'
+import { findObjects, findOne } from '../find'
+import { free } from '../free'
+import { deadlocks } from '../graph'
+import { servePage } from '../page/server'
+import { CONNECTION_OPTIONS } from '../target'
+import { Screen } from '../terminal'
+import { help, stopped, withConnection } from './session'
+
+const USAGE = `
+usage: rlock page [pattern] [--port N] [--no-open] [--allow-unlock] [--json]
+
+Shows locks, their holders and the callers that wait in a browser on this machine, live. The address contains a token:
+who has it can read the names of locks, so do not pass it on.
+
+  --port N         the port; any free one
+  --no-open        prints the address and opens no browser
+  --allow-unlock   the page may free holds; without it, the page is read-only`
+
+const MOST_PORT = 65_535
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      ...CONNECTION_OPTIONS,
+      port: { type: 'string' },
+      'no-open': { type: 'boolean' },
+      'allow-unlock': { type: 'boolean' },
+    },
+  })
+  if (values.help) return help(USAGE)
+  if (positionals.length > 1) throw new UsageError('page takes one pattern; put it in quotes')
+  const port = Number(values.port ?? 0)
+  if (!Number.isInteger(port) || port < 0 || port > MOST_PORT) throw new UsageError('--port takes a number')
+  return await withConnection(values, async (connection) => {
+    const over = stopped()
+    const mayUnlock = values['allow-unlock'] === true
+    const page = await servePage(port, {
+      read: () => read(connection, positionals[0], mayUnlock),
+      unlock: mayUnlock ? (name, owner) => unlock(connection, name, owner) : undefined,
+    })
+    const screen = new Screen()
+    if (values.json) screen.json({ address: page.address })
+    else screen.line(page.address)
+    if (!values['no-open']) open(page.address)
+    await over
+    await page.close()
+    return EXIT.done
+  })
+}
+
+async function read(
+  connection: Connection,
+  pattern: string | undefined,
+  mayUnlock: boolean,
+): Promise<unknown> {
+  const { rows, processes } = await findObjects(connection, { pattern })
+  const waits = processes.flatMap(({ waits: all, label }) => all.map((wait) => ({ ...wait, label })))
+  const cycles = await deadlocks(connection, processes)
+  return { rows, waits, deadlocks: cycles.map(describeCycle), mayUnlock }
+}
+
+async function unlock(connection: Connection, name: string, owner: string): Promise<string> {
+  const { row } = await findOne(connection, name, undefined)
+  const isHolder = row?.holders.some((holder) => holder.owner === owner && holder.clientId !== null)
+  return row && isHolder ? await free(connection, row, [owner]) : 'held by another, or free, by now'
+}
+
+/** Opens the browser of the user, if there is one. The address is printed in any case. */
+function open(address: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open', address]
+      : process.platform === 'win32'
+        ? ['cmd', '/c', 'start', '', address]
+        : ['xdg-open', address]
+  const browser = spawn(command!, args, { stdio: 'ignore', detached: true })
+  browser.on('error', () => {})
+  browser.unref()
+}

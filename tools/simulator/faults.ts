@@ -5,6 +5,8 @@ import type { LiveClient, Stage } from './stage'
 
 /** A silent connection with commands in flight is closed within 10 s. Then the client connects again, and waits for a fence. */
 const FIND_SILENCE = 11_000
+/** An idle connection that is silent shows at its next command, or when the network closes it. */
+const NETWORK_CLOSES = 60_000
 /** A connection that broke is there again. */
 const CONNECT_AGAIN = 1_000
 /** Until a client has connected again, and its waiters have tried. */
@@ -30,10 +32,9 @@ function cut(how: Break): Inject {
       ['commands', 'messages'],
       ['acknowledged'],
     ] as const)
-    // Without a command in flight nothing shows that a connection is silent.
     const recovery =
       how === 'silent' || how === 'half-open'
-        ? FIND_SILENCE + longestLease(stage)
+        ? NETWORK_CLOSES + FIND_SILENCE + longestLease(stage)
         : CONNECT_AGAIN + (how === 'late' ? LATEST_COPY : 0)
     const breakNow = () => {
       // What the connection had sent is fenced. Where the server refuses that, it stays as long as its lease: `no fence`.
@@ -84,6 +85,8 @@ function refused(kind: string, error: string, refusal: { command?: string; write
   )
 }
 
+const LOADING = 'LOADING Redis is loading the dataset in memory'
+
 /** A fault, and how often it is drawn in comparison with the others. */
 interface Fault {
   readonly kind: string
@@ -102,6 +105,7 @@ export const FAULTS: readonly Fault[] = [
   { kind: 'slow', weight: 2, inject: slow },
   { kind: 'suspend', weight: 4, inject: suspend },
   { kind: 'kill', weight: 2, inject: kill },
+  { kind: 'shutdown', weight: 2, inject: shutDown },
   { kind: 'wall clock', weight: 1, inject: stepWallClock },
   {
     kind: 'pause',
@@ -140,11 +144,7 @@ export const FAULTS: readonly Fault[] = [
     weight: 1,
     inject: refused('READONLY', "READONLY You can't write against a read only replica.", { writes: true }),
   },
-  {
-    kind: 'LOADING',
-    weight: 1,
-    inject: refused('LOADING', 'LOADING Redis is loading the dataset in memory'),
-  },
+  { kind: 'LOADING', weight: 1, inject: refused('LOADING', LOADING) },
   {
     kind: 'BUSY',
     weight: 1,
@@ -208,9 +208,17 @@ function kill(stage: Stage, random: Chooser) {
   // What it held is not free before its lease ends, and its fair places lapse.
   stage.recorder.fault('kill', ['delay', 'order'], { recovery: 0, clients: [client.name] })
   stage.kill(client)
-  stage.world.in(100, undefined, () => {
-    stage.replace().catch(() => {})
-  })
+  stage.world.in(100, undefined, () => void stage.replace().catch(() => {}))
+}
+
+function shutDown(stage: Stage, random: Chooser) {
+  const client: LiveClient | undefined = random.pick(living(stage).filter(({ java }) => !java))
+  const timeout = random.pick([0, 10, 2_000])
+  if (!client || client.isClosing) return
+  client.isClosing = true
+  stage.recorder.fault('shutdown', ['loss'], { lasts: timeout, recovery: 0, clients: [client.name] })
+  stage.shutDown(client, timeout).catch((error) => stage.world.failed(error))
+  stage.world.in(100, undefined, () => void stage.replace().catch(() => {}))
 }
 
 function stepWallClock(stage: Stage, random: Chooser) {

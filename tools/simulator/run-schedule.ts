@@ -146,7 +146,10 @@ async function settle(stage: Stage): Promise<void> {
   const sleep = (ms: number) => new Promise<void>((resolve) => void world.in(ms, undefined, resolve))
   await sleep(SETTLED_AFTER)
   const living = stage.clients.filter(({ isAlive }) => isAlive)
-  const left = living.map((client) => ({ client: client.name, left: statsOf(client) }))
+  const left = living.map((client) => ({
+    client: client.name,
+    left: client.isClosing ? {} : statsOf(client),
+  }))
   for (const { name } of living) recorder.client(name, 'shut-down')
   await Promise.all(
     living.flatMap(({ redissons }) => redissons.map((redisson) => redisson.shutdown({ timeout: 0 }))),

@@ -15,6 +15,8 @@ export interface LiveClient extends StageClient {
   /** The connections to each server. */
   readonly links: ClientLinks[]
   isAlive: boolean
+  /** Its shutdown has begun. */
+  isClosing?: boolean
   /** How many of its callers have not ended. */
   busy: number
 }
@@ -174,6 +176,15 @@ export class Stage {
     client.process.kill()
     this.recorder.client(client.name, 'killed')
     this.replacing++
+  }
+
+  /** Its callers go on, and learn of it. Call `replace` for a new client. */
+  async shutDown(client: LiveClient, timeout: number): Promise<void> {
+    const { name, redissons } = client
+    this.replacing++
+    this.recorder.client(name, 'shut-down')
+    await Promise.all(redissons.map((redisson) => redisson.shutdown({ timeout })))
+    if (client.isAlive) this.recorder.client(name, 'closed')
   }
 
   async replace(): Promise<void> {

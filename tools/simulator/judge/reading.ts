@@ -179,7 +179,8 @@ export class Reading {
       for (const hold of this.open.values())
         if (hold.call.client === client) this.leave(hold, index, 'killed')
     }
-    if (change === 'shut-down' || change === 'closed') this.closedAt.set(client, index)
+    if ((change === 'shut-down' || change === 'closed') && !this.closedAt.has(client))
+      this.closedAt.set(client, index)
     if (change === 'suspended') {
       const absences = this.absences.get(client) ?? []
       this.absences.set(client, [...absences, { from: at, to: Number.POSITIVE_INFINITY }])

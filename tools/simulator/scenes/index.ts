@@ -1,4 +1,5 @@
 import type { Scene } from '../scene'
+import { bare } from './bare'
 import { fair } from './fair'
 import { fenced } from './fenced'
 import { latch } from './latch'
@@ -17,5 +18,5 @@ import { token } from './token'
 
 export const scenes: readonly Scene[] = [
   ...[plain, readWrite, fair, fenced, nonReentrant, spin, token, multi, red, siblings],
-  ...[semaphore, permits, latch, runOnce, mixture],
+  ...[semaphore, permits, latch, runOnce, mixture, bare],
 ]

@@ -46,6 +46,11 @@ export async function permitSection(caller: Caller, object: SimulatedObject): Pr
     isOver = true
   }
   permit.signal.addEventListener('abort', () => over('signal'), { once: true })
+  if (choices.happens(0.1)) {
+    const renewed = choices.pick([-1, ...settings.leases])
+    const look = { object, operation: 'look', as: 'updateLeaseTime' } as const
+    await operation(caller, owner, look, () => semaphore.updateLeaseTime(permit.id, renewed))
+  }
   for (let piece = 0; piece < 2; piece++) {
     if (!permit.isHeld) over('not-held')
     if (isOver) break

@@ -1,7 +1,6 @@
 import type { SimulatedObject } from '../judge/history'
 import { lockSection } from '../lock-section'
 import type { Scene } from '../scene'
-import { javaLockSection, javaThreads } from './java'
 
 export const readWrite: Scene = {
   name: 'read-write',
@@ -14,10 +13,6 @@ export const readWrite: Scene = {
     ])
     return {
       objects,
-      javaCaller: javaThreads((caller) => {
-        const object = caller.choices.pick(objects)
-        return javaLockSection(caller, object, object.kind as 'read' | 'write')
-      }),
       async caller(caller) {
         const { settings, redisson, choices: own } = caller
         for (let section = 0; section < settings.sections; section++) {

@@ -9,6 +9,7 @@ async function job(caller: Caller, object: SimulatedObject, atLeast: number): Pr
   const id = recorder.call({ ...own, operation: 'acquire', as: 'runOnce', wait: 0, lease: atLeast })
   let release: number | undefined
   let isAnswered = false
+  let isOver = false
   try {
     const isRun = await redisson.runOnce(
       object.name,
@@ -16,7 +17,6 @@ async function job(caller: Caller, object: SimulatedObject, atLeast: number): Pr
         isAnswered = true
         recorder.returned(id, { ok: true })
         recorder.sections++
-        let isOver = false
         task.signal.addEventListener(
           'abort',
           () => {
@@ -35,6 +35,8 @@ async function job(caller: Caller, object: SimulatedObject, atLeast: number): Pr
       { atLeast },
     )
     if (!isRun) recorder.returned(id, { ok: false })
+    // A task that was told has released nothing, also where its client was shut down.
+    else if (isOver) recorder.failed(release!, { code: 'LOCK_LOST' })
     else recorder.returned(release!, { ok: true })
   } catch (error) {
     if (release !== undefined) recorder.failed(release, error)

@@ -3,7 +3,7 @@ import { runSchedule } from '../run-schedule'
 import { scenes } from '../scenes'
 import { findingsOf } from '../search'
 
-const SHARED = ['plain', 'read-write', 'fair', 'fenced', 'semaphore', 'permits', 'latch']
+const SHARED = ['plain', 'fair', 'fenced', 'semaphore', 'permits', 'latch']
 const MOST_SEEDS = 30
 
 describe('Java clients in the simulated world', () => {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Scene } from './scene'
 
@@ -5,6 +6,7 @@ export interface SimulatorOptions {
   readonly command: 'search' | 'replay' | 'exhaustive' | 'mutants' | 'page' | 'list' | 'help'
   readonly scenes: readonly Scene[]
   readonly from: number
+  readonly isFromGiven: boolean
   /** How many schedules; undefined: until the time is over. */
   readonly seeds: number | undefined
   readonly minutes: number | undefined
@@ -12,14 +14,16 @@ export interface SimulatorOptions {
   readonly shrinks: boolean
   /** Changes of priority in each run, plus one; undefined: delays are drawn instead. */
   readonly depth: number | undefined
-  /** Keeps what the search found in tools/simulator/results, for the page. */
+  /** Adds what was found to tools/simulator/results.json, for the page. */
   readonly keeps: boolean
+  /** How many processes share the work. */
+  readonly jobs: number
 }
 
-export const USAGE = `usage: npm run simulate -- [--seeds N | --minutes M] [--from K] [--scene NAME] [--pct D]
+export const USAGE = `usage: npm run simulate -- [--seeds N | --minutes M] [--from K] [--scene NAME] [--pct D] [--jobs J] [--keep]
        npm run simulate -- --seed K --scene NAME [--pct D | --shrink]
-       npm run simulate -- --exhaustive [--scene NAME] [--seeds N]
-       npm run simulate -- --mutants
+       npm run simulate -- --exhaustive [--scene NAME] [--seeds N] [--jobs J] [--keep]
+       npm run simulate -- --mutants [--only NAME,…] [--jobs J] [--keep]
        npm run simulate -- --page
        npm run simulate -- --list
 
@@ -35,7 +39,9 @@ Ends with 0 when nothing was violated.
   --shrink       leaves choices out of a violation until none can go, and tells what happened
   --exhaustive   small worlds: every order of deliveries, timers and two faults, in --seeds N runs each (2000)
   --mutants      breaks the package on purpose and counts schedules until the judge objects
-  --keep         keeps what the schedules did, for the page of docs/evidence
+  --keep         adds what was found to tools/simulator/results.json, for the page of docs/evidence; without --from it goes on
+                 behind the seeds that were kept
+  --jobs J       how many processes share the work (one for each core); what is found does not depend on it
   --page         writes docs/evidence/simulation.md from what was kept
   --list         the scenes`
 
@@ -55,6 +61,7 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
       mutants: { type: 'boolean', default: false },
       page: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
+      jobs: { type: 'string' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -64,6 +71,8 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
     scenes: chosen,
     shrinks: values.shrink,
     keeps: values.keep,
+    isFromGiven: values.from !== undefined,
+    jobs: jobsOf(values.jobs),
     depth: values.pct === undefined ? undefined : whole('pct', values.pct, 1),
   }
   const alone = (['help', 'list', 'mutants', 'exhaustive', 'page'] as const).filter((name) => values[name])
@@ -86,6 +95,10 @@ export function parseOptions(args: string[], scenes: readonly Scene[]): Simulato
     seeds,
     minutes,
   }
+}
+
+export function jobsOf(given: string | undefined): number {
+  return given === undefined ? availableParallelism() : whole('jobs', given, 1)
 }
 
 const EXCLUSIVE = [

@@ -1,7 +1,9 @@
+import { WORKER, workForParent } from './jobs/pool'
 import { parseOptions, type SimulatorOptions, USAGE } from './options'
-import { searchExhaustively } from './order/exhaustive'
+import { writePage } from './report/page'
 import { scenes } from './scenes'
-import { replay, search, writePage } from './search'
+import { replay, search } from './search'
+import { searchExhaustively } from './search-exhaustively'
 
 async function main(): Promise<number> {
   let options: SimulatorOptions
@@ -29,12 +31,14 @@ async function main(): Promise<number> {
   }
 }
 
-main().then(
-  (code) => {
-    process.exitCode = code
-  },
-  (error) => {
-    console.error(error)
-    process.exitCode = 2
-  },
-)
+if (process.argv[2] === WORKER) workForParent()
+else
+  main().then(
+    (code) => {
+      process.exitCode = code
+    },
+    (error) => {
+      console.error(error)
+      process.exitCode = 2
+    },
+  )

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import type { CalibratedMutant } from '../report/results'
+import { jobsOf } from '../options'
+import { type CalibratedMutant, keepMutants } from '../report/results'
 import { MUTANTS } from '.'
 import { bundle } from './bundle'
 import type { Mutant } from './mutant'
@@ -18,7 +18,8 @@ const { values } = parseArgs({
     only: { type: 'string' },
     schedules: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '600' },
-    json: { type: 'string', default: 'tools/simulator/results/mutants.json' },
+    jobs: { type: 'string' },
+    keep: { type: 'boolean', default: false },
   },
 })
 
@@ -31,6 +32,7 @@ async function search(
 ): Promise<Search> {
   const args = [
     '--max-old-space-size=2048',
+    '--max-semi-space-size=64',
     file,
     mutant.scenes.join(),
     String(from),
@@ -67,18 +69,19 @@ async function main(): Promise<number> {
   const sound = await bundle('none', undefined, includes)
   const results: CalibratedMutant[] = []
   const chosen = MUTANTS.filter(({ name }) => !values.only || values.only.split(',').includes(name))
-  for (const mutant of chosen) {
-    const result = await calibrate(mutant, sound, await bundle(mutant.name, mutant, includes))
-    results.push(result)
-    const { found, schedules } = result
-    const outcome = found ? `caught by ${found.rule}, seed ${found.seed} of ${found.scene}` : 'SURVIVED'
-    console.log(`${mutant.name.padEnd(28)} ${String(schedules).padStart(7)} schedules, ${outcome}`)
+  const left = [...chosen]
+  const work = async () => {
+    for (let mutant = left.shift(); mutant; mutant = left.shift()) {
+      const result = await calibrate(mutant, sound, await bundle(mutant.name, mutant, includes))
+      results.push(result)
+      if (values.keep) keepMutants([result])
+      const { found, schedules } = result
+      const outcome = found ? `caught by ${found.rule}, seed ${found.seed} of ${found.scene}` : 'SURVIVED'
+      console.log(`${mutant.name.padEnd(28)} ${String(schedules).padStart(7)} schedules, ${outcome}`)
+    }
   }
+  await Promise.all(Array.from({ length: jobsOf(values.jobs) }, work))
   const survived = results.filter(({ found }) => !found)
-  if (!values.only) {
-    mkdirSync(dirname(join(ROOT, values.json)), { recursive: true })
-    writeFileSync(join(ROOT, values.json), `${JSON.stringify(results, undefined, 2)}\n`)
-  }
   console.log(
     `${results.length} mutants, ${results.length - survived.length} caught, ${survived.length} survived`,
   )

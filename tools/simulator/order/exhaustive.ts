@@ -1,14 +1,13 @@
 import type { Event } from '../../../packages/testing/src/simulation/timeline'
 import { FAULTS } from '../faults'
+import { type Finding, findingsOf } from '../findings'
 import { judge } from '../judge/judge'
-import type { SimulatorOptions } from '../options'
-import { type ExhaustiveResult, writeResult } from '../report/results'
+import type { ExhaustiveResult } from '../report/results'
 import { type Order, type Outcome, runSchedule, type ScheduleOptions } from '../run-schedule'
 import type { Scene } from '../scene'
-import { count, type Finding, findingsOf, lastLine, newTotals, type Totals } from '../search'
 import type { Stage } from '../stage'
 import { tell } from '../story/text'
-import { smallWorlds } from './small-worlds'
+import { count, type Totals } from '../totals'
 import { stateOf } from './state'
 
 const MOST_FAULTS = 2
@@ -105,28 +104,7 @@ class OnePath implements Order {
   }
 }
 
-/** Runs every order of each small world, those with fewer faults first, until all are run or the bound is met. */
-export async function searchExhaustively(options: SimulatorOptions): Promise<number> {
-  const totals = newTotals()
-  const results: ExhaustiveResult[] = []
-  for (const { name } of options.scenes) {
-    const world = smallWorlds.find((each) => each.name === name)
-    if (!world) {
-      console.log(`${name.padEnd(16)} has no small world`)
-      continue
-    }
-    const result = await explore(world, options.seeds!, totals, true)
-    results.push(result)
-    const { states, complete, violations } = result
-    const extent = complete === undefined ? 'not every order' : `every order with at most ${complete} faults`
-    console.log(`${name.padEnd(16)} ${states} states, ${extent}, ${violations} violations`)
-  }
-  if (options.keeps) writeResult('exhaustive', results)
-  console.log(lastLine(totals))
-  return totals.violations > 0 ? 1 : 0
-}
-
-/** @internal */
+/** Runs every order of a small world, those with fewer faults first, until all are run or the bound is met. */
 export async function explore(
   world: Scene,
   most: number,

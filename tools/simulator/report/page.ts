@@ -1,45 +1,69 @@
-import type { CalibratedMutant, ExhaustiveResult, SearchResult } from './results'
+import { writeFileSync } from 'node:fs'
+import type { Scene } from '../scene'
+import { type Results, readResults, type SearchResult, together } from './results'
 
-export interface PageInput {
-  readonly search: SearchResult
-  readonly mutants: readonly CalibratedMutant[] | undefined
-  readonly exhaustive: readonly ExhaustiveResult[] | undefined
-  /** What each scene is about. */
-  readonly about: ReadonlyMap<string, string>
+const PAGE = 'docs/evidence/simulation.md'
+
+/** Writes the page from what was kept. Returns the exit code. */
+export function writePage(scenes: readonly Scene[]): number {
+  const results = readResults()
+  if (results.runs.length === 0) {
+    console.error('nothing was kept: first run npm run simulate -- --minutes 60 --keep')
+    return 2
+  }
+  writeFileSync(PAGE, page(results, new Map(scenes.map(({ name, about }) => [name, about]))))
+  console.log(`written: ${PAGE}`)
+  return 0
 }
 
-/** docs/evidence/simulation.md. */
-export function page({ search, mutants, exhaustive, about }: PageInput): string {
-  const faults = Object.entries(search.faults).sort(([, a], [, b]) => b - a)
+/** docs/evidence/simulation.md. `about`: what each scene is about. */
+export function page(results: Results, about: ReadonlyMap<string, string>): string {
+  const { runs } = results
+  const totals = together(runs)
+  const faults = [...totals.faults].sort(([, a], [, b]) => b - a)
   const injected = faults.reduce((sum, [, count]) => sum + count, 0)
+  const processSeconds = runs.reduce((sum, { seconds, jobs }) => sum + seconds * jobs, 0)
+  const scenes = [...totals.scenes].sort(
+    ([one], [other]) => [...about.keys()].indexOf(one) - [...about.keys()].indexOf(other),
+  )
   const parts = [
     `# Simulation
 
-\`npm run simulate\` wrote this page from its results in \`tools/simulator/results/\`. Do not edit it.
+\`npm run simulate -- --page\` wrote this page from \`tools/simulator/results.json\`, where each run with \`--keep\` adds what it did.
+Do not edit it.
 
 Clients of the real TypeScript run the real Lua scripts in one process and in virtual time. One seed decides every delay, every
 fault and every choice of a caller, so a run can be repeated. A judge looks at each history twice: by rules in virtual time
 (\`tools/simulator/judge/rules/\`), and name by name against a sequential specification in the manner of Wing and Gong. Faults
 excuse what [the guarantees](../guarantees.md#what-no-lock-on-redis-survives) list, and nothing else.
 
-## The run
+## Schedules
 
-\`${search.command}\`, on commit ${search.commit}:
+${table(
+  ['command', 'commit', 'from seed', 'schedules', 'sections', 'time', 'processes'],
+  runs.map((run) => [
+    ...[`\`${run.command}\``, run.commit, number(run.from), number(run.schedules), number(run.sections)],
+    ...[duration(run.seconds * 1000), String(run.jobs)],
+  ]),
+  2,
+)}
+
+All together:
 
 | | |
 | --- | --: |
-| schedules | ${number(search.schedules)} |
-| critical sections | ${number(search.sections)} |
-| virtual time | ${duration(search.virtualMs)} |
+| schedules | ${number(totals.schedules)} |
+| critical sections | ${number(totals.sections)} |
+| virtual time | ${duration(totals.virtualMs)} |
 | faults injected | ${number(injected)} |
-| violations | ${number(search.violations)} |
-| sections a second, on one core | ${number(Math.round(search.sections / Math.max(1, search.seconds)))} |
+| violations | ${number(totals.violations)} |
+| sections a second, in each process | ${number(Math.round(totals.sections / Math.max(1, processSeconds)))} |
 
 ## Scenes
 
 ${table(
   ['scene', 'what its callers use', 'schedules', 'sections'],
-  Object.entries(search.scenes).map(([name, { schedules, sections }]) => [
+  scenes.map(([name, { schedules, sections }]) => [
     ...[name, about.get(name) ?? '', number(schedules), number(sections)],
   ]),
   2,
@@ -52,42 +76,47 @@ ${table(
   faults.map(([kind, count]) => [kind, number(count)]),
   1,
 )}`,
+    ...ordersOf(results),
+    ...mutantsOf(results),
   ]
-  if (exhaustive && exhaustive.length > 0)
-    parts.push(`## Every order of small worlds
+  return `${parts.join('\n\n')}\n`
+}
 
-${table(
-  ['world', 'states', 'every order with faults', 'violations'],
-  exhaustive.map(({ world, states, complete, violations }) => [
+function ordersOf({ exhaustive }: Results): string[] {
+  if (exhaustive.length === 0) return []
+  const rows = exhaustive.map(({ world, states, complete, violations }) => [
     ...[world, number(states)],
     ...[complete === undefined ? 'no' : `at most ${complete}`, number(violations)],
-  ]),
-  1,
-)}`)
-  if (mutants && mutants.length > 0) {
-    const caught = mutants.filter(({ found }) => found).length
-    parts.push(`## Mutants
+  ])
+  return [
+    `## Every order of small worlds
 
-Each is one small edit of a script or a source file that brings a row of the [failure modes](../failure-modes.md) back.
-\`npm run simulate -- --mutants\` runs schedules until the judge objects to one that the package as it stands passes. It caught
-${caught} of ${mutants.length}.
+Two clients, one name, one section each, and at most two faults. ${commandsOf(exhaustive)}
 
-${table(
-  ['mutant', 'row', 'what is broken', 'found by', 'seed and scene', 'schedules'],
-  mutants.map(({ name, row, what, schedules, found }) => [
-    ...[
-      name,
-      row,
-      what,
-      found?.rule ?? '**not found**',
-      found ? `${found.seed}, ${found.scene}` : '–',
-      number(schedules),
-    ],
-  ]),
-  5,
-)}`)
-  }
-  return `${parts.join('\n\n')}\n`
+${table(['world', 'states', 'every order with faults', 'violations'], rows, 1)}`,
+  ]
+}
+
+function mutantsOf({ mutants }: Results): string[] {
+  if (mutants.length === 0) return []
+  const caught = mutants.filter(({ found }) => found).length
+  const rows = mutants.map(({ name, row, what, schedules, found }) => [
+    ...[name, row, what, found?.rule ?? '**not found**'],
+    ...[found ? `${found.seed}, ${found.scene}` : '–', number(schedules)],
+  ])
+  return [
+    `## Mutants
+
+Each is one small edit of a script or a source file that brings a row of the [failure modes](../failure-modes.md) back. Schedules
+run until the judge objects to one that the package as it stands passes. ${commandsOf(mutants)} It caught ${caught} of ${mutants.length}.
+
+${table(['mutant', 'row', 'what is broken', 'found by', 'seed and scene', 'schedules'], rows, 5)}`,
+  ]
+}
+
+function commandsOf(results: readonly Pick<SearchResult, 'command' | 'commit'>[]): string {
+  const commands = new Set(results.map(({ command, commit }) => `\`${command}\` on commit ${commit}`))
+  return `${[...commands].join(', ')}.`
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[], firstNumber: number): string {
@@ -100,5 +129,6 @@ const number = (value: number) => value.toLocaleString('en-US')
 function duration(ms: number): string {
   const days = ms / 86_400_000
   if (days >= 365) return `${(days / 365).toFixed(1)} years`
-  return days >= 1 ? `${days.toFixed(1)} days` : `${(days * 24).toFixed(1)} hours`
+  if (days >= 1) return `${days.toFixed(1)} days`
+  return days * 24 >= 1 ? `${(days * 24).toFixed(1)} hours` : `${(days * 1440).toFixed(1)} minutes`
 }

@@ -12,10 +12,16 @@ export interface Explained {
   readonly needed: number
   readonly of: number
   readonly runs: number
+  /** False: the time for more was over. */
+  readonly isShortest: boolean
 }
 
 /** Runs a schedule with as few choices as still break the same rule. */
-export async function explain(scene: Scene, seed: number): Promise<Explained> {
+export async function explain(
+  scene: Scene,
+  seed: number,
+  progress?: (left: number, runs: number) => void,
+): Promise<Explained> {
   const whole = await runSchedule(scene, seed, { isRecorded: true })
   const rule = ruleOf(whole)
   const names = whole.choices.map(nameOf)
@@ -23,13 +29,19 @@ export async function explain(scene: Scene, seed: number): Promise<Explained> {
     const keeps = new Set(kept)
     return new Set(names.filter((name) => !keeps.has(name)))
   }
-  const { needed, runs } = await shrink(names, async (kept) => {
+  const happens = async (kept: readonly string[]) => {
     const outcome = await runSchedule(scene, seed, { leftOut: without(kept) })
     return rule !== undefined && rulesOf(outcome).includes(rule)
+  }
+  // The choices of one connection, or of one caller.
+  const groupOf = (name: string) => name.slice(0, name.lastIndexOf('#'))
+  const { needed, runs, isShortest } = await shrink(names, happens, {
+    groupOf,
+    ...(progress ? { progress } : {}),
   })
   const outcome = await runSchedule(scene, seed, { isRecorded: true, leftOut: without(needed) })
   const violation = judge(outcome.history).find((each) => each.rule === rule)
-  return { outcome, violation, needed: needed.length, of: names.length, runs }
+  return { outcome, violation, needed: needed.length, of: names.length, runs, isShortest }
 }
 
 const rulesOf = ({ history, mishaps }: Outcome): string[] => [

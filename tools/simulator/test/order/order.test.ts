@@ -9,7 +9,7 @@ import { smallWorlds } from '../../order/small-worlds'
 import { runSchedule } from '../../run-schedule'
 import type { Scene } from '../../scene'
 import { scenes } from '../../scenes'
-import { newTotals } from '../../search'
+import { newTotals } from '../../totals'
 
 const [plain] = smallWorlds
 

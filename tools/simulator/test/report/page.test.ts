@@ -1,36 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { page } from '../../report/page'
+import { keepExhaustive, keepMutants, keepSearch, nextSeed, readResults } from '../../report/results'
+import { newTotals } from '../../totals'
 
-const SEARCH = {
-  ...{ commit: 'abc1234', command: 'npm run simulate', from: 1, schedules: 120_000, sections: 12_000_000 },
-  ...{
-    violations: 0,
-    virtualMs: 4e10,
-    seconds: 2_000,
-    scenes: { plain: { schedules: 120_000, sections: 12_000_000 } },
+const ABOUT = new Map([['plain', 'plain locks']])
+const MUTANTS = [
+  { name: 'one', row: 'A1', what: 'is broken', schedules: 12, sections: 100 },
+  {
+    ...{ name: 'two', row: 'B1', what: 'is broken, too', schedules: 3, sections: 100 },
+    found: { seed: 3, scene: 'plain', rule: 'asleep', what: 'it sleeps' },
   },
-  faults: { kill: 5, slow: 1_200 },
+]
+
+function totalsOf(schedules: number) {
+  const scenes = new Map([['plain', { schedules, sections: schedules * 100 }]])
+  const faults = new Map(Object.entries({ kill: 5, slow: schedules / 100 }))
+  return { ...newTotals(), schedules, sections: schedules * 100, virtualMs: 4e10, scenes, faults }
 }
 
 describe('The page of the simulator', () => {
-  it('Says how much was tried, which faults there were, and what each mutant took', () => {
-    const mutants = [
-      { name: 'one', row: 'A1', what: 'is broken', schedules: 12, sections: 100 },
-      {
-        ...{ name: 'two', row: 'B1', what: 'is broken, too', schedules: 3, sections: 100 },
-        found: { seed: 3, scene: 'plain', rule: 'asleep', what: 'it sleeps' },
-      },
-    ]
-    const exhaustive = [{ world: 'lock, two clients', states: 98_765, complete: 1, violations: 0 }]
-    const about = new Map([['plain', 'plain locks']])
-    const text = page({ search: SEARCH, mutants, exhaustive, about })
+  let file = ''
+  beforeEach(() => {
+    file = join(mkdtempSync(join(tmpdir(), 'simulator-')), 'results.json')
+  })
+  afterEach(() => rmSync(join(file, '..'), { recursive: true }))
+
+  const run = { commit: 'abc1234', command: 'npm run simulate -- --keep', jobs: 2, seconds: 1_000 }
+
+  it('Says how much all kept runs tried, which faults there were, and what each mutant took', () => {
+    keepSearch({ ...run, from: 1 }, totalsOf(20_000), file)
+    keepSearch({ ...run, from: 100_001, command: 'npm run simulate -- --pct 3' }, totalsOf(20_000), file)
+    keepMutants(MUTANTS, file)
+    keepExhaustive([{ world: 'lock, two clients', states: 98_765, complete: 1, violations: 0 }], file)
+    const text = page(readResults(file), ABOUT)
     for (const part of [
-      '| critical sections | 12,000,000 |',
-      '| virtual time | 1.3 years |',
-      '| faults injected | 1,205 |',
-      '| sections a second, on one core | 6,000 |',
-      '| plain | plain locks | 120,000 | 12,000,000 |',
-      '| slow | 1,200 |\n| kill | 5 |',
+      '| `npm run simulate -- --keep` | abc1234 | 1 | 20,000 | 2,000,000 | 16.7 minutes | 2 |',
+      '| `npm run simulate -- --pct 3` | abc1234 | 100,001 |',
+      '| critical sections | 4,000,000 |',
+      '| virtual time | 2.5 years |',
+      '| faults injected | 410 |',
+      '| sections a second, in each process | 1,000 |',
+      '| plain | plain locks | 40,000 | 4,000,000 |',
+      '| slow | 400 |\n| kill | 10 |',
       '| lock, two clients | 98,765 | at most 1 | 0 |',
       '1 of 2.',
       '| one | A1 | is broken | **not found** | – | 12 |',
@@ -39,8 +53,27 @@ describe('The page of the simulator', () => {
       expect(text).to.include(part)
   })
 
+  it('A run that is kept again is the same run, and the next one begins behind it', () => {
+    expect(nextSeed(file)).to.equal(1)
+    keepSearch({ ...run, from: 1 }, totalsOf(100), file)
+    keepSearch({ ...run, from: 1 }, totalsOf(300), file)
+    expect(readResults(file).runs.map(({ schedules }) => schedules)).to.deep.equal([300])
+    expect(nextSeed(file)).to.equal(301)
+  })
+
+  it('A mutant that runs again takes the place of what was kept of it', () => {
+    keepMutants(MUTANTS, file)
+    keepMutants([{ ...MUTANTS[0]!, schedules: 13 }], file)
+    expect(readResults(file).mutants.map(({ name, schedules }) => [name, schedules])).to.deep.equal([
+      ['one', 13],
+      ['two', 3],
+    ])
+  })
+
   it('Leaves out what has not run', () => {
-    const text = page({ search: SEARCH, mutants: undefined, exhaustive: undefined, about: new Map() })
-    expect(text).not.to.include('Mutants').and.not.to.include('small worlds')
+    keepSearch({ ...run, from: 1 }, totalsOf(100), file)
+    expect(page(readResults(file), ABOUT))
+      .not.to.include('Mutants')
+      .and.not.to.include('small worlds')
   })
 })

@@ -1,0 +1,66 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { type Done, perform, type Task } from './task'
+
+/** The first argument of a process that works for another one. */
+export const WORKER = 'worker'
+
+/**
+ * Does tasks in so many processes, and in this one where one is enough. `next` gives the next task, and undefined when there is
+ * none. `done` is told of each in the order of the tasks, whichever ended first: so what is printed does not depend on `jobs`.
+ */
+export async function inParallel(
+  jobs: number,
+  next: () => Task | undefined,
+  done: (done: Done, task: Task) => void | Promise<void>,
+): Promise<void> {
+  if (jobs === 1) {
+    for (let task = next(); task; task = next()) await done(await perform(task), task)
+    return
+  }
+  const finished = new Map<number, readonly [Done, Task]>()
+  let [given, told] = [0, 0]
+  const work = async (perform: (task: Task) => Promise<Done>) => {
+    for (let task = next(); task; task = next()) {
+      const number = given++
+      finished.set(number, [await perform(task), task])
+      for (let first = finished.get(told); first; first = finished.get(told)) {
+        finished.delete(told++)
+        await done(...first)
+      }
+    }
+  }
+  const workers = Array.from({ length: jobs }, () =>
+    fork(__filename, [WORKER], { serialization: 'advanced' }),
+  )
+  try {
+    await Promise.all(workers.map((worker) => work((task) => ask(worker, task))))
+  } finally {
+    for (const worker of workers) worker.kill()
+  }
+}
+
+function ask(worker: ChildProcess, task: Task): Promise<Done> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`a worker ended with ${code}`))
+    worker.once('exit', ended)
+    worker.once('message', (answer) => {
+      worker.off('exit', ended)
+      resolve(answer as Done)
+    })
+    worker.send(task)
+  })
+}
+
+/** Does what the process that started this one sends, until that one ends. */
+export function workForParent(): void {
+  process.on('message', (task) => {
+    perform(task as Task).then(
+      (answer) => process.send!(answer),
+      (error) => {
+        console.error(error)
+        process.exit(2)
+      },
+    )
+  })
+  process.on('disconnect', () => process.exit())
+}

@@ -1,5 +1,6 @@
 import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { Clock, Moment } from '../util/clock'
+import type { Linked } from '../util/linked-list'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
 
@@ -18,7 +19,10 @@ export interface Reply<Value> {
 export type AnyScriptCall = ScriptCall<any>
 
 /** One call of a script. After a broken connection or a transient error its command is sent again. */
-export class ScriptCall<Value> {
+export class ScriptCall<Value> implements Linked<AnyScriptCall> {
+  before: AnyScriptCall | undefined
+  behind: AnyScriptCall | undefined
+  isPending = false
   readonly started: Moment
   /** The caller has its answer or its error. The command may still be in flight. */
   settled = false

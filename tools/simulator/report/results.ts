@@ -55,10 +55,13 @@ export interface Results {
   readonly mutants: readonly (Source & CalibratedMutant)[]
 }
 
-/** The command of this process, and the commit whose sources it runs. */
+const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
+
+/** The command of this process, and the commit whose sources it runs; with a plus where they differ from it. */
 export function whatRuns(): Source {
-  const commit = execFileSync('git', ['describe', '--always', '--dirty', '--exclude=*'], { encoding: 'utf8' })
-  return { commit: commit.trim(), command: `npm run simulate -- ${process.argv.slice(2).join(' ')}` }
+  const changed = git('status', '--porcelain', '--', 'lua', 'src', 'packages', 'tools', `:!${RESULTS}`)
+  const commit = `${git('rev-parse', '--short', 'HEAD')}${changed === '' ? '' : '+'}`
+  return { commit, command: `npm run simulate -- ${process.argv.slice(2).join(' ')}` }
 }
 
 export function readResults(file = RESULTS): Results {

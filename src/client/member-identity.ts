@@ -11,7 +11,7 @@ export interface MemberIdentity {
   /** The place in the global order. It is the same in every process. */
   readonly key: string
   /** Distinguishes the locks of the client. */
-  readonly lockId: string
+  readonly objectId: string
   readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'>
   /** Undefined for a lock that is made of members itself. */
   readonly server: Context['server'] | undefined

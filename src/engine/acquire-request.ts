@@ -34,7 +34,7 @@ export class AcquireRequest<Handle extends AcquiredLockHold> {
     private readonly options: AcquireArguments,
     private readonly byToken: boolean,
   ) {
-    this.place = caller.entryToAcquire(scripts.lockId)
+    this.place = caller.entryToAcquire(scripts.objectId)
     this.lease = options.leaseTime ?? context.lockWatchdogTimeout
     this.signal = options.signal
     this.started = options.waitTime === undefined ? undefined : context.clock.now()

@@ -60,7 +60,7 @@ async function acquireScoped<Handle extends AcquiredLockHold>(
   request: AcquireRequest<Handle>,
 ): Promise<Handle | undefined> {
   const { scripts, caller } = request
-  const hold = caller.holdOf(scripts.lockId)
+  const hold = caller.holdOf(scripts.objectId)
   if (hold && scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   const reentered = hold && (await reenterInTime(request, hold))
   return reentered ?? (await acquireAnew(request))

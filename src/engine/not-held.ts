@@ -6,11 +6,11 @@ import { quote } from '../util/quote'
 /** For a caller that releases what it does not hold. */
 export function notHeldError(
   context: Context,
-  { lockId, name, key }: Pick<Leased, 'lockId' | 'name' | 'key'>,
+  { objectId, name, key }: Pick<Leased, 'objectId' | 'name' | 'key'>,
   caller: string,
   isAcquiring: boolean,
 ): IllegalMonitorStateError {
-  const elsewhere = context.leases.live.first({ key, lockIds: [lockId] })
+  const elsewhere = context.leases.live.first({ key, relatedIds: [objectId] })
   const hint = isAcquiring
     ? 'A lock() or tryLock() of this lock object has not resolved yet: await it before unlock().'
     : elsewhere

@@ -49,7 +49,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
 
   constructor(
     protected readonly context: Context,
-    private readonly subject: Pick<Leased, 'lockId' | 'name' | 'key'>,
+    private readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
   /** With `byToken` only the handle releases it, otherwise `unlock()` of the caller. Undefined: the wait was over. */
@@ -132,7 +132,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     this.context.assertNotClosed()
     const caller = this.caller(explicit)
     const hold =
-      caller === unscopedCaller ? this.unscoped.peek(ambientThread()) : caller.holdOf(this.subject.lockId)
+      caller === unscopedCaller ? this.unscoped.peek(ambientThread()) : caller.holdOf(this.subject.objectId)
     return hold?.checkLive() ? await this.levelsOf(hold) : 0
   }
 
@@ -197,14 +197,14 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   private async releaseFor(explicit: number | undefined): Promise<void> {
-    const { lockId, name } = this.subject
+    const { objectId, name } = this.subject
     const thread = explicit === undefined ? ambientThread() : undefined
     const caller = thread ? new ThreadCaller<H>(this.context, thread) : this.caller(explicit)
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
-    const place = caller.entryToAcquire(lockId)
+    const place = caller.entryToAcquire(objectId)
     const acquiring = place?.table.get(place.key)?.acquiring?.waitForUnlock()
     if (acquiring) await acquiring
-    const hold = caller.holdOf(lockId) ?? caller.expiredHoldOf(lockId)
+    const hold = caller.holdOf(objectId) ?? caller.expiredHoldOf(objectId)
     if (hold) return await this.releaseBare(hold, caller)
     // Code of an ended thread acquires without a scope. It must not release a hold of another caller.
     if (caller !== unscopedCaller && thread?.isAlive !== false) throw this.notHeld(caller)

@@ -37,9 +37,9 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   /** The identity of this lock for a multi lock of which it is a member. */
   get [MEMBER](): MemberIdentity {
     const { context, scripts } = this
-    const { name, key, lockId } = scripts
+    const { name, key, objectId } = scripts
     const mustYield = () => context.queues.mustYield(scripts)
-    return { name, key, lockId, client: context, server: context.server, mustYield }
+    return { name, key, objectId, client: context, server: context.server, mustYield }
   }
 
   // A log must not show the client inside, which has credentials.
@@ -56,8 +56,8 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     for (;;) {
       const { holders } = await this.inspect('')
       if (holders.length === 0) return false
-      const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ lockId }) =>
-        this.scripts.lockIds.includes(lockId),
+      const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
+        this.scripts.relatedIds.includes(objectId),
       )
       const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
       // Another owner has acquired it since: the next round releases that hold as well.

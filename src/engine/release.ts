@@ -92,7 +92,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   const { context } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
-  const handoff = context.queues.handOff(scripts.lockId, hold.ownerField, hold.book.left())
+  const handoff = context.queues.handOff(scripts.objectId, hold.ownerField, hold.book.left())
   if (!handoff) context.queues.releasing(scripts)
   const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
   context.leases.end(hold)
@@ -163,7 +163,8 @@ function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
   const lease = book.longest
   if (hold.lossReason !== 'lease') return
   // Another hold of this client on the same lock proves that it is gone.
-  if (!scripts.shared && context.leases.live.first({ key: scripts.key, lockIds: [scripts.lockId] })) return
+  if (!scripts.shared && context.leases.live.first({ key: scripts.key, relatedIds: [scripts.objectId] }))
+    return
   if (scripts.keyOutlivesLease) {
     // The lease of the hold says nothing about its field. It may be negative if an inner level needed more than this one.
     const triesFor = Math.max(lease, context.lockWatchdogTimeout)

@@ -31,13 +31,13 @@ export function warnOfOtherClients(
 
 function heldThroughAnother(
   context: Context,
-  { lockIds }: AnyLockScripts,
+  { relatedIds }: AnyLockScripts,
   waiting: LogicalThread,
 ): Hold | undefined {
   for (let thread: LogicalThread | undefined = waiting; thread; thread = thread.parent)
     for (const [client, table] of thread.holdTables as Map<object, HoldTable<Hold>>)
-      for (const lockId of client === context ? [] : lockIds) {
-        const hold = table.get(lockId)?.hold
+      for (const objectId of client === context ? [] : relatedIds) {
+        const hold = table.get(objectId)?.hold
         if (hold?.state === 'held') return hold
       }
   return undefined

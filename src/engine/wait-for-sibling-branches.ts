@@ -42,7 +42,7 @@ export async function waitForSiblingBranches<Result>(
  */
 function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is the write hold.
-  const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.lockId)
+  const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.objectId)
   if (!hold) return undefined
   const path = caller.pathBelow(hold)
   if (path.length === 0 || !hold.checkLive()) return undefined

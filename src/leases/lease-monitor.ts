@@ -47,8 +47,8 @@ export class LeaseRegistry {
   }
 
   /** A live lease that keeps the waiters of this lock out, if there is one. */
-  first({ key, lockIds }: Pick<Leased, 'key' | 'lockIds'>): Lease | undefined {
-    for (const lease of this.on(key)) if (lockIds.includes(lease.leased.lockId)) return lease
+  first({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>): Lease | undefined {
+    for (const lease of this.on(key)) if (relatedIds.includes(lease.leased.objectId)) return lease
     return undefined
   }
 

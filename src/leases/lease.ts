@@ -20,9 +20,9 @@ export interface Leased {
   /** Which kind of object it is: `lock`, `read`, `write` and so on. */
   readonly kind: string
   /** Identifies it within the client. */
-  readonly lockId: string
-  /** Its own id, and the ids of the other locks that may be acquired when it is free. */
-  readonly lockIds: readonly string[]
+  readonly objectId: string
+  /** Its own id, and the ids of the other objects that may be acquired when it is free. */
+  readonly relatedIds: readonly string[]
   readonly name: string
   readonly key: string
   readonly channel: string
@@ -209,8 +209,8 @@ export abstract class Lease {
     this.book = new LeaseBook(clock, acquired, lease)
   }
 
-  get lockId(): string {
-    return this.leased.lockId
+  get objectId(): string {
+    return this.leased.objectId
   }
 
   /** Whether the watchdog renews it. Otherwise it ends with its lease. */

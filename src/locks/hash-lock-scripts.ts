@@ -38,9 +38,9 @@ export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds)
  */
 export abstract class HashLockScripts<Grant = undefined> implements LockScripts<Grant> {
   readonly kind: string = 'lock'
-  readonly lockId: string
+  readonly objectId: string
   readonly channel: string
-  readonly lockIds: readonly string[]
+  readonly relatedIds: readonly string[]
   /** The queue of the waiters of a spin lock of this name. */
   protected readonly spinQueueId: string
   readonly takesTurns: boolean = true
@@ -53,9 +53,9 @@ export abstract class HashLockScripts<Grant = undefined> implements LockScripts<
     readonly key: string,
     protected readonly context: Context,
   ) {
-    this.lockId = `lock ${key}`
-    this.spinQueueId = `${this.lockId} spin`
-    this.lockIds = [this.lockId, this.spinQueueId]
+    this.objectId = `lock ${key}`
+    this.spinQueueId = `${this.objectId} spin`
+    this.relatedIds = [this.objectId, this.spinQueueId]
     this.channel = lockChannel(key)
     this.keys = [key]
   }

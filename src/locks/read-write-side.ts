@@ -24,8 +24,8 @@ interface SideScripts {
 /** What the read side and the write side have in common: one key, one channel, and the calls that are the same. */
 export abstract class ReadWriteSide {
   readonly channel: string
-  readonly lockId: string
-  readonly lockIds: readonly string[]
+  readonly objectId: string
+  readonly relatedIds: readonly string[]
   /** What the last reader publishes when it leaves. A writer publishes another text. */
   readonly allLeft = '0'
   /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
@@ -44,10 +44,10 @@ export abstract class ReadWriteSide {
     private readonly sideScripts: SideScripts,
   ) {
     this.channel = readWriteLockChannel(key)
-    this.lockId = `${side} ${key}`
+    this.objectId = `${side} ${key}`
     this.otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
     // When one side becomes free, the waiters of the other side may enter.
-    this.lockIds = [this.lockId, this.otherLockId]
+    this.relatedIds = [this.objectId, this.otherLockId]
     this.keys = [key]
     this.timeoutKeyParts = readTimeoutParts(key)
     // While the keys of a lock move to another node, the server answers TRYAGAIN to a script that names both of these.

@@ -115,10 +115,10 @@ class SpinLockScripts extends PlainLockScripts {
 
   constructor(name: string, key: string, context: Context, backOff: BackOffPolicy) {
     super(name, key, context)
-    const { lockIds, channel, takesTurns } = this
+    const { relatedIds, channel, takesTurns } = this
     const admission = () => new Spinning(backOff)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { lockId: this.spinQueueId, key, lockIds, channel, takesTurns, admission }
+    this.target = { objectId: this.spinQueueId, key, relatedIds, channel, takesTurns, admission }
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {

@@ -117,9 +117,9 @@ const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds))
 class TokenLockScripts implements LockScripts {
   readonly kind = 'token'
   readonly ownerIsSecret = true
-  readonly lockId: string
+  readonly objectId: string
   readonly channel: string
-  readonly lockIds: readonly string[]
+  readonly relatedIds: readonly string[]
   readonly takesTurns = true
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
@@ -130,8 +130,8 @@ class TokenLockScripts implements LockScripts {
     readonly key: string,
     private readonly context: Context,
   ) {
-    this.lockId = `token ${key}`
-    this.lockIds = [this.lockId]
+    this.objectId = `token ${key}`
+    this.relatedIds = [this.objectId]
     this.channel = tokenLockChannel(key)
     this.keys = [key]
   }

@@ -17,7 +17,7 @@ export interface Member {
 export interface MemberGroup {
   /** For messages. */
   readonly name: string
-  readonly lockId: string
+  readonly objectId: string
   /** The client that made the lock; the members may belong to others. */
   readonly context: Context
   /** In the global order. */
@@ -75,7 +75,7 @@ function memberOf(lock: unknown, what: string): Member {
     )
   const { [MEMBER]: identity, getName } = lock as { [MEMBER]?: MemberIdentity; getName?: () => string }
   const name = identity?.name ?? (isFunction(getName) ? String(getName.call(lock)) : String(lock))
-  const id = identity ? `${identity.client.clientId} ${identity.lockId}` : foreignId(lock)
+  const id = identity ? `${identity.client.clientId} ${identity.objectId}` : foreignId(lock)
   return { lock, name, identity, id }
 }
 

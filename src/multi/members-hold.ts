@@ -226,17 +226,17 @@ export class LevelsHold implements OwnedHold {
   readonly levels: MembersHold[] = []
 
   private constructor(
-    readonly lockId: string,
+    readonly objectId: string,
     /** The logical thread of the caller, which may have ended. */
     public thread: LogicalThread | undefined,
     private readonly place: HoldRef<LevelsHold> | undefined,
   ) {}
 
   /** The hold of this caller, or a new one; always a new one where each acquisition is an owner of its own. */
-  static of(caller: Caller<LevelsHold>, { lockId }: MemberGroup): LevelsHold {
-    const place = caller.entryToAcquire(lockId)
+  static of(caller: Caller<LevelsHold>, { objectId }: MemberGroup): LevelsHold {
+    const place = caller.entryToAcquire(objectId)
     const entry = place?.table.getOrCreate(place.key)
-    const hold = entry?.hold ?? new LevelsHold(lockId, caller.thread, place)
+    const hold = entry?.hold ?? new LevelsHold(objectId, caller.thread, place)
     if (entry) entry.hold = hold
     return hold
   }

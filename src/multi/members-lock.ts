@@ -17,18 +17,18 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   constructor(context: Context, given: readonly Member[], kind: string, needed: number) {
     const name = `${kind}(${given.map((member) => cut(member.name)).join(', ')})`
     const members = inGlobalOrder(given)
-    const lockId = `${kind} ${members.map(({ id }) => id).join('\n')}`
-    super(context, { name, lockId, key: lockId })
-    this.group = { name, lockId, context, members, needed }
+    const objectId = `${kind} ${members.map(({ id }) => id).join('\n')}`
+    super(context, { name, objectId, key: objectId })
+    this.group = { name, objectId, context, members, needed }
   }
 
   /** For a multi lock or a RedLock of which it is a member. */
   get [MEMBER](): MemberIdentity {
-    const { name, lockId, context, members } = this.group
+    const { name, objectId, context, members } = this.group
     return {
       name,
       key: members.map(keyOf).join('\n'),
-      lockId,
+      objectId,
       client: context,
       server: undefined,
       mustYield: () => members.some(({ identity }) => identity?.mustYield()),

@@ -3,7 +3,7 @@ import type { LogicalThread } from './logical-thread'
 
 /** The part of a hold that this folder needs. The engine above defines the rest. */
 export interface OwnedHold {
-  readonly lockId: string
+  readonly objectId: string
   readonly levels: Iterable<{ readonly thread: object | undefined }>
 }
 
@@ -86,11 +86,11 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
   /** The caller's logical thread; undefined for an explicit caller and for code without a scope. */
   readonly thread: LogicalThread | undefined
   /** The entry for an acquisition of this caller; undefined where each acquisition is an owner of its own. */
-  entryToAcquire(lockId: string): HoldRef<H> | undefined
+  entryToAcquire(objectId: string): HoldRef<H> | undefined
   /** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
-  holdOf(lockId: string): H | undefined
+  holdOf(objectId: string): H | undefined
   /** A hold of this caller whose lease has ended, and which `unlock()` has not settled. */
-  expiredHoldOf(lockId: string): H | undefined
+  expiredHoldOf(objectId: string): H | undefined
   /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
   pathBelow(hold: H): readonly LogicalThread[]
 }
@@ -108,13 +108,13 @@ export class ExplicitCallers {
 
   caller<H extends OwnedHold>(threadId: number): Caller<H> {
     const table = this.table as HoldTable<H>
-    const keyOf = (lockId: string) => `${threadId} ${lockId}`
+    const keyOf = (objectId: string) => `${threadId} ${objectId}`
     return {
       description: `threadId ${threadId}`,
       thread: undefined,
-      entryToAcquire: (lockId) => ({ table, key: keyOf(lockId) }),
-      holdOf: (lockId) => table.get(keyOf(lockId))?.hold,
-      expiredHoldOf: (lockId) => table.retired(keyOf(lockId)),
+      entryToAcquire: (objectId) => ({ table, key: keyOf(objectId) }),
+      holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
+      expiredHoldOf: (objectId) => table.retired(keyOf(objectId)),
       pathBelow: () => NO_PATH,
     }
   }
@@ -131,34 +131,34 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     return this.thread.isAlive ? 'this logical thread' : 'this logical thread, which has ended,'
   }
 
-  entryToAcquire(lockId: string): HoldRef<H> {
+  entryToAcquire(objectId: string): HoldRef<H> {
     let table = this.tableOf(this.thread)
     if (!table) {
       table = new HoldTable<H>()
       this.thread.holdTables.set(this.client, table)
     }
-    return { table, key: lockId }
+    return { table, key: objectId }
   }
 
-  holdOf(lockId: string): H | undefined {
-    return this.find((table) => table.get(lockId)?.hold)
+  holdOf(objectId: string): H | undefined {
+    return this.find((table) => table.get(objectId)?.hold)
   }
 
-  expiredHoldOf(lockId: string): H | undefined {
-    return this.find((table) => table.retired(lockId))
+  expiredHoldOf(objectId: string): H | undefined {
+    return this.find((table) => table.retired(objectId))
   }
 
   pathBelow(hold: H): readonly LogicalThread[] {
     let path = NO_PATH
     let thread: LogicalThread | undefined = this.thread
-    for (; thread && this.tableOf(thread)?.get(hold.lockId)?.hold !== hold; thread = thread.parent)
+    for (; thread && this.tableOf(thread)?.get(hold.objectId)?.hold !== hold; thread = thread.parent)
       path = [thread, ...path]
     return path
   }
 
   /** From now on the thread finds this hold of an explicit caller as its own. */
   adopt(hold: H): void {
-    const { table, key } = this.entryToAcquire(hold.lockId)
+    const { table, key } = this.entryToAcquire(hold.objectId)
     table.getOrCreate(key).hold = hold
   }
 

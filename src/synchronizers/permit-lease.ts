@@ -39,8 +39,8 @@ export class PermitLease extends Lease {
     // No lock ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = {
       kind: 'permit',
-      lockId: `permit of ${key}`,
-      lockIds: [],
+      objectId: `permit of ${key}`,
+      relatedIds: [],
       name,
       key,
       channel,

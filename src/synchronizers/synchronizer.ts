@@ -48,8 +48,8 @@ export abstract class Synchronizer {
     waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
   ) {
     const [key] = keys
-    const lockId = `${kind.id} ${key}`
-    this.target = { ...waits, lockId, key, lockIds: [lockId] }
+    const objectId = `${kind.id} ${key}`
+    this.target = { ...waits, objectId, key, relatedIds: [objectId] }
     this.requests = new RequestRecord(context, keys)
   }
 

@@ -7,11 +7,11 @@ const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
 /** The object for which a queue waits. The file of its primitive says all of this. */
 export interface WaitTarget {
-  /** Identifies its queue within the client. */
-  readonly lockId: string
+  /** Identifies it within the client; another one where an object has several queues. */
+  readonly objectId: string
   readonly key: string
-  /** The locks whose holds keep the waiters of this one out. */
-  readonly lockIds: readonly string[]
+  /** Its id, and those of the queues and holds on the same object: these holds keep its waiters out, and their ends wake them. */
+  readonly relatedIds: readonly string[]
   readonly channel: string
   /** Whether the processes take turns (cohort.ts). An object without a limit of owners needs no turns. */
   readonly takesTurns: boolean
@@ -23,8 +23,8 @@ export interface WaitTarget {
 
 /** A queue of its own for waiters of the same object. */
 export function queueBeside(target: WaitTarget, id: string, channel = target.channel): WaitTarget {
-  const { lockId, key, lockIds, takesTurns, allLeft, admission } = target
-  return { lockId: `${lockId} ${id}`, key, lockIds, channel, takesTurns, allLeft, admission }
+  const { objectId, key, relatedIds, takesTurns, allLeft, admission } = target
+  return { objectId: `${objectId} ${id}`, key, relatedIds, channel, takesTurns, allLeft, admission }
 }
 
 /** How the waiters of one queue are admitted to their object: who tries next, and when. */

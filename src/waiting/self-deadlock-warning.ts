@@ -32,7 +32,7 @@ export class SelfDeadlockWarning {
    * Watches the callers that wait for this lock from now on. Returns a function that stops the watch. `waiters` returns
    * them in order. The time of each waiter counts, so many short waits do not add up to a long one.
    */
-  watch(target: Pick<Leased, 'key' | 'lockIds'>, waiters: () => Iterable<Waiting>): () => void {
+  watch(target: Pick<Leased, 'key' | 'relatedIds'>, waiters: () => Iterable<Waiting>): () => void {
     const { clock } = this
     let timer: Timer
     const check = () => {
@@ -59,9 +59,9 @@ export class SelfDeadlockWarning {
 
   private warn(hold: Lease) {
     hold.warnedOfSelfWait = true
-    const { lockId } = hold
-    if (this.warned.has(lockId)) return
-    this.warned.add(lockId)
+    const { objectId } = hold
+    if (this.warned.has(objectId)) return
+    this.warned.add(objectId)
     if (this.warned.size > MAX_NAMES) this.warned.delete(first(this.warned)!)
     process.emitWarning(
       `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientId}, ${hold.holder}) and has ` +

@@ -175,8 +175,8 @@ export class WaitQueue implements WaiterQueue {
     this.stopListening?.()
     this.stopListening = undefined
     const { queues } = this.environment
-    const { lockId } = this.target
-    if (this.isEmpty && queues.get(lockId) === this) queues.delete(lockId)
+    const { objectId } = this.target
+    if (this.isEmpty && queues.get(objectId) === this) queues.delete(objectId)
   }
 
   private startListening() {

@@ -15,7 +15,7 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
   readonly audienceIsKnown: boolean
 }
 
-type Freed = Pick<WaitTarget, 'lockIds' | 'channel' | 'takesTurns' | 'allLeft'>
+type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft'>
 
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
@@ -30,7 +30,7 @@ export class WaitQueues {
 
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<GrantedReply<Grant> | undefined> {
-    let queue = this.queues.get(target.lockId)
+    let queue = this.queues.get(target.objectId)
     if (queue?.isEmpty === false && (attempt.waitTime ?? 1) <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.
       if (queue.isKnownHeld()) return Promise.resolve(undefined)
@@ -38,27 +38,27 @@ export class WaitQueues {
     }
     if (!queue) {
       queue = new WaitQueue(target, this.environment)
-      this.queues.set(target.lockId, queue)
+      this.queues.set(target.objectId, queue)
     }
     return queue.join(attempt).result
   }
 
   /** The queue of this object, if a caller waits for it. */
-  of({ lockId }: Pick<WaitTarget, 'lockId'>): WaitQueue | undefined {
-    return this.queues.get(lockId)
+  of({ objectId }: Pick<WaitTarget, 'objectId'>): WaitQueue | undefined {
+    return this.queues.get(objectId)
   }
 
   /** Hands the lock to the first local waiter. Undefined if the lock must be released with a message. */
-  handOff(lockId: string, giver: string, leaseLeft: number): AnyScriptCall | undefined {
-    return this.queues.get(lockId)?.handOff(giver, leaseLeft)
+  handOff(objectId: string, giver: string, leaseLeft: number): AnyScriptCall | undefined {
+    return this.queues.get(objectId)?.handOff(giver, leaseLeft)
   }
 
   /** This client is about to release the lock. */
-  releasing({ lockId, channel, takesTurns }: Freed & Pick<WaitTarget, 'lockId'>): void {
+  releasing({ objectId, channel, takesTurns }: Freed & Pick<WaitTarget, 'objectId'>): void {
     const { subscriptions } = this.options
     const cohort = takesTurns ? subscriptions.channels.get(channel)?.cohort : undefined
     if (!cohort) return
-    const next = this.queues.get(lockId)?.waiters.first
+    const next = this.queues.get(objectId)?.waiters.first
     cohort.release(subscriptions.isConfirmed(channel), next !== undefined && !next.attempt.takeOver)
   }
 
@@ -69,12 +69,12 @@ export class WaitQueues {
    */
   freed(object: Freed, notified: number | undefined, others?: number): void {
     const { subscriptions } = this.options
-    const { channel, lockIds, takesTurns } = object
+    const { channel, relatedIds, takesTurns } = object
     const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard), isHeard)
     if (this.queues.size === 0) return
-    if (notified !== undefined && isHeard) for (const id of lockIds) this.queues.get(id)?.reconsider()
-    else if (notified === undefined || lockIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
+    if (notified !== undefined && isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
+    else if (notified === undefined || relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
   }
 
   /** How many other clients heard a release. `notified` counts this client, too, if the message `isHeard` here. */
@@ -93,9 +93,9 @@ export class WaitQueues {
   }
 
   /** The server notified no client, and the lock may be free: local waiters try on their own. */
-  mayBeFree({ channel, lockIds }: Pick<Freed, 'channel' | 'lockIds'>): void {
+  mayBeFree({ channel, relatedIds }: Pick<Freed, 'channel' | 'relatedIds'>): void {
     this.options.subscriptions.wake(channel)
-    for (const id of lockIds) this.queues.get(id)?.wake()
+    for (const id of relatedIds) this.queues.get(id)?.wake()
   }
 
   /** Calls back once every message that was published before now has arrived or is lost. */
@@ -115,17 +115,17 @@ export class WaitQueues {
   }
 
   /** @internal How many wait for this lock, and whether the first of them sleeps until it is notified. */
-  inspect(lockId: string): { waiting: number; isAsleep: boolean } {
-    return this.queues.get(lockId)?.inspect() ?? { waiting: 0, isAsleep: false }
+  inspect(objectId: string): { waiting: number; isAsleep: boolean } {
+    return this.queues.get(objectId)?.inspect() ?? { waiting: 0, isAsleep: false }
   }
 
   /**
    * The thread holds this lock now and excludes all others. Its descendants that wait in any queue of the lock re-enter its
    * hold.
    */
-  letBranchesIn({ lockId }: Pick<WaitTarget, 'lockId'>, thread: LogicalThread): void {
+  letBranchesIn({ objectId }: Pick<WaitTarget, 'objectId'>, thread: LogicalThread): void {
     for (const queue of this.queues.values())
-      if (queue.target.lockIds.includes(lockId))
+      if (queue.target.relatedIds.includes(objectId))
         for (const waiter of [...queue.waiters])
           if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
   }
@@ -140,7 +140,7 @@ export class WaitQueues {
   }
 
   /** A branch waits for its siblings since `joined`. Returns a function to call when it no longer waits. */
-  watchSelfWait(target: Pick<WaitTarget, 'key' | 'lockIds'>, joined: Moment): () => void {
+  watchSelfWait(target: Pick<WaitTarget, 'key' | 'relatedIds'>, joined: Moment): () => void {
     return this.environment.selfWait.watch(target, () => [{ joined }])
   }
 }

@@ -34,7 +34,7 @@ describe('How often RLOCK_SELF_WAIT comes', () => {
 
       function heldLock(lockName: string): Lease {
         return {
-          lockId: `lock ${lockName}`,
+          objectId: `lock ${lockName}`,
           leased: { name: lockName, key: lockName },
           book: new LeaseBook(clock, clock.now(), 30_000),
           holder: 'thread id 1',

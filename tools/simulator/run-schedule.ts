@@ -1,7 +1,7 @@
 import { scriptMachine } from '../../packages/testing/src/lua/script-machine'
 import type { Choice, Stream } from '../../packages/testing/src/simulation/choices'
 import type { Scheduler } from '../../packages/testing/src/simulation/timeline'
-import { World } from '../../packages/testing/src/simulation/world'
+import { type End, World } from '../../packages/testing/src/simulation/world'
 import { FAULTS } from './faults'
 import type { Ended, History } from './judge/history'
 import { KeyWatch } from './key-watch'
@@ -33,16 +33,29 @@ export interface Outcome {
   readonly faults: ReadonlyMap<string, number>
   readonly virtualMs: number
   readonly events: number
+  /** Whether it was judged only as far as it came, because a Java client did not come to rest. */
+  readonly isCut: boolean
   /** What the world itself found: an error without a handler, a run that never ended, real time that was asked for. */
   readonly mishaps: readonly { readonly at: number; readonly message: string; readonly stack: string }[]
   readonly choices: readonly Choice[]
   readonly trace: readonly string[]
 }
 
+/**
+ * A run with more events does not come to rest. Java clients do that: a waiter of a fair lock whose queue has a dead head asks again
+ * at once, for as long as the dead place lasts.
+ */
+export const MOST_EVENTS = 100_000
 /** After this virtual time a run has hung, in ms. */
 const LONGEST_RUN = 3_600_000
 /** At the end all leases, retries and recovery are over after this time, in ms. */
 const SETTLED_AFTER = 120_000
+
+const FAILURES: Partial<Record<End, string>> = {
+  stuck: 'Callers wait, and nothing is left to happen',
+  late: 'The run did not end',
+  restless: `The run does not come to rest: ${MOST_EVENTS} events`,
+}
 
 /** Runs one schedule: all that the seed says. */
 export async function runSchedule(
@@ -60,12 +73,12 @@ export async function runSchedule(
   const { stackTraceLimit } = Error
   if (!options.isRecorded) Error.stackTraceLimit = 0
   process.on('unhandledRejection', unhandled)
+  let isCut = false
   try {
-    const end = await world.run(() => play(stage, options.order), LONGEST_RUN)
-    if (end === 'stuck' || end === 'late')
-      world.failed(
-        new Error(end === 'stuck' ? 'Callers wait, and nothing is left to happen' : 'The run did not end'),
-      )
+    const end = await world.run(() => play(stage, options.order), LONGEST_RUN, MOST_EVENTS)
+    isCut = end === 'restless' && stage.clients.some(({ java }) => java)
+    const what = isCut ? undefined : FAILURES[end]
+    if (what) world.failed(new Error(what))
   } finally {
     process.off('unhandledRejection', unhandled)
     Error.stackTraceLimit = stackTraceLimit
@@ -83,6 +96,7 @@ export async function runSchedule(
     faults: recorder.faults,
     virtualMs: world.time,
     events: world.events,
+    isCut,
     mishaps: world.mishaps.map(({ at, error }) => ({ at, message: error.message, stack: error.stack ?? '' })),
     choices: world.choices.made,
     trace: world.trace.lines,

@@ -6,6 +6,8 @@ export interface Totals {
   sections: number
   violations: number
   virtualMs: number
+  /** Schedules that were judged only as far as they came. */
+  cut: number
   readonly faults: Map<string, number>
   readonly scenes: Map<string, { schedules: number; sections: number }>
 }
@@ -15,6 +17,7 @@ export const newTotals = (): Totals => ({
   sections: 0,
   violations: 0,
   virtualMs: 0,
+  cut: 0,
   faults: new Map(),
   scenes: new Map(),
 })
@@ -23,7 +26,8 @@ export function count(totals: Totals, outcome: Outcome, violated: boolean): void
   const { history, sections, virtualMs, faults } = outcome
   const scenes = new Map([[history.scene, { schedules: 1, sections }]])
   const violations = violated ? 1 : 0
-  addTo(totals, { schedules: 1, sections, violations, virtualMs, faults, scenes })
+  const cut = outcome.isCut ? 1 : 0
+  addTo(totals, { schedules: 1, sections, violations, virtualMs, cut, faults, scenes })
 }
 
 type Counted = Omit<Totals, 'faults' | 'scenes'> & {
@@ -36,6 +40,7 @@ export function addTo(totals: Totals, more: Counted): void {
   totals.sections += more.sections
   totals.violations += more.violations
   totals.virtualMs += more.virtualMs
+  totals.cut += more.cut
   for (const [kind, faults] of more.faults) totals.faults.set(kind, (totals.faults.get(kind) ?? 0) + faults)
   for (const [name, { schedules, sections }] of more.scenes) {
     const before = totals.scenes.get(name)

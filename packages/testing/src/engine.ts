@@ -18,6 +18,11 @@ export interface EngineHost {
   beforeCommand?(name: string, words: readonly string[], inScript: boolean): void
 }
 
+const sha1 = (bytes: string) => createHash('sha1').update(bytes, 'latin1').digest('hex')
+
+/** Scripts that were sent by their sources: the machine keeps each of them as well. */
+const KNOWN = new Map<string, { readonly bytes: string; readonly sha: string }>()
+
 /** The keys and the scripts of an in-memory server. It runs each command at once; connections are the matter of its host. */
 export class Engine {
   /** By their hashes; a character for each byte. */
@@ -44,8 +49,14 @@ export class Engine {
 
   /** Runs a script and remembers it; throws ReplyError. */
   evaluate(source: string, keys: readonly string[], args: readonly string[]): Reply {
-    const bytes = toBytes(source)
-    this.remember(bytes)
+    let known = KNOWN.get(source)
+    if (!known) {
+      const bytes = toBytes(source)
+      known = { bytes, sha: sha1(bytes) }
+      KNOWN.set(source, known)
+    }
+    const { bytes, sha } = known
+    this.scripts.set(sha, bytes)
     return this.runScript(bytes, keys.map(toBytes), args.map(toBytes))
   }
 
@@ -71,7 +82,7 @@ export class Engine {
 
   /** Returns the hash. */
   private remember(source: string): string {
-    const sha = createHash('sha1').update(source, 'latin1').digest('hex')
+    const sha = sha1(source)
     this.scripts.set(sha, source)
     return sha
   }

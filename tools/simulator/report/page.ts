@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { MOST_EVENTS } from '../run-schedule'
 import type { Scene } from '../scene'
 import { type Results, readResults, type SearchResult, together } from './results'
 
@@ -57,6 +58,7 @@ All together:
 | virtual time | ${duration(totals.virtualMs)} |
 | faults injected | ${number(injected)} |
 | violations | ${number(totals.violations)} |
+| schedules judged only up to ${number(MOST_EVENTS)} events, because a Java client did not come to rest | ${number(totals.cut)} |
 | sections a second, in each process | ${number(Math.round(totals.sections / Math.max(1, processSeconds)))} |
 
 ## Scenes

@@ -20,6 +20,7 @@ export interface SearchResult extends Source {
   readonly sections: number
   readonly violations: number
   readonly virtualMs: number
+  readonly cut: number
   readonly scenes: Readonly<Record<string, { readonly schedules: number; readonly sections: number }>>
   readonly faults: Readonly<Record<string, number>>
 }

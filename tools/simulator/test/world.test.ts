@@ -41,6 +41,18 @@ describe('The world of the simulator', () => {
       expect(world.mishaps[0]?.error.message).to.match(new RegExp(`asked for ${what}`))
     })
 
+  it('A run with so many events ends as one that does not come to rest', async () => {
+    const world = new World({ seed: 1 })
+    const again = () => void world.in(1, undefined, again)
+    const end = await world.run(() => new Promise<void>(again), 1_000, 100)
+    expect([end, world.events]).to.deep.equal(['restless', 100])
+  })
+
+  it('A schedule in which a Java client does not come to rest is judged as far as it came', async () => {
+    const outcome = await runSchedule(scenes.find(({ name }) => name === 'fair')!, 21_330)
+    expect([outcome.isCut, outcome.mishaps]).to.deep.equal([true, []])
+  })
+
   it('Randomness of the package comes from the seed', async () => {
     const draw = async (seed: number) => {
       const drawn: number[] = []

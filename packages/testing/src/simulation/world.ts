@@ -19,8 +19,8 @@ export interface WorldOptions {
   readonly scheduler?: Scheduler | undefined
 }
 
-/** `stopped`: by its scheduler. */
-export type End = 'done' | 'stuck' | 'late' | 'stopped'
+/** `stopped`: by its scheduler. `restless`: so many events have happened that it does not come to rest. */
+export type End = 'done' | 'stuck' | 'late' | 'stopped' | 'restless'
 
 /** Node runs what promises and `process.nextTick` have to do by this function. Other runtimes may not have it. */
 const { _tickCallback: runTicks } = process as { _tickCallback?: () => void }
@@ -95,15 +95,19 @@ export class World implements Timeline {
    * Runs `main` and all that it causes, until it has settled, nothing is left to happen, or the virtual time is over. Resolves
    * with what became of it.
    */
-  async run(main: () => Promise<void>, longest = Number.POSITIVE_INFINITY): Promise<End> {
+  async run(
+    main: () => Promise<void>,
+    longest = Number.POSITIVE_INFINITY,
+    mostEvents = Number.POSITIVE_INFINITY,
+  ): Promise<End> {
     // A macrotask: there no promise callback runs, so the loop can run all of them after each event.
     await new Promise<void>((resolve) => setImmediate(resolve))
     return await new Promise((resolve) => {
-      setImmediate(() => outsideRequests(() => this.loop(main, longest, resolve)))
+      setImmediate(() => outsideRequests(() => this.loop(main, longest, mostEvents, resolve)))
     })
   }
 
-  private loop(main: () => Promise<void>, longest: number, resolve: (end: End) => void) {
+  private loop(main: () => Promise<void>, longest: number, mostEvents: number, resolve: (end: End) => void) {
     let isDone = false
     this.at(0, undefined, () => {
       main()
@@ -114,6 +118,7 @@ export class World implements Timeline {
     })
     const step = (): End | undefined => {
       if (isDone) return 'done'
+      if (this.events >= mostEvents) return 'restless'
       if (this.scheduler && this.queue.size === 0) return 'stuck'
       const event = this.scheduler ? this.scheduled(this.scheduler) : this.queue.take()
       if (!event) return this.scheduler ? 'stopped' : 'stuck'

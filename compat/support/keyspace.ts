@@ -63,7 +63,7 @@ function inOrder<T>(items: readonly T[]): T[] {
   return [...items].sort((a, b) => (text(a) < text(b) ? -1 : 1))
 }
 
-/** Everything that is published while it listens, on any channel. */
+/** Everything that is published while it listens, on any channel but those on which inspectors and processes of rlock talk. */
 export class PublishedMessages {
   private readonly seen: [channel: string, message: string][] = []
   private arrived: (() => void) | undefined
@@ -75,7 +75,7 @@ export class PublishedMessages {
   ) {
     listener.on('pmessage', (_, channel: string, message: string) => {
       if (channel === MARK) this.arrived?.()
-      else this.seen.push([channel, message])
+      else if (!channel.startsWith('rlock:inspect')) this.seen.push([channel, message])
     })
   }
 

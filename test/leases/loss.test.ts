@@ -80,7 +80,10 @@ describe('a lost lock', () => {
     await redis.del(lock.getName())
     await waitUntil('the loss is reported', () => lost.length > 0)
     expect(lost).to.have.length(1)
-    expect({ ...lost[0], error: undefined }).to.deep.equal({
+    const { clientId, address, ...event } = lost[0]!
+    expect(clientId).to.equal(redisson.getId())
+    expect(`${(await sharedStandalone()).url}/0`).to.contain(address)
+    expect({ ...event, error: undefined }).to.deep.equal({
       lockName: lock.getName(),
       kind: 'lock',
       owner: hold.owner,

@@ -79,7 +79,14 @@ export function packagesSuite() {
         await app.close()
         console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.WithLock === cjs.WithLock, result }))`
       expect(await installed.run('nest.mjs', starting)).to.deep.equal({
-        exported: ['InjectRedisson', 'RedissonModule', 'RunOnce', 'WithLock', 'getRedissonToken'],
+        exported: [
+          'InjectRedisson',
+          'LockTimeoutFilter',
+          'RedissonModule',
+          'RunOnce',
+          'WithLock',
+          'getRedissonToken',
+        ],
         same: true,
         result: 'inside',
       })

@@ -58,7 +58,7 @@ All together:
 | virtual time | ${duration(totals.virtualMs)} |
 | faults injected | ${number(injected)} |
 | violations | ${number(totals.violations)} |
-| schedules judged only up to ${number(MOST_EVENTS)} events, because a Java client did not come to rest | ${number(totals.cut)} |
+| schedules with more than ${number(MOST_EVENTS)} events, judged up to there | ${number(totals.cut)} |
 | sections a second, in each process | ${number(Math.round(totals.sections / Math.max(1, processSeconds)))} |
 
 ## Scenes

@@ -32,7 +32,7 @@ export class Inspection {
     const { id, key, look } = parsed(text)
     // Only the server's answer to a renewal ends a hold, because any user of the channel may claim anything.
     if (Array.isArray(look))
-      for (const each of look) for (const lease of this.leases.live.on(String(each))) this.leases.hurry(lease)
+      for (const each of look) for (const lease of this.leases.live.on(each)) this.leases.hurry(lease)
     if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id) || !this.admits(id)) return undefined
     return [`${INSPECT_CHANNEL}:${id}`, this.describe(typeof key === 'string' ? key : undefined)]
   }
@@ -84,8 +84,12 @@ export class Inspection {
 
   private ownersByThread(): Map<object, string[]> {
     const owners = new Map<object, string[]>()
-    for (const { thread, leased, owner } of this.leases.live.all())
-      if (thread) owners.set(thread, [...(owners.get(thread) ?? []), `${owner} ${leased.key}`])
+    for (const { thread, leased, owner } of this.leases.live.all()) {
+      if (!thread) continue
+      const held = owners.get(thread)
+      if (held) held.push(`${owner} ${leased.key}`)
+      else owners.set(thread, [`${owner} ${leased.key}`])
+    }
     return owners
   }
 

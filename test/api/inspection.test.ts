@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { RedissonOptions } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { type Standalone, sharedCluster, startStandalone, waitUntil } from '../kit/servers/index'
 
 interface Answer {
@@ -122,7 +122,7 @@ describe('A client that answers inspectors', function () {
     await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
-  it('A client that answers inspectors ignores what is no request', async () => {
+  it('A client that answers inspectors ignores what is no request (V49)', async () => {
     const client = await create()
     await waitUntil('it is subscribed', async () => (await listening(listener)) === 1)
     const nonsense = [
@@ -134,11 +134,32 @@ describe('A client that answers inspectors', function () {
       `{"id":"${'f'.repeat(31)}"}`,
       '{"id":1}',
       '{"look":7}',
+      '{"look":[{"toString":1},null,7,[]]}',
       'x'.repeat(100_000),
     ]
     for (const text of nonsense) await listener.publish('rlock:inspect', text)
     expect(await ask()).to.have.lengthOf(1)
     expect(await client.getLock(uniqueName()).tryLock()).to.equal(true)
+  })
+
+  it('A request does not stop a client whose thread holds 20,000 locks (V50)', async () => {
+    const [client, other] = [await create(), await create()]
+    const taken = await other.getLock(uniqueName()).acquire()
+    await client.run(async () => {
+      const holds = await Promise.all(
+        Array.from({ length: 20_000 }, () => client.getLock(uniqueName()).acquire()),
+      )
+      const leaving = new AbortController()
+      const waiting = client.getLock(taken.lockName).acquire({ signal: leaving.signal })
+      await waitUntil('it waits', () => client.stats().waiting === 1)
+      const asked = performance.now()
+      await ask()
+      expect(performance.now() - asked).to.be.below(1_000)
+      leaving.abort()
+      await rejection(waiting)
+      await Promise.all(holds.map((hold) => hold.unlock()))
+    })
+    await taken.unlock()
   })
 
   it('A client with inspectable: false, or without the right to the channel, locks as any other', async () => {

@@ -157,7 +157,7 @@ export class Client implements Context {
     })
     this.subscriptions = new Subscriptions(connections.source, clock)
     this.leases = new LeaseMonitor({
-      clientId,
+      origin: this.events.origin,
       clock,
       scripts: this.scripts,
       lockWatchdogTimeout: options.lockWatchdogTimeout,
@@ -165,8 +165,8 @@ export class Client implements Context {
       acknowledged: this.renewalsAcknowledged,
       isCluster: this.isCluster,
     })
-    publishLosses(clientId, this.events)
-    this.queues = new TracedQueues(clientId, {
+    publishLosses(this.events)
+    this.queues = new TracedQueues(this.events.origin, {
       clock,
       clientId: label,
       grace: this.grace,

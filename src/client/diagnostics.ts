@@ -1,17 +1,21 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel'
+import { RedisRefusedError, RedissonShutdownError } from '../api/errors'
+import type { EventOrigin } from '../api/events'
+import { isTraced } from '../leases/lease-diagnostics'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
-import type { GrantedReply } from '../waiting/waiter'
+import { ANCESTOR_ACQUIRED, type GrantedReply } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 
-const { start, end, asyncStart, asyncEnd, error } = tracingChannel('rlock:acquire')
+const acquisitions = tracingChannel('rlock:acquire')
 const losses = channel('rlock:lost')
 
-/** What the messages of `tracing:rlock:acquire` carry; `result` and `error` come with the end. */
-interface Acquisition {
-  readonly clientId: string
+/** What the messages of `tracing:rlock:acquire` carry; the last four come with the end. */
+interface Acquisition extends EventOrigin {
+  readonly name: string
+  readonly kind: string
   /** What is acquired, as messages call it: `the lock "name"`. */
   readonly subject: string
   readonly key: string
@@ -19,13 +23,16 @@ interface Acquisition {
   readonly waitTime: number | undefined
   /** Whether it was acquired in time. */
   result?: boolean
+  outcome?: 'acquired' | 'timeout' | 'aborted' | 'refused' | 'error'
+  /** In ms. */
+  duration?: number
   error?: unknown
 }
 
 /** Every acquisition of every kind passes through here, except a re-entry, which never waits for others. */
 export class TracedQueues extends WaitQueues {
   constructor(
-    private readonly tracedId: string,
+    private readonly origin: EventOrigin,
     options: WaitQueuesOptions,
   ) {
     super(options)
@@ -36,48 +43,47 @@ export class TracedQueues extends WaitQueues {
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
-    if (!isTraced()) return super.acquire(target, attempt)
-    const { subject, waitTime } = attempt
-    const acquisition: Acquisition = { clientId: this.tracedId, subject, key: target.key, waitTime }
+    if (!isTraced(acquisitions)) return super.acquire(target, attempt)
+    const { start, end, asyncStart, asyncEnd, error } = acquisitions
+    const { name, kind, subject, waitTime } = attempt
+    const acquisition: Acquisition = { ...this.origin, name, kind, subject, key: target.key, waitTime }
+    const { clock } = this.environment
+    const began = clock.now()
+    const settled = (outcome: NonNullable<Acquisition['outcome']>) => {
+      acquisition.outcome = outcome
+      acquisition.duration = clock.elapsedSince(began)
+      if (outcome === 'acquired' || outcome === 'timeout') acquisition.result = outcome === 'acquired'
+      else error.publish(acquisition)
+      asyncStart.publish(acquisition)
+      asyncEnd.publish(acquisition)
+    }
     // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is published.
     const reply = start.runStores(acquisition, () => super.acquire(target, attempt))
     end.publish(acquisition)
     reply.then(
-      (granted) => {
-        acquisition.result = granted !== undefined
-        settled(acquisition)
-      },
+      (granted) => settled(granted ? 'acquired' : 'timeout'),
       (failure) => {
+        // The caller enters the hold of its ancestor.
+        if (failure === ANCESTOR_ACQUIRED) return settled('acquired')
         acquisition.error = failure
-        error.publish(acquisition)
-        settled(acquisition)
+        settled(outcomeOf(failure, attempt.signal))
       },
     )
     return reply
   }
 }
 
-/** The getter of Node's TracingChannel is younger than the oldest Node that the package runs on. */
-function isTraced(): boolean {
-  return (
-    start.hasSubscribers ||
-    end.hasSubscribers ||
-    asyncStart.hasSubscribers ||
-    asyncEnd.hasSubscribers ||
-    error.hasSubscribers
-  )
-}
-
-function settled(acquisition: Acquisition) {
-  asyncStart.publish(acquisition)
-  asyncEnd.publish(acquisition)
+function outcomeOf(failure: unknown, signal: AbortSignal | undefined) {
+  if (failure instanceof RedisRefusedError) return 'refused'
+  const isAborted = signal?.aborted && failure === signal.reason
+  return isAborted || failure instanceof RedissonShutdownError ? 'aborted' : 'error'
 }
 
 /** Publishes what `lockLost` and `permitLost` tell. */
-export function publishLosses(clientId: string, events: ClientEvents): void {
-  const publish = (event: object) => {
-    if (losses.hasSubscribers) losses.publish({ clientId, ...event })
+export function publishLosses(events: ClientEvents): void {
+  const publish = (name: string, event: object) => {
+    if (losses.hasSubscribers) losses.publish({ name, kind: 'permit', ...event })
   }
-  events.on('lockLost', publish)
-  events.on('permitLost', publish)
+  events.on('lockLost', (event) => publish(event.lockName, event))
+  events.on('permitLost', (event) => publish(event.semaphoreName, event))
 }

@@ -12,7 +12,7 @@ const EVENTS: readonly string[] = 'lockLost permitLost renewalFailed unavailable
 export class ClientEvents {
   private readonly emitter = new EventEmitter<keyof RedissonEvents>()
 
-  constructor(private readonly origin: EventOrigin) {}
+  constructor(readonly origin: EventOrigin) {}
 
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E], isOnce = false): void {
     if (!EVENTS.includes(event))

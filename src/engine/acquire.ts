@@ -174,6 +174,14 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     if (scripts.handOff) this.takeOver = this.handOff
   }
 
+  get kind(): string {
+    return this.scripts.kind
+  }
+
+  get name(): string {
+    return this.scripts.name
+  }
+
   get subject(): string {
     return `the lock ${quote(this.scripts.name)}`
   }

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { Timer } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease, Leased } from './lease'
+import { publishHold } from './lease-diagnostics'
 import { Watchdog, type WatchdogOptions } from './watchdog'
 
 /** Every live lease of one client, by key. */
@@ -64,10 +65,6 @@ export class LeaseRegistry {
   }
 }
 
-export interface LeaseOptions extends WatchdogOptions {
-  readonly clientId: string
-}
-
 /** Every hold of a lock, and every permit that is an object, is published here when it is released. */
 const releases = channel('rlock:release')
 
@@ -78,7 +75,7 @@ export class LeaseMonitor {
   private readonly expiring = new Map<Lease, Timer>()
   private fresh: Lease[] = []
 
-  constructor(private readonly options: LeaseOptions) {
+  constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
   }
 
@@ -86,6 +83,7 @@ export class LeaseMonitor {
   begin(lease: Lease): void {
     this.live.add(lease)
     this.update(lease)
+    publishHold(lease, this.options.origin, this.options.clock)
   }
 
   /**
@@ -118,8 +116,9 @@ export class LeaseMonitor {
       const { book, leased, owner } = lease
       const { name: lockName, kind, key } = leased
       const heldFor = this.options.clock.elapsedSince(book.acquired)
-      releases.publish({ clientId: this.options.clientId, lockName, kind, owner, key, heldFor })
+      releases.publish({ ...this.options.origin, lockName, kind, owner, key, heldFor })
     }
+    if (lease.state === 'released') lease.publishEnd?.('released')
     this.cancelExpiry(lease)
     this.watchdog.remove(lease)
     this.live.delete(lease)

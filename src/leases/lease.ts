@@ -12,6 +12,9 @@ import { LazySignal } from '../util/lazy-signal'
  */
 export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
 
+/** How a hold ended, as `rlock:hold` says. `shutdown`: its client was shut down and left it to its lease. */
+export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
+
 /** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
@@ -193,6 +196,8 @@ export abstract class Lease {
   thread: LogicalThread | undefined
   /** A process warning about local waiters that may wait for themselves was emitted for it. */
   warnedOfSelfWait = false
+  /** Publishes how it ended. Set where somebody subscribed to `rlock:hold` when it began. */
+  publishEnd: ((outcome: HoldOutcome, error?: unknown) => void) | undefined
   readonly book: LeaseBook
   private readonly loss = new LazySignal()
 
@@ -250,6 +255,7 @@ export abstract class Lease {
 
   /** Aborts the signal and leaves the lease as it is, so that it can still be released. */
   abortSignal(reason: unknown): void {
+    this.publishEnd?.(this.state === 'held' ? 'shutdown' : this.state, reason)
     this.loss.abort(reason)
   }
 }

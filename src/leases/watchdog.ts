@@ -1,12 +1,15 @@
+import type { EventOrigin } from '../api/events'
 import { isCrossSlot } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { DueEntry, DueQueue } from './due-queue'
 import type { Lease, Term } from './lease'
+import { publishRenewal } from './lease-diagnostics'
 import { RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {
+  readonly origin: EventOrigin
   readonly clock: Clock
   readonly scripts: ScriptExecutor
   /** The duration of every lease here, in ms. The watchdog renews a lease at every third of it. */
@@ -180,6 +183,7 @@ export class Watchdog {
           'Check Redis and the network.',
       )
       this.overdue.enter(entry, this.options.clock.now())
+      publishRenewal(entry.item.lease, this.options.origin, 'overdue', this.interval, error)
       this.reportFailing(entry.item, error)
     }
   }
@@ -207,14 +211,16 @@ export class Watchdog {
   }
 
   private send(batch: readonly Lease[]) {
-    const { lockWatchdogTimeout, clock, scripts, acknowledged } = this.options
+    const { lockWatchdogTimeout, clock, scripts, acknowledged, origin } = this.options
     const [{ leased }] = batch as [Lease]
+    const began = clock.now()
     leased.renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {
         for (const [index, lease] of batch.entries()) {
           const entry = this.awaited(lease)
           if (!entry) continue
           const leaseEnd = leaseEnds[index]
+          publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
           if (leaseEnd) {
             const { book } = lease
             book.endsAt(leaseEnd)
@@ -236,7 +242,9 @@ export class Watchdog {
           const entry = this.awaited(lease)
           if (!entry) continue
           this.retrying.enter(entry, now)
-          if (!isRegrouped) this.reportFailing(entry.item, error)
+          if (isRegrouped) continue
+          publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
+          this.reportFailing(entry.item, error)
         }
         this.arm()
       },

@@ -97,6 +97,7 @@ const OPENED = '0'
 
 /** One caller that waits until the latch is open. */
 class LatchAttempt implements Attempt<undefined> {
+  readonly kind = 'latch'
   /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
   asked = 0
   /**
@@ -110,6 +111,10 @@ class LatchAttempt implements Attempt<undefined> {
     readonly waitTime: number | undefined,
     readonly signal: AbortSignal | undefined,
   ) {}
+
+  get name(): string {
+    return this.latch.name
+  }
 
   get subject(): string {
     return `the latch ${quote(this.latch.name)}`

@@ -71,6 +71,7 @@ const ID_BYTES = 16
  * twice.
  */
 export class LeasedPermitsAttempt extends PermitsAttempt {
+  readonly kind = 'permit'
   readonly ids: readonly string[]
 
   constructor(

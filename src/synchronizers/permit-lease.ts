@@ -129,6 +129,7 @@ export class PermitLease extends Lease {
     const { context, target } = this.scripts.semaphore
     const { longest, term } = this.book
     context.leases.end(this)
+    this.lossReason = reason
     // A command that set a longer lease may have been applied, and its answer has not arrived.
     if (reason === 'lease' && longest > term.lasts) this.releaseOrphan(context.clock.now())
     const error = this.notHeld(

@@ -36,6 +36,7 @@ export class Permits extends Shared {
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
+  abstract readonly kind: string
   readonly needs: number
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
@@ -52,6 +53,10 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
     this.needs = permits
     this.waitTime = waitTime
     this.signal = signal
+  }
+
+  get name(): string {
+    return this.semaphore.name
   }
 
   get subject(): string {

@@ -26,6 +26,7 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
  * next try is a new request.
  */
 export class SemaphoreAttempt extends PermitsAttempt {
+  readonly kind = 'semaphore'
   private request: Request | undefined
 
   send(): ScriptCall<PermitsAnswer> {

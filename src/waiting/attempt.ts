@@ -20,6 +20,9 @@ export interface Attempt<Grant> {
   readonly signal: AbortSignal | undefined
   /** For how long the server keeps what it grants, in ms; absent where nothing ends it. */
   readonly lease?: number
+  /** Which kind of object the caller waits for, and its name, for diagnostics. */
+  readonly kind: string
+  readonly name: string
   /** The object that the caller waits for, for messages: `the lock "name"`. */
   readonly subject: string
   /** The thread id on the wire, for messages; absent where the object has no owners. */

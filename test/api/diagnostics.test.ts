@@ -49,9 +49,14 @@ describe('The diagnostics channels', () => {
     await lock.lock()
     expect(order()).to.deep.equal(['start', 'end', 'asyncStart', 'asyncEnd'])
     const clientId = redisson.getId()
-    const asked = { clientId, subject: `the lock "${name}"`, key: name, waitTime: undefined }
+    const address = only('start')[0]?.address
+    expect(address).to.match(/:\d+\/0$/)
+    const subject = `the lock "${name}"`
+    const asked = { clientId, address, name, kind: 'lock', subject, key: name, waitTime: undefined }
     expect(only('start')).to.deep.equal([asked])
-    expect(only('asyncEnd')).to.deep.equal([{ ...asked, result: true }])
+    const [ended] = only('asyncEnd')
+    expect(ended).to.deep.equal({ ...asked, result: true, outcome: 'acquired', duration: ended?.duration })
+    expect(ended?.duration).to.be.a('number').within(0, 60_000)
     await lock.unlock()
     const [released] = only('rlock:release')
     expect(released).to.include({ clientId, lockName: name, kind: 'lock', key: name })
@@ -64,7 +69,7 @@ describe('The diagnostics channels', () => {
     const hold = await (await createRedisson()).getLock(name).acquire()
     expect(await redisson.getLock(name).tryAcquire({ waitTime: 20 })).to.equal(undefined)
     const [tooShort] = only('asyncEnd')
-    expect(tooShort).to.include({ result: false })
+    expect(tooShort).to.include({ result: false, outcome: 'timeout' })
     expect(tooShort?.waitTime).to.be.a('number').within(1, 20)
     expect(only('error')).to.deep.equal([])
 
@@ -73,6 +78,7 @@ describe('The diagnostics channels', () => {
     controller.abort(new Error('no longer wanted'))
     const error = await waiting
     expect(only('error').map((message) => message.error)).to.deep.equal([error])
+    expect(only('asyncEnd')[1]).to.include({ error, outcome: 'aborted' }).and.not.have.property('result')
     expect(order().slice(-3)).to.deep.equal(['error', 'asyncStart', 'asyncEnd'])
     await hold.unlock()
   })

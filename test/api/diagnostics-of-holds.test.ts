@@ -1,0 +1,212 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { channel } from 'node:diagnostics_channel'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redisson, RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { Program } from '../kit/program'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { type Tap, tapped } from '../kit/tapped-transport'
+
+const CHANNELS = {
+  'tracing:rlock:acquire:start': 'waits',
+  'tracing:rlock:acquire:asyncEnd': 'waited',
+  'tracing:rlock:hold:start': 'holds',
+  'tracing:rlock:hold:error': 'failed',
+  'tracing:rlock:hold:asyncEnd': 'held',
+  'rlock:release': 'releases',
+  'rlock:lost': 'lost',
+  'rlock:renew': 'renewal',
+}
+
+interface Message {
+  readonly clientId: string
+  readonly [field: string]: unknown
+}
+
+describe('The diagnostics of holds', () => {
+  let redisson: Redisson
+  let name: string
+  /** In the order in which they came, each as it was then. */
+  let seen: [string, Message][]
+  const requests = new AsyncLocalStorage<string>()
+  let contexts: [string, string | undefined][]
+  const subscribed: (() => void)[] = []
+
+  beforeEach(async () => {
+    redisson = await createRedisson({ lockWatchdogTimeout: 600 })
+    name = uniqueName('holds')
+    seen = []
+    contexts = []
+    for (const [channelName, as] of Object.entries(CHANNELS)) {
+      const note = (message: unknown) => {
+        if ((message as Message).clientId !== redisson.getId()) return
+        seen.push([as, { ...(message as Message) }])
+        contexts.push([as, requests.getStore()])
+      }
+      channel(channelName).subscribe(note)
+      subscribed.push(() => channel(channelName).unsubscribe(note))
+    }
+  })
+  afterEach(async () => {
+    for (const unsubscribe of subscribed.splice(0)) unsubscribe()
+    await closeAll()
+  })
+
+  const order = () => seen.map(([as]) => as).filter((as) => as !== 'renewal')
+  const only = (as: string) => seen.filter(([each]) => each === as).map(([, message]) => message)
+
+  const kinds: Record<string, (client: Redisson) => Pick<RLock, 'acquire'>> = {
+    lock: (client) => client.getLock(name),
+    fair: (client) => client.getFairLock(name),
+    fenced: (client) => client.getFencedLock(name),
+    'non-reentrant': (client) => client.getNonReentrantLock(name),
+    'non-reentrant-fair': (client) => client.getNonReentrantFairLock(name),
+    spin: (client) => client.getSpinLock(name),
+    token: (client) => client.getTokenLock(name),
+    read: (client) => client.getReadWriteLock(name).readLock(),
+    write: (client) => client.getReadWriteLock(name).writeLock(),
+  }
+  for (const [kind, getLock] of Object.entries(kinds))
+    it(`Diagnostics tell of a wait, a hold and its release in this order for a lock of the kind ${kind}`, async () => {
+      const hold = await getLock(redisson).acquire()
+      await hold.unlock()
+      expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'releases', 'held'])
+      const clientId = redisson.getId()
+      for (const as of ['waits', 'waited', 'holds', 'held'])
+        expect(only(as)[0], as).to.include({ clientId, name, kind, key: name })
+      expect(only('waited')[0]).to.include({ outcome: 'acquired', result: true })
+      const [began] = only('holds')
+      expect(Object.keys(began!)).to.have.members(['clientId', 'address', 'name', 'kind', 'key', 'owner'])
+      expect(began?.owner).to.equal(only('releases')[0]?.owner)
+      const [ended] = only('held')
+      expect(ended).to.deep.equal({ ...began, outcome: 'released', heldFor: ended?.heldFor })
+      expect(ended?.heldFor).to.be.a('number').within(0, 60_000)
+    })
+
+  it('Diagnostics tell of the holds of each member of a multi lock', async () => {
+    const names = [`${name}:1`, `${name}:2`]
+    const hold = await redisson.getMultiLock(...names.map((each) => redisson.getLock(each))).acquire()
+    await hold.unlock()
+    expect(only('holds').map((message) => message.name)).to.have.members(names)
+    expect(only('held').map(({ outcome }) => outcome)).to.deep.equal(['released', 'released'])
+  })
+
+  it('Diagnostics tell of a permit of acquirePermit() as of a hold, and name it', async () => {
+    const semaphore = redisson.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(1)
+    const permit = await semaphore.acquirePermit()
+    await permit.release()
+    expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'releases', 'held'])
+    expect(only('waits')[0]).to.include({ name, kind: 'permit' })
+    expect(only('held')[0]).to.include({ name, kind: 'permit', owner: permit.id, outcome: 'released' })
+  })
+
+  it('Diagnostics tell of a lost permit, with name and kind', async () => {
+    const semaphore = redisson.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(1)
+    await semaphore.acquirePermit()
+    await (await openRedis()).del(name, `{${name}}:timeout`)
+    await waitUntil('the loss is published', () => only('lost').length === 1)
+    expect(only('lost')[0]).to.include({ name, kind: 'permit', reason: 'gone' })
+    expect(only('held')[0]).to.include({ name, kind: 'permit', outcome: 'lost', reason: 'gone' })
+  })
+
+  it('Diagnostics tell of waits only for a semaphore and a latch', async () => {
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(1)
+    await semaphore.acquire()
+    await semaphore.release()
+    const latch = redisson.getCountDownLatch(`${name}:latch`)
+    await latch.trySetCount(1)
+    const open = latch.await()
+    await latch.countDown()
+    await open
+    expect(order()).to.deep.equal(['waits', 'waited', 'waits', 'waited'])
+    expect(only('waited').map(({ kind, outcome }) => [kind, outcome])).to.deep.equal([
+      ['semaphore', 'acquired'],
+      ['latch', 'acquired'],
+    ])
+  })
+
+  it('Diagnostics tell how a hold ended: lost with its reason, expired, left to its lease at a shutdown', async () => {
+    const lost = redisson.getLock(name)
+    await lost.lock()
+    await lost.forceUnlock()
+    const [first] = only('held')
+    expect(first).to.include({ outcome: 'lost', reason: 'forced' })
+    expect(first?.error).to.have.property('name', 'LockLostError')
+    expect(only('failed')).to.have.lengthOf(1)
+    expect(order().slice(-3)).to.deep.equal(['failed', 'held', 'lost'])
+
+    await redisson.getLock(`${name}:2`).acquire({ leaseTime: 50 })
+    await waitUntil('the lease has run out', () => only('held').length === 2)
+    expect(only('held')[1]).to.include({ outcome: 'expired' }).and.not.have.property('reason')
+
+    await redisson.getLock(`${name}:3`).acquire()
+    await redisson.shutdown({ timeout: 0 })
+    expect(only('held')[2]).to.include({ outcome: 'shutdown' })
+    expect(only('held')).to.have.lengthOf(only('holds').length)
+  })
+
+  it('Diagnostics end a hold once that its release finds gone', async () => {
+    const lock = redisson.getLock(name)
+    await lock.lock()
+    await (await openRedis()).del(name)
+    await rejection(lock.unlock())
+    expect(only('held').map(({ outcome }) => outcome)).to.deep.equal(['released'])
+    expect(only('lost')).to.have.lengthOf(1)
+  })
+
+  it('Diagnostics tell of each renewal, and of one that found the hold gone', async () => {
+    await redisson.getLock(name).lock()
+    await waitUntil('two renewals', () => only('renewal').length === 2)
+    const [first] = only('renewal')
+    expect(first).to.include({ name, kind: 'lock', key: name, outcome: 'renewed', error: undefined })
+    expect(first?.owner).to.equal(only('holds')[0]?.owner)
+    expect(first?.duration).to.be.a('number').within(0, 600)
+    await (await openRedis()).del(name)
+    await waitUntil('the loss', () => only('lost').length === 1)
+    expect(only('renewal').at(-1)).to.include({ outcome: 'gone' })
+  })
+
+  it('Diagnostics tell of renewals that failed or are overdue, one by one', async () => {
+    const troubles = [() => Promise.reject(new Error('NOPERM no right to EVALSHA')), () => sleep(400)]
+    const tap: Tap = ({ name: script, pass }) => {
+      const trouble = script === 'lock/renew' ? troubles.shift() : undefined
+      return trouble ? trouble().then(pass) : pass()
+    }
+    redisson = await createRedisson({ lockWatchdogTimeout: 1_200 }, { transport: tapped(tap) })
+    await redisson.getLock(name).lock()
+    const outcomes = () => only('renewal').map(({ outcome }) => outcome)
+    await waitUntil('a renewal succeeds', () => outcomes().includes('renewed'))
+    expect(outcomes().slice(0, 3)).to.deep.equal(['failed', 'overdue', 'renewed'])
+    const [failed, overdue] = only('renewal')
+    expect(failed?.error).to.have.property('name', 'RedisRefusedError')
+    expect(overdue?.error).to.have.property('message').that.contains('did not answer the renewal')
+  })
+
+  it('A subscriber that throws harms no lock: a process that handles uncaught exceptions goes on', async () => {
+    const program = new Program('throwing-subscriber.ts', (await sharedStandalone()).url, name, 'handles')
+    const { results, thrown } = JSON.parse(await program.line())
+    expect(results).to.deep.equal([false, null, true, false, 0, 0])
+    expect(thrown).to.include.members(['bindStore', 'rlock:lost', 'rlock:release', 'rlock:renew'])
+    expect(thrown).to.include.members(['tracing:rlock:acquire:start', 'tracing:rlock:hold:asyncEnd'])
+    expect(await program.exit).to.equal(0)
+  })
+
+  it('A subscriber that throws ends a process that handles no uncaught exceptions, as Node does', async () => {
+    const program = new Program('throwing-subscriber.ts', (await sharedStandalone()).url, name)
+    expect(await program.exit).to.not.equal(0)
+  })
+
+  it('Diagnostics of a hold are published in the async context of its caller, also that of a loss; renewals in none', async () => {
+    await requests.run('request', () => redisson.getLock(name).lock())
+    await waitUntil('a renewal', () => only('renewal').length > 0)
+    await (await openRedis()).del(name)
+    await waitUntil('the loss', () => only('held').length === 1)
+    const of = (as: string) => new Set(contexts.filter(([each]) => each === as).map(([, context]) => context))
+    expect([...of('holds'), ...of('held')]).to.deep.equal(['request', 'request'])
+    expect([...of('renewal')]).to.deep.equal([undefined])
+  })
+})

@@ -83,39 +83,39 @@ export class Redisson implements RedissonClient {
   }
 
   getLock(name: string): RLock {
-    return new Lock(this.client, name, this.keyOf(name))
+    return new Lock(this.client, name, keyOf(this.client, name))
   }
 
   getReadWriteLock(name: string): RReadWriteLock {
-    return new ReadWriteLock(this.client, name, this.keyOf(name))
+    return new ReadWriteLock(this.client, name, keyOf(this.client, name))
   }
 
   getFairLock(name: string): RFairLock {
-    return new FairLock(this.client, name, this.keyOf(name))
+    return new FairLock(this.client, name, keyOf(this.client, name))
   }
 
   getNonReentrantFairLock(name: string): RFairLock {
-    return new NonReentrantFairLock(this.client, name, this.keyOf(name))
+    return new NonReentrantFairLock(this.client, name, keyOf(this.client, name))
   }
 
   getFencedLock(name: string): RFencedLock {
-    return new FencedLock(this.client, name, this.keyOf(name))
+    return new FencedLock(this.client, name, keyOf(this.client, name))
   }
 
   getNonReentrantLock(name: string): RLock {
-    return new NonReentrantLock(this.client, name, this.keyOf(name))
+    return new NonReentrantLock(this.client, name, keyOf(this.client, name))
   }
 
   getSpinLock(name: string, backOff?: BackOffPolicy): RLock {
-    return new SpinLock(this.client, name, this.keyOf(name), backOff)
+    return new SpinLock(this.client, name, keyOf(this.client, name), backOff)
   }
 
   getTokenLock(name: string): TokenLock {
-    return new PlainTokenLock(this.client, name, this.keyOf(name))
+    return new PlainTokenLock(this.client, name, keyOf(this.client, name))
   }
 
   getCountDownLatch(name: string): RCountDownLatch {
-    return new CountDownLatch(this.client, name, this.keyOf(name))
+    return new CountDownLatch(this.client, name, keyOf(this.client, name))
   }
 
   getMultiLock(...locks: Lockable[]): RMultiLock {
@@ -127,33 +127,11 @@ export class Redisson implements RedissonClient {
   }
 
   getSemaphore(name: string): RSemaphore {
-    return new Semaphore(this.client, name, this.keyOf(name))
+    return new Semaphore(this.client, name, keyOf(this.client, name))
   }
 
   getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore {
-    return new PermitExpirableSemaphore(this.client, name, this.keyOf(name))
-  }
-
-  private keyOf(name: string): string {
-    if (typeof name !== 'string')
-      throw new TypeError(`the name of a lock, semaphore or latch must be a string, got ${describe(name)}`)
-    if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')
-    if (!name.isWellFormed())
-      throw new TypeError(
-        `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. ` +
-          'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
-      )
-    if (MISSING.test(name))
-      throw new TypeError(
-        `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
-      )
-    const key = this.client.keyOf(name)
-    if (this.client.isCluster && !sharesSlotWithCompanions(key))
-      throw new TypeError(
-        `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +
-          'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
-      )
-    return key
+    return new PermitExpirableSemaphore(this.client, name, keyOf(this.client, name))
   }
 
   async run<T>(fn: () => T | Promise<T>): Promise<T> {
@@ -162,7 +140,7 @@ export class Redisson implements RedissonClient {
   }
 
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
-    return await runOnce(this.client, new Lock(this.client, name, this.keyOf(name)), fn, options)
+    return await runOnce(this.client, new Lock(this.client, name, keyOf(this.client, name)), fn, options)
   }
 
   getId(): string {
@@ -214,11 +192,6 @@ export class Redisson implements RedissonClient {
     }
   }
 
-  /** @internal For tests: the client beneath. */
-  get internals(): Client {
-    return this.client
-  }
-
   /** @internal A log must not show the credentials inside. */
   [inspect.custom](): string {
     return `Redisson(${this.getId()})`
@@ -241,4 +214,26 @@ function timeoutOf(options: ShutdownOptions, fallback: number): number {
   if (Number.isNaN(timeout) || timeout < 0)
     throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
   return timeout
+}
+
+function keyOf(client: Client, name: string): string {
+  if (typeof name !== 'string')
+    throw new TypeError(`the name of a lock, semaphore or latch must be a string, got ${describe(name)}`)
+  if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')
+  if (!name.isWellFormed())
+    throw new TypeError(
+      `the name ${quote(name)} is not well-formed Unicode: it contains half of a character. ` +
+        'Redis would store another name, which other malformed names share. Cut names by characters, not by length',
+    )
+  if (MISSING.test(name))
+    throw new TypeError(
+      `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
+    )
+  const key = client.keyOf(name)
+  if (client.isCluster && !sharesSlotWithCompanions(key))
+    throw new TypeError(
+      `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +
+        'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',
+    )
+  return key
 }

@@ -10,6 +10,8 @@ import type { Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { leaveToLease, release } from './release'
 
+export const LEAVE_TO_LEASE: unique symbol = Symbol('leaveToLease')
+
 /**
  * A LockHold: the right to release one level, once. It is made with its level, and every caller gets this one object. A kind
  * of lock whose holds have more, a fencing token for instance, extends this class.
@@ -63,7 +65,7 @@ export class AcquiredLockHold implements LockHold {
   }
 
   /** Ends the hold in this client. The server keeps the lock until the lease ends. */
-  leaveToLease(): Promise<void> {
+  [LEAVE_TO_LEASE](): Promise<void> {
     this.unlocked = true
     return leaveToLease(this.hold, this.level)
   }

@@ -27,6 +27,15 @@ import { disposeAfter } from '../util/dispose-after'
 import { placeOf } from '../util/place-of'
 import { quote } from '../util/quote'
 import { timedOut } from '../waiting/wait-errors'
+import {
+  ACQUIRE_BARE,
+  ACQUIRE_FOR,
+  ASSERT_MAY_RELEASE,
+  COUNT_OF,
+  LEVELS_OF,
+  NOT_HELD,
+  RELEASE_BARE,
+} from './lock-internals'
 import { notHeldError } from './not-held'
 
 /** What one caller holds of a lock, as its calls see it. */
@@ -43,6 +52,13 @@ interface HandleOf<H> extends LockHold {
   [ADOPT](thread: LogicalThread): void
 }
 
+const ACQUIRE_BY_TOKEN = Symbol('acquireByToken')
+const ACQUIRE_IN_TIME = Symbol('acquireInTime')
+const CALLER = Symbol('caller')
+const RELEASE_FOR = Symbol('releaseFor')
+const TIMED_OUT = Symbol('timedOut')
+const WARN_OF_UNLOCK = Symbol('warnOfUnlock')
+
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
 export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>> {
   private readonly unscoped = new UnscopedHolds<H>()
@@ -53,19 +69,19 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   ) {}
 
   /** With `byToken` only the handle releases it, otherwise `unlock()` of the caller. Undefined: the wait was over. */
-  protected abstract acquireFor(
+  protected abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
     byToken: boolean,
   ): Promise<Handle | undefined>
   /** Releases the newest level that an `unlock()` of this caller may release. */
-  protected abstract releaseBare(hold: H, caller: Caller<H>): Promise<void>
+  protected abstract [RELEASE_BARE](hold: H, caller: Caller<H>): Promise<void>
   /** How many levels a live hold has. */
-  protected abstract levelsOf(hold: H): Promise<number>
+  protected abstract [LEVELS_OF](hold: H): Promise<number>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
     assertHasLock(this)
-    await this.acquireBare(lockArguments(first, unit))
+    await this[ACQUIRE_BARE](lockArguments(first, unit))
   }
 
   async tryLock(
@@ -74,17 +90,17 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     third?: TimeUnit,
   ): Promise<boolean> {
     assertHasLock(this)
-    return (await this.acquireBare(tryLockArguments(first, second, third))) !== undefined
+    return (await this[ACQUIRE_BARE](tryLockArguments(first, second, third))) !== undefined
   }
 
   acquire(options?: LockOptions): Promise<Handle> {
     assertHasLock(this)
-    return this.acquireByToken(acquireOptions, options) as Promise<Handle>
+    return this[ACQUIRE_BY_TOKEN](acquireOptions, options) as Promise<Handle>
   }
 
   tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
     assertHasLock(this)
-    return this.acquireByToken(tryOptions, options)
+    return this[ACQUIRE_BY_TOKEN](tryOptions, options)
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -93,14 +109,14 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     const given = withLockOptions(options)
     const thread = newChildThread()
     const isExplicit = given.threadId !== undefined
-    const caller = isExplicit ? this.caller(given.threadId) : new ThreadCaller<H>(this.context, thread)
+    const caller = isExplicit ? this[CALLER](given.threadId) : new ThreadCaller<H>(this.context, thread)
     let hold: Handle | undefined
     try {
-      hold = await this.acquireInTime(caller, given, true)
+      hold = await this[ACQUIRE_IN_TIME](caller, given, true)
     } finally {
       if (!hold) thread.end()
     }
-    if (!hold) throw this.timedOut(given.waitTime)
+    if (!hold) throw this[TIMED_OUT](given.waitTime)
     if (isExplicit) hold[ADOPT](thread)
     return await disposeAfter(hold, () => thread.run(() => fn(hold)), LockLostError)
   }
@@ -108,43 +124,43 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   async unlock(options?: UnlockOptions): Promise<void> {
     assertHasLock(this)
     const { threadId: explicit, signal } = unlockOptions(options)
-    this.assertMayRelease()
-    await unlessAborted(this.releaseFor(explicit), signal)
+    this[ASSERT_MAY_RELEASE]()
+    await unlessAborted(this[RELEASE_FOR](explicit), signal)
   }
 
   /** Throws if nothing could be released, because the client is shut down. */
-  protected assertMayRelease(): void {
+  protected [ASSERT_MAY_RELEASE](): void {
     this.context.assertNotClosed()
   }
 
   async isHeldByCurrentThread(): Promise<boolean> {
-    return (await this.countOf(undefined)) > 0
+    return (await this[COUNT_OF](undefined)) > 0
   }
 
   async isHeldByThread(id: number): Promise<boolean> {
     const explicit = threadId(id)
     if (explicit === undefined) throw new TypeError('isHeldByThread expects a threadId')
-    return (await this.countOf(explicit)) > 0
+    return (await this[COUNT_OF](explicit)) > 0
   }
 
   /** How many levels this caller has; those of another thread that is inside its hold count. */
-  protected async countOf(explicit: number | undefined): Promise<number> {
+  protected async [COUNT_OF](explicit: number | undefined): Promise<number> {
     this.context.assertNotClosed()
-    const caller = this.caller(explicit)
+    const caller = this[CALLER](explicit)
     const hold =
       caller === unscopedCaller ? this.unscoped.peek(ambientThread()) : caller.holdOf(this.subject.objectId)
-    return hold?.checkLive() ? await this.levelsOf(hold) : 0
+    return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
   /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
-  protected async acquireBare(options: AcquireArguments): Promise<Handle | undefined> {
-    const caller = this.caller(options.threadId)
-    if (caller !== unscopedCaller) return await this.acquireInTime(caller, options, false)
+  protected async [ACQUIRE_BARE](options: AcquireArguments): Promise<Handle | undefined> {
+    const caller = this[CALLER](options.threadId)
+    if (caller !== unscopedCaller) return await this[ACQUIRE_IN_TIME](caller, options, false)
     const { unscoped } = this
     const { warnings } = this.context
     unscoped.acquiring++
     try {
-      const acquired = await this.acquireInTime(caller, options, false)
+      const acquired = await this[ACQUIRE_IN_TIME](caller, options, false)
       if (acquired) {
         const { hold } = acquired
         hold.thread = ambientThread()
@@ -159,69 +175,69 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   /** A call that gives no waitTime has the one of the client, and rejects after it. */
-  private acquireInTime(
+  private [ACQUIRE_IN_TIME](
     caller: Caller<H>,
     options: AcquireArguments,
     byToken: boolean,
   ): Promise<Handle | undefined> {
     const { waitTime } = this.context
     if (options.waitTime !== undefined || waitTime === undefined)
-      return this.acquireFor(caller, options, byToken)
-    return this.acquireFor(caller, { ...options, waitTime }, byToken).then((handle) => {
-      if (!handle) throw this.timedOut(waitTime)
+      return this[ACQUIRE_FOR](caller, options, byToken)
+    return this[ACQUIRE_FOR](caller, { ...options, waitTime }, byToken).then((handle) => {
+      if (!handle) throw this[TIMED_OUT](waitTime)
       return handle
     })
   }
 
-  protected notHeld(caller: Caller<H>): Error {
+  protected [NOT_HELD](caller: Caller<H>): Error {
     const isAcquiring = caller === unscopedCaller && this.unscoped.acquiring > 0
     return notHeldError(this.context, this.subject, caller.description, isAcquiring)
   }
 
-  private acquireByToken<T>(
+  private [ACQUIRE_BY_TOKEN]<T>(
     read: (options: T | undefined) => AcquireArguments,
     options: T | undefined,
   ): Promise<Handle | undefined> {
     try {
       const known = read(options)
-      return this.acquireInTime(this.caller(known.threadId), known, true)
+      return this[ACQUIRE_IN_TIME](this[CALLER](known.threadId), known, true)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  private caller(explicit: number | undefined): Caller<H> {
+  private [CALLER](explicit: number | undefined): Caller<H> {
     if (explicit !== undefined) return this.context.explicitCallers.caller(explicit)
     const thread = ambientThread()
     return thread?.isAlive ? new ThreadCaller<H>(this.context, thread) : unscopedCaller
   }
 
-  private async releaseFor(explicit: number | undefined): Promise<void> {
+  private async [RELEASE_FOR](explicit: number | undefined): Promise<void> {
     const { objectId, name } = this.subject
     const thread = explicit === undefined ? ambientThread() : undefined
-    const caller = thread ? new ThreadCaller<H>(this.context, thread) : this.caller(explicit)
+    const caller = thread ? new ThreadCaller<H>(this.context, thread) : this[CALLER](explicit)
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
     const place = caller.entryToAcquire(objectId)
     const acquiring = place?.table.get(place.key)?.acquiring?.waitForUnlock()
     if (acquiring) await acquiring
     const hold = caller.holdOf(objectId) ?? caller.expiredHoldOf(objectId)
-    if (hold) return await this.releaseBare(hold, caller)
+    if (hold) return await this[RELEASE_BARE](hold, caller)
     // Code of an ended thread acquires without a scope. It must not release a hold of another caller.
-    if (caller !== unscopedCaller && thread?.isAlive !== false) throw this.notHeld(caller)
+    if (caller !== unscopedCaller && thread?.isAlive !== false) throw this[NOT_HELD](caller)
     const taken = this.unscoped.take(thread)
-    if (taken === undefined) throw this.notHeld(caller)
-    this.warnOfUnlock(taken, thread)
+    if (taken === undefined) throw this[NOT_HELD](caller)
+    this[WARN_OF_UNLOCK](taken, thread)
     if (taken === 'forgotten')
       throw new LockLostError(
         `A hold of the lock ${quote(name)} that this lock object took was lost long ago ` +
           `(client ${this.context.clientId}). Acquire the lock again where needed.`,
         name,
       )
-    await this.releaseBare(taken, unscopedCaller)
+    await this[RELEASE_BARE](taken, unscopedCaller)
   }
 
   /** Warns if this `unlock()` without a scope may end another hold than its caller means. */
-  private warnOfUnlock(taken: H | 'forgotten', thread: LogicalThread | undefined) {
+  private [WARN_OF_UNLOCK](taken: H | 'forgotten', thread: LogicalThread | undefined) {
     const { context, subject, unscoped } = this
     const isLive = taken !== 'forgotten' && taken.checkLive()
     const failedAt = isLive && unscoped.failures.get(taken)
@@ -231,7 +247,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     if (stays) context.warnings.holdStays(quote(subject.name), stays.holder)
   }
 
-  private timedOut(waitTime = 0) {
+  private [TIMED_OUT](waitTime = 0) {
     return timedOut('lock', this.subject.name, waitTime, this.context.clientId)
   }
 }

@@ -10,12 +10,17 @@ import { acquire } from './acquire'
 import { AcquireRequest, type HandleClass } from './acquire-request'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold } from './hold'
+import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, NOT_HELD, RELEASE_BARE } from './lock-internals'
 import type { AnyLockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
 import { bareLevel, release } from './release'
 
 /** What the client reads in place of bytes that are no UTF-8. */
 const NO_TEXT = '\uFFFD'
+
+const FIELD_SEEN = Symbol('fieldSeen')
+const HOLDER_UNREADABLE = Symbol('holderUnreadable')
+const INSPECT = Symbol('inspect')
 
 /** The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of LockHolds. */
 export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
@@ -54,7 +59,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   async forceUnlock(): Promise<boolean> {
     this.context.assertOpen()
     for (;;) {
-      const { holders } = await this.inspect('')
+      const { holders } = await this[INSPECT]('')
       if (holders.length === 0) return false
       const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
         this.scripts.relatedIds.includes(objectId),
@@ -62,10 +67,10 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
       const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
       // Another owner has acquired it since: the next round releases that hold as well.
       if (value.result === 'not-held' && !connectionBroke) {
-        if (holders.some((holder) => holder.includes(NO_TEXT))) throw this.holderUnreadable()
+        if (holders.some((holder) => holder.includes(NO_TEXT))) throw this[HOLDER_UNREADABLE]()
         continue
       }
-      const forced = before.filter(({ ownerField }) => holders.includes(this.fieldSeen(ownerField)))
+      const forced = before.filter(({ ownerField }) => holders.includes(this[FIELD_SEEN](ownerField)))
       // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
       // connection means the same, unless the writer has released the write side and only reads since.
       const all =
@@ -80,19 +85,19 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   async isLocked(): Promise<boolean> {
     this.context.assertNotClosed()
-    return (await this.inspect('')).holders.length > 0
+    return (await this[INSPECT]('')).holders.length > 0
   }
 
   async getHoldCount(): Promise<number> {
-    return await this.countOf(undefined)
+    return await this[COUNT_OF](undefined)
   }
 
   async remainTimeToLive(): Promise<number> {
     this.context.assertNotClosed()
-    return (await this.inspect('')).timeToLive
+    return (await this[INSPECT]('')).timeToLive
   }
 
-  protected acquireFor(
+  protected [ACQUIRE_FOR](
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
@@ -101,29 +106,29 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   /** An owner field as the server answers it. */
-  private fieldSeen(ownerField: string): string {
+  private [FIELD_SEEN](ownerField: string): string {
     return this.scripts.ownerIsSecret ? createHash('sha1').update(ownerField).digest('hex') : ownerField
   }
 
-  protected async releaseBare(hold: Hold, caller: Caller): Promise<void> {
+  protected async [RELEASE_BARE](hold: Hold, caller: Caller): Promise<void> {
     await release(this.scripts, hold, () => {
       const level = bareLevel(hold, caller.thread)
-      if (!level) throw this.notHeld(caller)
+      if (!level) throw this[NOT_HELD](caller)
       return level
     })
   }
 
-  protected async levelsOf(hold: Hold): Promise<number> {
-    const { count } = await this.inspect(hold.ownerField)
+  protected async [LEVELS_OF](hold: Hold): Promise<number> {
+    const { count } = await this[INSPECT](hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count
   }
 
-  private async inspect(owner: string): Promise<LockState> {
+  private async [INSPECT](owner: string): Promise<LockState> {
     return (await this.scripts.inspect(owner).answer).value
   }
 
-  private holderUnreadable() {
+  private [HOLDER_UNREADABLE]() {
     return new WrongTypeError(
       `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ${this.context.clientId}). ` +
         'Use another name. If nothing needs the key, delete it.',

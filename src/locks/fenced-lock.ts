@@ -13,6 +13,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller } from '../engine/hold'
+import { ACQUIRE_BARE, ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
@@ -212,7 +213,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this.acquireBare(lockArguments(first, unit)))!.token
+    return (await this[ACQUIRE_BARE](lockArguments(first, unit)))!.token
   }
 
   async tryLockAndGetToken(
@@ -220,16 +221,16 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<number | undefined> {
-    return (await this.acquireBare(tryLockArguments(first, second, third)))?.token
+    return (await this[ACQUIRE_BARE](tryLockArguments(first, second, third)))?.token
   }
 
-  protected override async acquireFor(
+  protected override async [ACQUIRE_FOR](
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
   ): Promise<FencedHold | undefined> {
     try {
-      return await super.acquireFor(caller, options, byToken)
+      return await super[ACQUIRE_FOR](caller, options, byToken)
     } catch (error) {
       // The script's error says that the counter is used up. The caller's error says what that means.
       const [key = ''] = this.tokenKeys

@@ -13,7 +13,7 @@ import { acquireMembers, type FailedRound } from '../multi/acquire-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates } from '../multi/member-states'
 import type { MembersHold, MultiLockHold } from '../multi/members-hold'
-import { MembersLock } from '../multi/members-lock'
+import { COLLECT, MembersLock } from '../multi/members-lock'
 import { isTransient } from '../multi/try-member'
 import { quote } from '../util/quote'
 
@@ -83,17 +83,15 @@ export interface RMultiLock extends Lockable {
 export class MultiLock extends MembersLock implements RMultiLock {
   constructor(context: Context, locks: readonly unknown[]) {
     const members = membersOf(
-      locks.flatMap((lock): readonly unknown[] => (lock instanceof MultiLock ? lock.locks : [lock])),
+      locks.flatMap((lock): readonly unknown[] =>
+        lock instanceof MultiLock ? lock.group.members.map((member) => member.lock) : [lock],
+      ),
       'multi lock',
     )
     super(context, members, 'MultiLock', members.length)
   }
 
-  private get locks(): readonly Lockable[] {
-    return this.group.members.map(({ lock }) => lock)
-  }
-
-  protected collect(options: AcquireArguments): Promise<MembersHold | undefined> {
+  protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
     const failure = ({ errors, states, isWaitOver }: FailedRound) =>
       errors.find((error) => !isTransient(error)) ??
       errors[0] ??

@@ -5,7 +5,7 @@ import { acquireMembers, type FailedRound } from '../multi/acquire-members'
 import { type Member, type MemberGroup, membersOf } from '../multi/member'
 import { describeStates } from '../multi/member-states'
 import type { MembersHold } from '../multi/members-hold'
-import { MembersLock } from '../multi/members-lock'
+import { COLLECT, MembersLock } from '../multi/members-lock'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
 import type { RMultiLock } from './multi-lock'
@@ -49,7 +49,7 @@ export class RedLock extends MembersLock implements RRedLock {
     warnOfOneServer(context, members, this.group.name)
   }
 
-  protected collect(options: AcquireArguments): Promise<MembersHold | undefined> {
+  protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
     const { leaseTime } = options
     const bound = (leaseTime ?? this.watchdogLease) / 10
     const validFor = leaseTime === undefined ? undefined : validityOf(leaseTime)

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
-import type { AcquiredLockHold } from '../engine/acquired-lock-hold'
+import { type AcquiredLockHold, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
 import { LogicalThread } from '../ownership/logical-thread'
 import type { Lock } from './lock'
 
@@ -86,7 +86,7 @@ class Run implements RunOnceTask {
   async end(): Promise<void> {
     this.timer.cancel()
     const renewed = await this.renewed
-    if (!renewed) return await (this.left > 0 ? this.hold.leaveToLease() : this.hold.unlock())
+    if (!renewed) return await (this.left > 0 ? this.hold[LEAVE_TO_LEASE]() : this.hold.unlock())
     if (this.left > 0) await new Promise<void>((over) => this.context.clock.after(this.left, over))
     try {
       await this.hold.unlock()

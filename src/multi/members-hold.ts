@@ -19,6 +19,16 @@ import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
 import { LONGEST_WAIT_FOR_RELEASES, type Part, settledWithin } from './try-member'
 
+const CHECK_AFTER = Symbol('checkAfter')
+const CHECK_HELD = Symbol('checkHeld')
+const WATCH_MEMBERS = Symbol('watchMembers')
+const MEMBER_GONE = Symbol('memberGone')
+const LOSE = Symbol('lose')
+const STOP = Symbol('stop')
+const RELEASE = Symbol('release')
+const LOSS_ERROR = Symbol('lossError')
+const UNLOCKED_ALREADY = Symbol('unlockedAlready')
+
 /** An acquisition of a multi lock or a RedLock, as an object. */
 export interface MultiLockHold extends LockHold {
   /** The name of the lock in messages. */
@@ -42,6 +52,7 @@ export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
   /** What its caller holds; `lock()` and `tryLock()` set it. */
   hold!: LevelsHold
+  thread: LogicalThread | undefined
   /** It has no lease: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
   isRenewed = false
   onLost: (() => void) | undefined
@@ -57,10 +68,6 @@ export class MembersHold implements MultiLockHold {
     private readonly validity: Validity | undefined,
   ) {}
 
-  get thread(): LogicalThread | undefined {
-    return this.hold.thread
-  }
-
   get lockName(): string {
     return this.group.name
   }
@@ -74,17 +81,17 @@ export class MembersHold implements MultiLockHold {
   }
 
   get isHeld(): boolean {
-    return !this.unlocked && this.checkHeld()
+    return !this.unlocked && this[CHECK_HELD]()
   }
 
   get signal(): AbortSignal {
-    const isHeld = this.checkHeld()
+    const isHeld = this[CHECK_HELD]()
     if (!this.controller) {
       const controller = new AbortController()
       this.controller = controller
       this.abort = inThisContext((reason) => controller.abort(reason))
       if (!isHeld) controller.abort(this.loss)
-      else if (!this.unlocked) this.watchMembers()
+      else if (!this.unlocked) this[WATCH_MEMBERS]()
     }
     return this.controller.signal
   }
@@ -96,11 +103,11 @@ export class MembersHold implements MultiLockHold {
     } catch (error) {
       return Promise.reject(error)
     }
-    if (this.unlocked) return Promise.reject(this.unlockedAlready())
-    const wasHeld = this.checkHeld()
+    if (this.unlocked) return Promise.reject(this[UNLOCKED_ALREADY]())
+    const wasHeld = this[CHECK_HELD]()
     this.unlocked = true
-    this.stop()
-    return unlessAborted(this.release(wasHeld), signal)
+    this[STOP]()
+    return unlessAborted(this[RELEASE](wasHeld), signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -113,8 +120,8 @@ export class MembersHold implements MultiLockHold {
   }
 
   /** Notices a loss after `ms` at the latest, also if no code asks. */
-  checkAfter(ms: number): void {
-    const timer = this.group.context.clock.after(ms, () => this.checkHeld())
+  [CHECK_AFTER](ms: number): void {
+    const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]())
     this.stopWatching.push(() => timer.cancel())
   }
 
@@ -128,47 +135,47 @@ export class MembersHold implements MultiLockHold {
   }
 
   /** Whether enough members are held, as far as the client knows without asking the servers. */
-  private checkHeld(): boolean {
+  private [CHECK_HELD](): boolean {
     if (this.loss) return false
     const { validity, group, parts } = this
     if (this.unlocked) return true
     const isPast = validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.ms
     if (!isPast && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
-    this.lose()
+    this[LOSE]()
     return false
   }
 
-  private watchMembers() {
+  private [WATCH_MEMBERS]() {
     const { group, parts, validity } = this
     for (const { hold } of parts) {
       const { signal } = hold
-      if (signal.aborted) this.memberGone(signal.reason)
-      else this.stopWatching.push(onAbort(signal, () => this.memberGone(signal.reason)))
+      if (signal.aborted) this[MEMBER_GONE](signal.reason)
+      else this.stopWatching.push(onAbort(signal, () => this[MEMBER_GONE](signal.reason)))
     }
-    if (validity) this.checkAfter(validity.ms - group.context.clock.elapsedSince(validity.since))
-    if (this.loss) this.stop()
+    if (validity) this[CHECK_AFTER](validity.ms - group.context.clock.elapsedSince(validity.since))
+    if (this.loss) this[STOP]()
   }
 
-  private memberGone(reason: unknown) {
+  private [MEMBER_GONE](reason: unknown) {
     const left = this.parts.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
     if (left.length >= this.group.needed) return
     if (reason instanceof RedissonShutdownError) this.abort?.(reason)
-    else this.lose()
+    else this[LOSE]()
   }
 
-  private lose() {
+  private [LOSE]() {
     if (this.loss || this.unlocked) return
-    this.loss = this.lossError(
+    this.loss = this[LOSS_ERROR](
       this.parts.map(({ member, hold }) =>
         hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', reasonOf(hold)),
       ),
     )
-    this.stop()
+    this[STOP]()
     this.abort?.(this.loss)
     this.onLost?.()
   }
 
-  private stop() {
+  private [STOP]() {
     for (const stop of this.stopWatching.splice(0)) stop()
   }
 
@@ -176,7 +183,7 @@ export class MembersHold implements MultiLockHold {
    * Releases all members at once, even if some of them fail, and then reports. So few members that the others are a quorum
    * are waited for a second only; their releases go on in the background.
    */
-  private async release(wasHeld: boolean): Promise<void> {
+  private async [RELEASE](wasHeld: boolean): Promise<void> {
     const { parts, group } = this
     const { context, members, needed } = group
     const states = parts.map(({ member }): LockMember => stateOf(member, 'unreachable'))
@@ -197,11 +204,11 @@ export class MembersHold implements MultiLockHold {
     const isFree = () => parts.length - count('released') <= members.length - needed
     await settledWithin(releases, LONGEST_WAIT_FOR_RELEASES, context.clock)
     if (!isLost() && !isFree()) await Promise.all(releases)
-    if (isLost()) throw this.lossError(states)
+    if (isLost()) throw this[LOSS_ERROR](states)
     if (!isFree()) throw errors[0]
   }
 
-  private lossError(members: readonly LockMember[]): LockLostError {
+  private [LOSS_ERROR](members: readonly LockMember[]): LockLostError {
     const { name, context, needed } = this.group
     const error = new LockLostError(
       `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
@@ -213,7 +220,7 @@ export class MembersHold implements MultiLockHold {
     return error
   }
 
-  private unlockedAlready(): IllegalMonitorStateError {
+  private [UNLOCKED_ALREADY](): IllegalMonitorStateError {
     const { name, context } = this.group
     return new IllegalMonitorStateError(
       `This hold on the lock ${quote(name)} was released already (client ${context.clientId}). Release a hold once.`,
@@ -245,13 +252,14 @@ export class LevelsHold implements OwnedHold {
   add(level: MembersHold, leaseTime: number | undefined): void {
     const { levels, place } = this
     level.hold = this
+    level.thread = this.thread
     level.isRenewed = leaseTime === undefined
     levels.splice(0, levels.length, ...levels.filter(isNeeded), level)
     if (leaseTime === undefined || !place) return
     level.onLost = () => {
       if (!levels.some(isNeeded)) place.table.retire(place.key, this)
     }
-    level.checkAfter(leaseTime)
+    level[CHECK_AFTER](leaseTime)
   }
 
   get holder(): string {

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_BARE } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
 import type { Caller } from '../ownership/caller'
 import { ambientThread } from '../ownership/logical-thread'
@@ -9,6 +10,8 @@ import { processState } from '../ownership/process-state'
 import { inGlobalOrder, keyOf, type Member, type MemberGroup } from './member'
 import { cut } from './member-states'
 import { LevelsHold, type MembersHold } from './members-hold'
+
+export const COLLECT: unique symbol = Symbol('collect')
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
 export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
@@ -49,9 +52,9 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   }
 
   /** Resolves with a hold, or with undefined when the wait was over. */
-  protected abstract collect(options: AcquireArguments): Promise<MembersHold | undefined>
+  protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
 
-  protected async acquireFor(
+  protected async [ACQUIRE_FOR](
     caller: Caller<LevelsHold>,
     options: AcquireArguments,
     byToken: boolean,
@@ -62,24 +65,24 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
     const acquiring =
       thread && thread !== ambientThread()
-        ? processState.threads.run(thread, () => this.collect(options))
-        : this.collect(options)
+        ? processState.threads.run(thread, () => this[COLLECT](options))
+        : this[COLLECT](options)
     const hold = await acquiring
     if (hold && !byToken) LevelsHold.of(caller, this.group).add(hold, options.leaseTime)
     return hold
   }
 
   // The watchdogs of other clients renew their members until these are released.
-  protected override assertMayRelease(): void {
+  protected override [ASSERT_MAY_RELEASE](): void {
     const { context, members } = this.group
-    if (members.every(({ identity }) => identity?.client === context)) super.assertMayRelease()
+    if (members.every(({ identity }) => identity?.client === context)) super[ASSERT_MAY_RELEASE]()
   }
 
-  protected releaseBare(own: LevelsHold): Promise<void> {
+  protected [RELEASE_BARE](own: LevelsHold): Promise<void> {
     return own.take().unlock()
   }
 
-  protected async levelsOf(own: LevelsHold): Promise<number> {
+  protected async [LEVELS_OF](own: LevelsHold): Promise<number> {
     return own.levels.length
   }
 }

@@ -12,6 +12,7 @@ import { queueBeside, Shared } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
 import { Synchronizer, untilRecheck } from './synchronizer'
+import { CHANGE, CHANGED, ENTER, MESSAGES, READ } from './synchronizer-internals'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -240,17 +241,17 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
     if (!Number.isSafeInteger(count) || count < 1)
       throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
-    return await this.change(TRY_SET_COUNT, [count], false)
+    return await this[CHANGE](TRY_SET_COUNT, [count], false)
   }
 
   async getCount(): Promise<number> {
-    return await this.read(GET_COUNT)
+    return await this[READ](GET_COUNT)
   }
 
   async countDown(): Promise<void> {
     this.context.assertOpen()
-    const { value } = await this.requests.insist(COUNT_DOWN, this.messages)
-    this.changed(value)
+    const { value } = await this.requests.insist(COUNT_DOWN, this[MESSAGES])
+    this[CHANGED](value)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
@@ -262,7 +263,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
-    const acquired = this.enter(attempt, target)
+    const acquired = this[ENTER](attempt, target)
     if (this.isOrdered)
       this.whenCaughtUp(() => {
         attempt.isCaughtUp = true
@@ -272,6 +273,6 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async delete(): Promise<boolean> {
-    return await this.change(DELETE, [], false)
+    return await this[CHANGE](DELETE, [], false)
   }
 }

@@ -7,6 +7,7 @@ import { randomHex } from '../util/random'
 import { GRANTED } from '../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import { type Synchronizer, untilRecheck } from './synchronizer'
+import { CHANGED, MESSAGES } from './synchronizer-internals'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
@@ -50,9 +51,9 @@ export class PermitScripts {
   /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
   async release(ids: readonly string[], all: boolean): Promise<Reply<ReleaseReply>> {
     const { semaphore } = this
-    const args = [all ? 1 : 0, ...semaphore.messages, ...ids]
+    const args = [all ? 1 : 0, ...semaphore[MESSAGES], ...ids]
     const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
-    semaphore.changed(reply.value.change)
+    semaphore[CHANGED](reply.value.change)
     return reply
   }
 
@@ -86,7 +87,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
 
   send(): ScriptCall<PermitsAnswer> {
     const { permitLease: lease, ids } = this
-    const { context, keys, messages } = this.scripts.semaphore
+    const { context, keys, [MESSAGES]: messages } = this.scripts.semaphore
     const args = [lease ?? 0, ...messages, ids.length, ...ids]
     return context.scripts.run(ACQUIRE, keys, args, true)
   }

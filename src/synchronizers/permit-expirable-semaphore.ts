@@ -27,6 +27,7 @@ import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-pe
 import { AcquiredPermit, PermitLease } from './permit-lease'
 import { Permits, semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
+import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT } from './synchronizer-internals'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
   const [exists, free, inUse] = raw as [number, number, number]
@@ -51,6 +52,12 @@ interface Taken {
   readonly sent: Moment
 }
 
+const IDS = Symbol('ids')
+const OWN_LEASES = Symbol('ownLeases')
+const PERMIT = Symbol('permit')
+const RELEASE_PERMITS = Symbol('releasePermits')
+const TAKE = Symbol('take')
+
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   private readonly scripts: PermitScripts
@@ -66,24 +73,24 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
-    return (await this.permit(acquirePermitOptions(options)))!
+    return (await this[PERMIT](acquirePermitOptions(options)))!
   }
 
   async tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined> {
-    return await this.permit(tryPermitOptions(options))
+    return await this[PERMIT](tryPermitOptions(options))
   }
 
   async withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermit expects a function')
     const wanted = withPermitOptions(options)
-    const permit = await this.permit(wanted)
-    if (!permit) throw this.timedOut(wanted.waitTime)
+    const permit = await this[PERMIT](wanted)
+    if (!permit) throw this[TIMED_OUT](wanted.waitTime)
     return await disposeAfter(permit, () => fn(permit), PermitNotHeldError)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   async acquire(first?: number | LeasedPermitsOptions, unit?: TimeUnit): Promise<any> {
-    return await this.ids(acquireLeasedArguments(first, unit))
+    return await this[IDS](acquireLeasedArguments(first, unit))
   }
 
   async tryAcquire(
@@ -92,12 +99,12 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     third?: TimeUnit,
     // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   ): Promise<any> {
-    return await this.ids(tryAcquireLeasedArguments(first, second, third))
+    return await this[IDS](tryAcquireLeasedArguments(first, second, third))
   }
 
   async release(permits: string | readonly string[]): Promise<void> {
     const ids = Array.isArray(permits) ? permitIds(permits) : [permitId(permits)]
-    const states = await this.releasePermits(ids, false)
+    const states = await this[RELEASE_PERMITS](ids, false)
     const lost = ids.filter((_, index) => states[index] !== 'released')
     if (lost.length > 0)
       throw new PermitNotHeldError(
@@ -112,36 +119,36 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
   async tryRelease(permits: string | readonly string[]): Promise<any> {
     if (!Array.isArray(permits)) {
-      const [state] = await this.releasePermits([permitId(permits)], false)
+      const [state] = await this[RELEASE_PERMITS]([permitId(permits)], false)
       return state === 'released'
     }
-    const states = await this.releasePermits(permitIds(permits), true)
+    const states = await this[RELEASE_PERMITS](permitIds(permits), true)
     return states.every((state) => state === 'released') ? states.length : 0
   }
 
   async availablePermits(): Promise<number> {
-    return (await this.read(COUNT, this.messages)).free
+    return (await this[READ](COUNT, this[MESSAGES])).free
   }
 
   async acquiredPermits(): Promise<number> {
-    return (await this.read(COUNT, this.messages)).inUse
+    return (await this[READ](COUNT, this[MESSAGES])).inUse
   }
 
   async getPermits(): Promise<number> {
-    const { exists, free, inUse } = await this.read(COUNT, this.messages)
+    const { exists, free, inUse } = await this[READ](COUNT, this[MESSAGES])
     return exists ? free + inUse : 0
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    return await this.change(TRY_SET_PERMITS, [count(permits, 'permits', 0)])
+    return await this[CHANGE](TRY_SET_PERMITS, [count(permits, 'permits', 0)])
   }
 
   async setPermits(permits: number): Promise<void> {
-    await this.change(SET_PERMITS, [count(permits, 'permits', 0)])
+    await this[CHANGE](SET_PERMITS, [count(permits, 'permits', 0)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await this.change(ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await this[CHANGE](ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
@@ -149,13 +156,13 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
     this.context.assertOpen()
-    const update = (ms: number) => this.requests.run(UPDATE_LEASE_TIME, [ms, ...this.messages, id], true)
-    const [own] = this.ownLeases([id])
+    const update = (ms: number) => this.requests.run(UPDATE_LEASE_TIME, [ms, ...this[MESSAGES], id], true)
+    const [own] = this[OWN_LEASES]([id])
     return own ? await own.set(lease, update) : (await update(lease ?? 0)).value
   }
 
   /** The leases of those permits that this client holds as objects. */
-  private ownLeases(ids: readonly string[]): PermitLease[] {
+  private [OWN_LEASES](ids: readonly string[]): PermitLease[] {
     const wanted = new Set(ids)
     const own: PermitLease[] = []
     for (const lease of this.context.leases.live.on(this.target.key))
@@ -165,7 +172,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   async getLeaseTime(permit: string): Promise<number> {
     const id = permitId(permit)
-    const value = await this.read(GET_LEASE_TIME, [id])
+    const value = await this[READ](GET_LEASE_TIME, [id])
     if (value === NOT_IN_USE)
       throw new PermitNotHeldError(
         `The permit ${id} of the semaphore ${quote(this.name)} is not in use (client ${this.context.clientId}): it was released ` +
@@ -176,14 +183,14 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     return value
   }
 
-  private async permit(wanted: AcquireArguments): Promise<AcquiredPermit | undefined> {
+  private async [PERMIT](wanted: AcquireArguments): Promise<AcquiredPermit | undefined> {
     const { context, scripts } = this
     const { leaseTime, signal } = wanted
     const lease = leaseTime ?? context.lockWatchdogTimeout
     const started = context.clock.now()
     for (let tries = 1; ; tries++) {
       const waitTime = wanted.waitTime && Math.max(0, wanted.waitTime - context.clock.elapsedSince(started))
-      const taken = await this.take({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
+      const taken = await this[TAKE]({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
       if (!taken) return undefined
       const { ids, sent } = taken
       const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime)
@@ -202,18 +209,18 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     }
   }
 
-  private async ids(wanted: LeasedPermitsWanted): Promise<string | readonly string[] | undefined> {
-    const taken = await this.take(wanted, wanted.leaseTime)
+  private async [IDS](wanted: LeasedPermitsWanted): Promise<string | readonly string[] | undefined> {
+    const taken = await this[TAKE](wanted, wanted.leaseTime)
     return wanted.many ? taken?.ids : taken?.ids[0]
   }
 
-  private async take(wanted: LeasedPermitsWanted, lease: number | undefined): Promise<Taken | undefined> {
+  private async [TAKE](wanted: LeasedPermitsWanted, lease: number | undefined): Promise<Taken | undefined> {
     const { context, scripts } = this
     context.assertOpen()
     wanted.signal?.throwIfAborted()
     const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
     const { ids } = attempt
-    const reply = await this.enter(attempt)
+    const reply = await this[ENTER](attempt)
     if (!reply) return undefined
     const { sent } = reply
     try {
@@ -226,9 +233,9 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     return { ids, sent }
   }
 
-  private async releasePermits(ids: readonly string[], all: boolean) {
+  private async [RELEASE_PERMITS](ids: readonly string[], all: boolean) {
     this.context.assertNotClosed()
-    const own = this.ownLeases(ids)
+    const own = this[OWN_LEASES](ids)
     // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
     if (!all) for (const lease of own) lease.wasReleased()
     const { value, connectionBroke } = await this.scripts.release(ids, all)

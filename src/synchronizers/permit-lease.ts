@@ -188,6 +188,8 @@ export class PermitLease extends Lease {
   }
 }
 
+const IS_RELEASED = Symbol('isReleased')
+
 /** See the interface. */
 export class AcquiredPermit implements Permit {
   private released = false
@@ -211,20 +213,20 @@ export class AcquiredPermit implements Permit {
     return this.lease.checkLive()
   }
 
-  private get isReleased(): boolean {
+  private get [IS_RELEASED](): boolean {
     return this.released || this.lease.state === 'released'
   }
 
   async release(): Promise<void> {
     const { lease } = this
-    if (this.isReleased) throw lease.notHeld('it was released already')
+    if (this[IS_RELEASED]) throw lease.notHeld('it was released already')
     lease.scripts.semaphore.context.assertNotClosed()
     this.released = true
     await lease.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.isReleased) await this.release()
+    if (!this[IS_RELEASED]) await this.release()
   }
 
   // A log must not show the client inside, which has credentials.

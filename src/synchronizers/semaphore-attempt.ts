@@ -4,6 +4,7 @@ import { queueMicrotask } from '../util/timers'
 import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import type { Request } from './request-record'
 import { untilRecheck } from './synchronizer'
+import { CHANGED, MESSAGES } from './synchronizer-internals'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -46,8 +47,8 @@ export class SemaphoreAttempt extends PermitsAttempt {
     if (request === undefined) return
     this.request = undefined
     const release = async () => {
-      const { value } = await requests.send(CANCEL, [needs, ...semaphore.messages], request).answer
-      semaphore.changed(value)
+      const { value } = await requests.send(CANCEL, [needs, ...semaphore[MESSAGES]], request).answer
+      semaphore[CHANGED](value)
     }
     const orphan = { lease: CANCELLED_FOR, release }
     const cancelled = inFlight

@@ -21,6 +21,7 @@ import type { AnyWaiter } from '../waiting/waiter'
 import { Permits, type PermitsAnswer, semaphoreChannel } from './permits-attempt'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer, untilRecheck } from './synchronizer'
+import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
 
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
@@ -156,6 +157,11 @@ class PermitsInTurn extends Permits {
   }
 }
 
+const PASS_PERMITS = Symbol('passPermits')
+const RELEASE_OF_SCOPE = Symbol('releaseOfScope')
+const RELEASE_ON_SERVER = Symbol('releaseOnServer')
+const TAKE = Symbol('take')
+
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
@@ -167,7 +173,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
-    await this.take(acquirePermitsArguments(first))
+    await this[TAKE](acquirePermitsArguments(first))
   }
 
   async tryAcquire(
@@ -175,30 +181,30 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     waitTime?: number,
     unit?: TimeUnit,
   ): Promise<boolean> {
-    return await this.take(tryAcquirePermitsArguments(first, waitTime, unit))
+    return await this[TAKE](tryAcquirePermitsArguments(first, waitTime, unit))
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
     const wanted = withPermitsArguments(options)
     const { permits, waitTime } = wanted
-    if (!(await this.take(wanted))) throw this.timedOut(waitTime)
-    const taken = { [Symbol.asyncDispose]: () => this.releaseOfScope(permits) }
+    if (!(await this[TAKE](wanted))) throw this[TIMED_OUT](waitTime)
+    const taken = { [Symbol.asyncDispose]: () => this[RELEASE_OF_SCOPE](permits) }
     return await this.context.untilReleased(() => disposeAfter(taken, fn))
   }
 
   async release(permits = 1): Promise<void> {
     count(permits, 'permits', 0)
     this.context.assertNotClosed()
-    await (this.passPermits(permits) ?? this.releaseOnServer(permits, false))
+    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, false))
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await this.releaseOnServer(count(permits, 'permits', 0), true)
+    return await this[RELEASE_ON_SERVER](count(permits, 'permits', 0), true)
   }
 
   async availablePermits(): Promise<number> {
-    return await this.read(AVAILABLE_PERMITS)
+    return await this[READ](AVAILABLE_PERMITS)
   }
 
   async drainPermits(): Promise<number> {
@@ -207,46 +213,46 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    return await this.change(TRY_SET_PERMITS, [count(permits, 'permits', 0), timeToLive(ttl, unit)])
+    return await this[CHANGE](TRY_SET_PERMITS, [count(permits, 'permits', 0), timeToLive(ttl, unit)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await this.change(ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await this[CHANGE](ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
   }
 
-  private async take(wanted: PermitsWanted): Promise<boolean> {
+  private async [TAKE](wanted: PermitsWanted): Promise<boolean> {
     const { context } = this
     const { permits, signal } = wanted
     context.assertOpen()
     signal?.throwIfAborted()
     if (permits === 0) return true
     const attempt = new SemaphoreAttempt(this, wanted)
-    if (!(await this.enter(attempt))) return false
+    if (!(await this[ENTER](attempt))) return false
     try {
       // The client may have begun to shut down in the same tick.
       context.assertOpen()
     } catch (error) {
-      await this.releaseOfScope(permits)
+      await this[RELEASE_OF_SCOPE](permits)
       throw error
     }
     return true
   }
 
   /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
-  private async releaseOfScope(permits: number): Promise<void> {
+  private async [RELEASE_OF_SCOPE](permits: number): Promise<void> {
     this.context.assertNotClosed()
-    await (this.passPermits(permits) ?? this.releaseOnServer(permits, true, true))
+    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, true, true))
   }
 
   /** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
-  private passPermits(permits: number): Promise<void> | undefined {
+  private [PASS_PERMITS](permits: number): Promise<void> | undefined {
     const queue = this.context.queues.of(this.target)
     if (!(queue && (queue.admission as PermitsInTurn).pass(queue, permits))) return undefined
     // Callers that only pass permits on to each other must not keep the event loop from all others.
     return new Promise((resolve) => setImmediate(resolve))
   }
 
-  private async releaseOnServer(
+  private async [RELEASE_ON_SERVER](
     permits: number,
     onlyIfExists: boolean,
     alsoRefused = false,
@@ -254,12 +260,12 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     const { context, name, target } = this
     context.assertNotClosed()
     if (permits === 0) return false
-    const args = [permits, onlyIfExists ? 1 : 0, ...this.messages]
+    const args = [permits, onlyIfExists ? 1 : 0, ...this[MESSAGES]]
     context.queues.releasing(target)
     let notified: number | undefined
     try {
       const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
-      if (value.result === 'too-large') throw this.tooLarge()
+      if (value.result === 'too-large') throw this[TOO_MANY]()
       notified = value.notified
       context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
       // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.

@@ -9,6 +9,7 @@ import type { Attempt } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
 import type { GrantedReply } from '../waiting/waiter'
 import { RequestRecord } from './request-record'
+import { CHANGE, CHANGED, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
 
 /** The answer to a change whose message was published. */
 const PUBLISHED = 1
@@ -58,12 +59,12 @@ export abstract class Synchronizer {
   }
 
   /** The channel and the command by which scripts publish. */
-  get messages(): readonly [channel: string, publish: string] {
+  get [MESSAGES](): readonly [channel: string, publish: string] {
     return [this.target.channel, this.context.publishCommand]
   }
 
   /** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
-  changed(answer: number): void {
+  [CHANGED](answer: number): void {
     if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
     const { context, name, target } = this
     const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
@@ -73,40 +74,40 @@ export abstract class Synchronizer {
   }
 
   /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
-  protected async enter<Grant>(
+  protected async [ENTER]<Grant>(
     attempt: Attempt<Grant>,
     target = this.target,
   ): Promise<GrantedReply<Grant> | undefined> {
     const { queues, waitTime } = this.context
     if (attempt.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
     const reply = await queues.acquire(target, Object.assign(attempt, { waitTime }))
-    if (!reply) throw this.timedOut(waitTime)
+    if (!reply) throw this[TIMED_OUT](waitTime)
     return reply
   }
 
-  protected timedOut(waitTime = 0): LockTimeoutError {
+  protected [TIMED_OUT](waitTime = 0): LockTimeoutError {
     return timedOut(this.kind.what, this.name, waitTime, this.context.clientId)
   }
 
-  protected async read<Value>(script: Script<Value>, args: readonly string[] = []): Promise<Value> {
+  protected async [READ]<Value>(script: Script<Value>, args: readonly string[] = []): Promise<Value> {
     this.context.assertNotClosed()
     return (await this.context.scripts.run(script, this.keys, args).answer).value
   }
 
   /** Sends a change, and resolves with whether the server applied it. */
-  protected async change(
+  protected async [CHANGE](
     script: Script<number>,
     args: readonly number[],
     acknowledged = true,
   ): Promise<boolean> {
     this.context.assertOpen()
-    const { value } = await this.requests.run(script, [...args, ...this.messages], acknowledged)
-    if (value === TOO_LARGE) throw this.tooLarge()
-    this.changed(value)
+    const { value } = await this.requests.run(script, [...args, ...this[MESSAGES]], acknowledged)
+    if (value === TOO_LARGE) throw this[TOO_MANY]()
+    this[CHANGED](value)
     return value > 0
   }
 
-  protected tooLarge(): RangeError {
+  protected [TOO_MANY](): RangeError {
     return new RangeError(
       `The semaphore ${quote(this.name)} would have more permits than Java can count, 2147483647 ` +
         `(client ${this.context.clientId}). Nothing was changed.`,

@@ -1,4 +1,5 @@
 import type { Redisson } from '../../src/index'
+import { internalsOf } from './internals'
 import { waitUntil } from './servers/index'
 
 /** Resolves when so many wait here and the first of them sleeps. `objectId`: `semaphore name`, `latch name` … */
@@ -6,7 +7,7 @@ export async function asleep(redisson: Redisson, objectId: string, waiters = 1):
   await waitUntil(
     `${waiters} wait asleep for ${objectId}`,
     () => {
-      const { waiting, isAsleep } = redisson.internals.queues.inspect(objectId)
+      const { waiting, isAsleep } = internalsOf(redisson).queues.inspect(objectId)
       return isAsleep && waiting === waiters
     },
     10_000,

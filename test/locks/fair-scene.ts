@@ -5,6 +5,7 @@ import { FairLock } from '../../src/locks/fair-lock'
 import { lockChannel } from '../../src/locks/hash-lock-scripts'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
+import { internalsOf } from '../kit/internals'
 import { closeProxies } from '../kit/proxies'
 import { type Standalone, waitUntil } from '../kit/servers/index'
 import { startServer } from '../kit/stand-in'
@@ -36,7 +37,7 @@ export class FairScene {
   lockOf(redisson: Redisson, allowance?: number): RLock {
     return allowance === undefined
       ? redisson.getFairLock(this.name)
-      : new FairLock(redisson.internals, this.name, this.name, allowance)
+      : new FairLock(internalsOf(redisson), this.name, this.name, allowance)
   }
 
   /** Callers of these locks, one after the other; each writes down its number when it is inside. */

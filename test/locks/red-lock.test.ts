@@ -5,6 +5,7 @@ import { anyHandleSuite } from '../contract/any-handle'
 import { redLockHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
+import { internalsOf } from '../kit/internals'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
@@ -101,7 +102,7 @@ describe('A RedLock', () => {
     expect(turns).to.equal(15)
     await untilHeldOn([])
     const isIdle = (client: Redisson) => {
-      const { queues, orphans, entries } = client.internals.stats()
+      const { queues, orphans, entries } = internalsOf(client).stats()
       return queues === 0 && orphans === 0 && entries === 0
     }
     await waitUntil('nothing is left in the clients', async () => all.flat().every(isIdle))

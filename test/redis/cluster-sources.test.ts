@@ -4,6 +4,7 @@ import { Cluster, type ClusterOptions } from 'ioredis'
 import { Cluster as Cluster5 } from 'ioredis5'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { connected, type Look, provesLocking, subscribersOn } from '../kit/proves-locking'
 import {
   type ClusterSetup,
@@ -180,7 +181,7 @@ describe('A cluster may be given as', () => {
   })
 
   it('ioredis alone decides when to connect to a node of the cluster again, as a node may have a successor', async () => {
-    const { connections } = (await plain()).internals
+    const { connections } = internalsOf(await plain())
     const { redis } = (connections as unknown as { opened: { commands: { redis: Cluster } } }).opened.commands
     const nodes = redis.nodes('all')
     expect(nodes).to.not.be.empty

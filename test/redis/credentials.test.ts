@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis'
 import type { RedisCredentials, RedissonOptions } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import {
   type Address,
   type ClusterSetup,
@@ -117,7 +118,7 @@ describe('Credentials that a function returns', () => {
     try {
       const credentials = () => ({ username: 'app', password: 'password-0' })
       const redisson = await createRedisson({ redis: address(), credentials })
-      const { opened } = redisson.internals.connections as unknown as {
+      const { opened } = internalsOf(redisson).connections as unknown as {
         opened: { commands: { redis: Redis } }
       }
       // A real server answers NOAUTH from now on.
@@ -206,7 +207,7 @@ describe('Credentials that a function returns, behind sentinels and in a cluster
       await lockAll()
       for (const node of setup.nodes)
         await withClient(node, (admin) => admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>other'))
-      const { opened } = redisson.internals.connections as unknown as {
+      const { opened } = internalsOf(redisson).connections as unknown as {
         opened: { commands: { redis: Cluster } }
       }
       for (const node of opened.commands.redis.nodes('master')) await node.call('RESET')

@@ -4,6 +4,7 @@ import { Cluster, Command, Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { rawCommandsWork, sendRawScript } from '../../src/redis/fast-path/raw-command'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
 import {
   type ClusterSetup,
@@ -16,7 +17,7 @@ import {
 
 const UNKNOWN = '0'.repeat(40)
 
-const usesFastPath = (redisson: Redisson) => redisson.internals.connections.usesFastPath
+const usesFastPath = (redisson: Redisson) => internalsOf(redisson).connections.usesFastPath
 
 describe('Raw commands', () => {
   let server: Standalone

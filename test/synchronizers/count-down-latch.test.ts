@@ -6,6 +6,7 @@ import { TimeUnit } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
+import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { leftIn } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
@@ -347,7 +348,7 @@ describe('A latch', () => {
         expect(await redis.get(name)).to.equal('2')
       }
       await proxy.accept()
-      await waitUntil('the background has finished', () => redisson.internals.orphans.size === 0)
+      await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
       expect(await redis.get(name)).to.equal('1')
     })
 
@@ -374,7 +375,7 @@ describe('A latch', () => {
       expect(await counting).to.have.property('code', 'REDIS_UNAVAILABLE')
       await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
       await proxy.accept()
-      await waitUntil('the background has finished', () => redisson.internals.orphans.size === 0)
+      await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
       expect(await redis.get(name)).to.equal('1')
     })
 
@@ -400,7 +401,7 @@ describe('A latch', () => {
     await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
     proxy.cut()
     expect(await counting).to.have.property('code', 'REDIS_UNAVAILABLE')
-    await waitUntil('the background has finished', () => redisson.internals.orphans.size === 0)
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
     expect(await redis.get(name)).to.equal('1')
   })
 

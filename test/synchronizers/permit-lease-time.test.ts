@@ -5,6 +5,7 @@ import { PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/in
 import { timeoutsKey } from '../../src/synchronizers/expirable-permit-scripts'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
+import { internalsOf } from '../kit/internals'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -123,7 +124,7 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     const permit = await semaphore.acquirePermit({ leaseTime: 700 })
     expect(await semaphore.updateLeaseTime(permit.id, 60_000)).to.equal(true)
     // As after a reconnect to another primary.
-    redisson.internals.leases.countFromReplicas()
+    internalsOf(redisson).leases.countFromReplicas()
     await sleep(900)
     expect(permit.isHeld).to.equal(true)
     await permit.release()
@@ -146,7 +147,7 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     redisson.on('error', () => {})
     const acquiring = semaphore.acquire({ permits: 1, signal: abort.signal })
     expect((await rejection(acquiring)).message).to.equal('enough')
-    await waitUntil('it gave up', () => redisson.internals.orphans.size === 0, 10_000)
+    await waitUntil('it gave up', () => internalsOf(redisson).orphans.size === 0, 10_000)
     expect(refused).to.be.within(2, 200)
   })
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
@@ -58,7 +59,7 @@ describe('The request record of objects without owners', () => {
       await acquiring
       for (let each = 0; each < 20; each++) await redisson.getSemaphore(name!).withPermits(() => {})
     }
-    await waitUntil('the aborted ones are cancelled', () => redisson.internals.orphans.size === 0)
+    await waitUntil('the aborted ones are cancelled', () => internalsOf(redisson).orphans.size === 0)
     expect(await kept(name!)).to.be.at.most(4)
     expect(await redisson.getSemaphore(name!).availablePermits()).to.equal(1)
   })

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { RedisRefusedError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
@@ -128,7 +129,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     expect(await redis.get(name)).to.equal('0')
     await redis.call('ACL', 'SETUSER', 'app', '+@all')
     await waitUntil('the permits are back', async () => (await redis.get(name)) !== '0', 10_000)
-    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    await waitUntil('nothing is under way', () => internalsOf(redisson).orphans.size === 0, 10_000)
     expect(await redis.get(name)).to.equal('2')
   })
 
@@ -164,7 +165,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
       expect(await rejection(change())).to.have.property('code', 'REDIS_UNAVAILABLE')
       await redis.call('ACL', 'SETUSER', 'app', '+@all')
     }
-    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    await waitUntil('nothing is under way', () => internalsOf(redisson).orphans.size === 0, 10_000)
     expect(await redis.get(name)).to.equal('6')
     expect(await redis.get(latchName)).to.equal('3')
   })
@@ -176,7 +177,7 @@ describe('Fair locks, token locks, semaphores and latches of a user with few rig
     await redis.set(name, 3)
     for (let round = 0; round < 3; round++)
       expect(await rejection(semaphore.acquire())).to.be.instanceOf(RedisRefusedError)
-    await waitUntil('nothing is under way', () => redisson.internals.orphans.size === 0, 10_000)
+    await waitUntil('nothing is under way', () => internalsOf(redisson).orphans.size === 0, 10_000)
     expect(await redis.get(name)).to.equal('3')
     await redis.call('ACL', 'SETUSER', 'app', '+decrby')
     expect(await rejection(semaphore.withPermits(() => {}))).to.be.instanceOf(RedisRefusedError)

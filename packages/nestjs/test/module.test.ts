@@ -7,6 +7,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { Redisson } from 'rlock'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../../../test/kit/clients'
+import { internalsOf } from '../../../test/kit/internals'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { getRedissonToken, InjectRedisson, RedissonModule, WithLock } from '../src/index'
 
@@ -137,7 +138,7 @@ describe('RedissonModule', () => {
       })
         .setLogger({ log() {}, warn: note('warn'), error: note('error') })
         .compile()
-      const { events } = module.get(Redisson).internals
+      const { events } = internalsOf(module.get(Redisson))
       events.emit('error', new Error('an outage'))
       events.emit('renewalFailed', { lockName: 'orders', error: new Error('no answer') } as never)
       events.emit('lockLost', { error: new Error('a loss') } as never)

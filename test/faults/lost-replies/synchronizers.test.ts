@@ -5,6 +5,7 @@ import type { Redisson } from '../../../src/index'
 import { luaSources } from '../../../src/scripts/lua.generated'
 import { script } from '../../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { internalsOf } from '../../kit/internals'
 import { closeProxies, openProxy } from '../../kit/proxies'
 import { type Standalone, startStandalone, type TcpProxy, waitUntil, without } from '../../kit/servers/index'
 import { type Answering, LossyLink } from './lossy-link'
@@ -118,7 +119,7 @@ describe('The reply of a script of a semaphore or latch is lost (S2, P3, L3)', (
       if (command === 'semaphore/acquire') void withheld.then(() => abort.abort())
       await acquiring
       const copy = await withheld
-      await waitUntil('it is taken back', () => unfenced.internals.orphans.size === 0)
+      await waitUntil('it is taken back', () => internalsOf(unfenced).orphans.size === 0)
       expect(await redis.get(name)).to.equal('5')
       expect(await copy.arrive()).to.equal('executed')
       expect(await redis.get(name)).to.equal('5')

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Permit, Redisson } from '../../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../kit/clients'
+import { internalsOf } from '../../kit/internals'
 import { leftIn } from '../../kit/left-in'
 import { closeProxies, openProxy } from '../../kit/proxies'
 import { Random } from '../../kit/random'
@@ -71,7 +72,7 @@ describe('Semaphores and latches whose connections break again and again', () =>
   const settled = () =>
     waitUntil(
       'nothing is under way',
-      () => clients.every((client) => client.internals.orphans.size === 0),
+      () => clients.every((client) => internalsOf(client).orphans.size === 0),
       20_000,
     )
 

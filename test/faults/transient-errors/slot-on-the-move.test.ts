@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import type { LockHold, Redisson, RLock } from '../../../src/index'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
+import { internalsOf } from '../../kit/internals'
 import { readTimeoutKey } from '../../kit/read-write/state'
 import { type ClusterSetup, startCluster, waitUntil, withClient } from '../../kit/servers/index'
 import { tapped } from '../../kit/tapped-transport'
@@ -212,7 +213,7 @@ describe('A slot that migrates (D6)', () => {
     expect(error.message).to.equal('given up')
     await sleep(300)
     await settle()
-    await waitUntil('it is taken back', () => giving.internals.orphans.size === 0, 10_000)
+    await waitUntil('it is taken back', () => internalsOf(giving).orphans.size === 0, 10_000)
     expect(await (await lookAtOwner())(name)).to.deep.equal(['5'])
   })
 

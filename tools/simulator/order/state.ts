@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Event } from '../../../packages/testing/src/simulation/timeline'
+import { internalsOf } from '../../../test/kit/internals'
 import type { HistoryEvent } from '../judge/history'
 import type { Stage } from '../stage'
 
@@ -19,7 +20,9 @@ export function stateOf(stage: Stage, possible: readonly Event[], faults: string
       return server.engine.keyspace.describe()
     }),
     ...clients.map(({ isAlive, redissons, java }) =>
-      isAlive ? JSON.stringify(java?.stats() ?? redissons.map(({ internals }) => internals.stats())) : 'dead',
+      isAlive
+        ? JSON.stringify(java?.stats() ?? redissons.map((redisson) => internalsOf(redisson).stats()))
+        : 'dead',
     ),
     ...clients.flatMap(({ isAlive, links }) =>
       isAlive ? links.flatMap(({ commands, messages }) => [commands.describe(), messages.describe()]) : [],

@@ -3,6 +3,7 @@ import type { ClientInternals } from '../../../../src/client/client'
 import { FairScripts } from '../../../../src/locks/fair-scripts'
 import { RedLock } from '../../../../src/locks/red-lock'
 import { MembersHold } from '../../../../src/multi/members-hold'
+import { COLLECT } from '../../../../src/multi/members-lock'
 import type { ObjectKind } from '../plan/objects'
 import { rewriting } from './rewriting'
 
@@ -83,10 +84,10 @@ function countReached(): void {
     group: { readonly needed: number }
   }
   const prototype = RedLock.prototype as unknown as {
-    collect(this: Insides, options: object): Promise<unknown>
+    [COLLECT](this: Insides, options: object): Promise<unknown>
   }
-  const { collect } = prototype
-  prototype.collect = async function (options) {
+  const collect = prototype[COLLECT]
+  prototype[COLLECT] = async function (options) {
     try {
       return await collect.call(this, options)
     } catch (error) {

@@ -82,7 +82,8 @@ export class PermitLease extends Lease {
     // The answer may be that of an earlier copy, so the lease counts from the first one.
     const began = context.clock.now()
     const before = this.leaseTime
-    this.leaseTime = leaseTime
+    // The watchdog takes it over when the server has the new lease: the one before may end earlier than the first renewal.
+    this.leaseTime = leaseTime ?? before
     this.book.mayLast(lease)
     const takeBack = this.book.mayShorten(began, lease)
     context.leases.update(this)
@@ -94,6 +95,7 @@ export class PermitLease extends Lease {
         this.lose('gone')
         return false
       }
+      this.leaseTime = leaseTime
       this.endsWithItsLease = leaseTime !== undefined
       this.book.set(began, lease)
       if (acknowledged) this.book.replicatedUpTo(began)

@@ -66,6 +66,22 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     expect(await semaphore.getLeaseTime(permit.id)).to.be.within(1, 1_000)
   })
 
+  it('A permit whose lease ends while updateLeaseTime(-1) is under way is told in time (V49)', async () => {
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'permit-expirable-semaphore/update-lease-time') await sleep(800)
+      return await sent.pass()
+    })
+    const { semaphore } = await newSemaphore({ transport })
+    const permit = await semaphore.acquirePermit({ leaseTime: 300 })
+    // A read of `signal` or `isHeld` compares the clock. A listener needs the timer.
+    let isTold = false
+    permit.signal.addEventListener('abort', () => (isTold = true))
+    const updated = semaphore.updateLeaseTime(permit.id, -1)
+    await sleep(400)
+    expect(isTold).to.equal(true)
+    expect(await updated).to.equal(false)
+  })
+
   for (const [error, code] of [
     ["NOPERM this user has no permissions to run the 'zadd' command", 'REDIS_REFUSED'],
     ["OOM command not allowed when used memory > 'maxmemory'", 'REDIS_UNAVAILABLE'],

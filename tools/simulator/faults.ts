@@ -62,9 +62,12 @@ function whenInFlight(
   else stage.world.in(0.7, undefined, () => whenInFlight(stage, client, { commands }, then, tries - 1))
 }
 
+/** A message that was refused is missed. The first waiter of a semaphore, which no lease wakes, tries again so late. */
+const RECHECK = 30_000
 const longestLease = ({ settings }: Stage) => Math.max(settings.watchdogTimeout, ...settings.leases)
 
 const LENGTHS = [10, 100, 500, 2_000, 8_000]
+const LOADING = 'LOADING Redis is loading the dataset in memory'
 
 function forAWhile(
   kind: string,
@@ -73,7 +76,8 @@ function forAWhile(
 ): Inject {
   return (stage, random) => {
     const ms = random.pick(LENGTHS)
-    stage.recorder.fault(kind, excuses, { lasts: ms, recovery: FIND_SILENCE + longestLease(stage) })
+    const recovery = (kind === 'no PUBLISH' ? RECHECK : FIND_SILENCE) + longestLease(stage)
+    stage.recorder.fault(kind, excuses, { lasts: ms, recovery })
     const end = begin(stage, random, ms)
     stage.world.in(ms, undefined, end)
   }
@@ -84,8 +88,6 @@ function refused(kind: string, error: string, refusal: { command?: string; write
     random.pick(stage.servers).refuse({ error, ...refusal }),
   )
 }
-
-const LOADING = 'LOADING Redis is loading the dataset in memory'
 
 /** A fault, and how often it is drawn in comparison with the others. */
 interface Fault {
@@ -226,7 +228,8 @@ function stepWallClock(stage: Stage, random: Chooser) {
   const client: LiveClient = random.pick(living(stage).filter(({ java }) => !java))
   if (!client) return
   const step = random.pick([-5_000, 5_000, 3_600_000, -3_600_000])
-  stage.recorder.fault('wall clock', step > 0 ? ['loss', 'errors'] : [], {
+  // A lease that is over by the clock before its answer arrives is given back, and its caller asks again, behind the others.
+  stage.recorder.fault('wall clock', step > 0 ? ['loss', 'errors', 'order'] : [], {
     recovery: 1_000,
     clients: [client.name],
   })

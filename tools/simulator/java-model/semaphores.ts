@@ -76,6 +76,8 @@ export class JavaSemaphore {
 
 /** A semaphore whose permits have leases, by the clock of the client. Nothing renews them. */
 export class LeasedSemaphore {
+  /** When its last try was sent: the lease of what that was granted counts from then, by the clock of the client. */
+  lastTry = 0
   private readonly keys: readonly string[]
   private readonly channel: string
 
@@ -105,7 +107,8 @@ export class LeasedSemaphore {
     const { port, entries } = this.context
     const id = this.newId()
     const take = async () => {
-      const expiry = lease === undefined ? NEVER : port.now() + lease
+      this.lastTry = port.now()
+      const expiry = lease === undefined ? NEVER : this.lastTry + lease
       return (await this.run(TAKE_LEASED, port.now(), expiry, id)) as string | null
     }
     const end = wait === undefined ? undefined : port.now() + wait

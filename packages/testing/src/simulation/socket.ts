@@ -92,7 +92,8 @@ export class Socket {
 
   /** Something for the client: an answer, or a message of a channel. */
   deliver(take: () => void, said?: unknown): void {
-    if (this.loses || this.isSilent) return
+    // A server that has ended answers nothing, also not a WAIT that was pending.
+    if (this.loses || this.isSilent || !this.isOpenAtServer) return
     this.arrivesDown = Math.max(this.arrivesDown, this.process.world.time + this.delay())
     this.answers.push({ arrives: this.arrivesDown, take, said })
     if (!this.isWaking) this.wakeClient(this.arrivesDown)

@@ -1,4 +1,4 @@
-import type { KeyChanged, SimulatedObject } from '../history'
+import type { KeyChanged, SimulatedObject, Time } from '../history'
 import type { Reading } from '../reading'
 import type { Violation } from '../violation'
 
@@ -17,12 +17,13 @@ export function judgeLatches(reading: Reading): Violation[] {
 }
 
 function unexplained(reading: Reading, { name }: SimulatedObject): Violation[] {
-  const downs = requests(reading, name, 'count-down')
-  const sets = requests(reading, name, 'set')
   const broken = reading.faults.all.find(
     ({ excuses, names, rewinds }) =>
       rewinds || (excuses.includes('data') && (!names || names.includes(name))),
   )
+  const brokenAt = broken?.at ?? Number.POSITIVE_INFINITY
+  const downs = requests(reading, name, 'count-down', brokenAt)
+  const sets = requests(reading, name, 'set', brokenAt)
   let before = 0
   for (const { event, index } of reading.keys.get(name) ?? []) {
     if (broken && event.at >= broken.at) break
@@ -40,10 +41,17 @@ function violation(name: string, { at, value = 0 }: KeyChanged, index: number, b
   return { rule: 'latch', at, name, what, events: [index] }
 }
 
-function requests({ calls }: Reading, name: string, operation: 'count-down' | 'set'): Request[] {
+function requests(
+  { calls }: Reading,
+  name: string,
+  operation: 'count-down' | 'set',
+  brokenAt: Time,
+): Request[] {
   const found: Request[] = []
   for (const { called, begin, end, failed, returned } of calls.values()) {
-    if (called.object.name !== name || called.operation !== operation || returned?.ok === false) continue
+    if (called.object.name !== name || called.operation !== operation) continue
+    // A server that lost the record of a request answers a second copy as if it were the first: false may be the second answer.
+    if (returned?.ok === false && returned.at < brokenAt) continue
     const isOver = end !== undefined && !failed?.mayBeApplied
     const last = isOver ? end : Number.POSITIVE_INFINITY
     found.push({ units: called.units ?? 1, begin, end: last, isUsed: false })

@@ -21,12 +21,20 @@ export function undisturbed(
   const forced = [...reading.calls.values()].filter(
     ({ called }) => called.operation === 'force-release' && called.object.name === name,
   )
-  if (faults.length === 0 && forced.length === 0) return operations
   const kind = reading.history.objects.find((object) => object.name === name)?.kind
+  const undone = reading.faults.all.filter(({ rewinds }) => rewinds)
   if (kind && COUNTERS.includes(kind)) {
-    const first = Math.min(...faults.map(({ at }) => at))
-    return until(reading, operations, first)
+    const isLatch = kind === 'latch'
+    const first = firstOf(isLatch ? [...faults, ...undone] : faults)
+    // Only acquisitions wait for a replica. A failover may undo all that a latch was told, and releases of permits, which makes
+    // fewer of them: an answer that counts them may differ then.
+    const counted = firstOf(undone)
+    const known = operations.filter(
+      ({ action, end }) => action.kind !== 'look' || reading.timeOf(end) < counted,
+    )
+    return until(reading, known, first)
   }
+  if (faults.length === 0 && forced.length === 0) return operations
   const touched = new Set<number>()
   for (const hold of reading.holds) {
     if (!hold.keys.includes(name)) continue
@@ -53,6 +61,8 @@ function lossesOf({ history }: Reading): SequentialOperation[] {
       : [],
   )
 }
+
+const firstOf = (faults: readonly FaultInjected[]) => Math.min(...faults.map(({ at }) => at))
 
 const overlaps = (fault: FaultInjected, from: number, to: number) => fault.at <= to && endOf(fault) >= from
 

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { closeAll, openRedis } from '../kit/clients'
+import { noPrometheus, Prometheus } from '../kit/prometheus'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { Example, endExamples } from './example'
+
+const FOLDER = join(__dirname, '../../docs/operations/prometheus')
+const ALERTS = readFileSync(join(FOLDER, 'alerts.yml'), 'utf8')
+const NAMES = [
+  'rlock_wait_seconds',
+  'rlock_hold_seconds',
+  'rlock_holds',
+  'rlock_waiters',
+  'rlock_losses_total',
+] as const
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string
+    readonly targets: readonly { readonly expr: string }[]
+  }[]
+  readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] }
+}
+const DASHBOARD: Dashboard = JSON.parse(readFileSync(join(FOLDER, 'dashboard.json'), 'utf8'))
+const QUERIES = DASHBOARD.panels.flatMap(({ title, targets }) =>
+  targets.map(({ expr }) => [title, expr] as const),
+)
+
+/** The example prometheus-app.ts with its 'prometheus.ts' in a real Prometheus, with traffic: calls that wait, calls that are too late, a lost lock. */
+describe('Locks in Prometheus', function () {
+  this.timeout(90_000)
+
+  let server: Standalone
+  let prometheus: Prometheus
+  let metrics: string
+  const seconds = () => Date.now() / 1000
+  let began: number
+
+  before(async function () {
+    const reason = noPrometheus()
+    if (reason) {
+      console.warn(`      Skipped: ${reason}`)
+      return this.skip()
+    }
+    server = await startStandalone()
+    const app = new Example('prometheus-app.ts', { REDIS_URL: server.url })
+    const address = await app.ready()
+    prometheus = await Prometheus.start([new URL(address).host])
+    await waitUntil('the first scrape is there', async () => (await prometheus.query('up == 1')).length === 1)
+    began = seconds()
+    await traffic(address)
+    metrics = await (await fetch(`${address}/metrics`)).text()
+    await waitUntil('the last call is scraped', async () => {
+      const [series] = await prometheus.query('sum(rlock_hold_seconds_count)')
+      return series?.values[0]?.[1] === holdsIn(metrics)
+    })
+  })
+  after(async () => {
+    await prometheus?.stop()
+    await endExamples()
+    await closeAll()
+    await server?.stop()
+  })
+
+  async function traffic(address: string): Promise<void> {
+    const pay = async (id: number) =>
+      (await fetch(`${address}/orders/${id}/pay`, { method: 'POST', headers: { connection: 'close' } }))
+        .status
+    const redis = await openRedis(server.url)
+    const lost = pay(7)
+    await waitUntil('the lock is held', async () => (await redis.exists('order:7')) === 1)
+    await redis.del('order:7')
+    expect(await Promise.all([pay(42), pay(42), pay(42)])).to.have.members([200, 409, 409])
+    expect(await lost).to.equal(500)
+    // A rate needs two samples of a series, and the first has the timeouts above.
+    expect(await Promise.all([pay(42), pay(42)])).to.have.members([200, 409])
+    expect(await Promise.all([1, 2, 3].map(pay))).to.deep.equal([200, 200, 200])
+  }
+
+  it('The names are those of the page, and no label has the name of a lock', () => {
+    const found = [...metrics.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name)
+    expect(found).to.have.members([...NAMES])
+    expect(metrics).to.not.match(/order:/)
+    expect(metrics).to.match(
+      /^rlock_wait_seconds_count\{(?=.*kind="lock")(?=.*outcome="acquired")(?=.*group="order").*\} 6$/m,
+    )
+    expect(metrics).to.match(/^rlock_wait_seconds_count\{.*outcome="timeout".*\} 3$/m)
+    expect(metrics).to.match(/^rlock_losses_total\{reason="gone"\} 1$/m)
+    expect(metrics).to.match(/^rlock_losses_total\{reason="lease"\} 0$/m)
+    for (const gauge of ['rlock_holds', 'rlock_waiters'])
+      expect(metrics).to.match(new RegExp(`^${gauge}\\{kind="lock",group="order"\\} 0$`, 'm'))
+  })
+
+  it('A scrape in the middle saw a holder and a waiter', async () => {
+    for (const gauge of ['rlock_holds', 'rlock_waiters']) {
+      const [most] = await prometheus.query(`max(max_over_time(${gauge}[1m]))`)
+      expect(most?.values[0]?.[1], gauge).to.be.greaterThan(0)
+    }
+  })
+
+  for (const [title, query] of QUERIES)
+    it(`The dashboard's "${title}" has data: ${query}`, async () => {
+      const asked = query
+        .replaceAll('$group', '.*')
+        .replaceAll('$__rate_interval', '2s')
+        .replaceAll('$__range', '1m')
+      const series = await prometheus.queryRange(asked, { start: began, end: seconds(), step: 0.2 })
+      const values = series.flatMap((each) => each.values.map(([, value]) => value))
+      expect(values.filter((value) => value > 0 && Number.isFinite(value))).to.not.deep.equal([])
+    })
+
+  it('The list of groups that the dashboard offers has data', async () => {
+    const { query } = DASHBOARD.templating.list.find(({ name }) => name === 'group')!
+    const [, metric, label] = /^label_values\((\w+), (\w+)\)$/.exec(query)!
+    const series = await prometheus.query(`group by (${label}) (${metric})`)
+    expect(series.map(({ metric }) => metric[label!])).to.deep.equal(['order'])
+  })
+
+  it('The alert of a lost lock fires on the lock that was lost', async () => {
+    const [, lost] = /alert: RlockLockLost\n(?: +#.*\n)? +expr: >-\n([\s\S]*?)\n +labels/.exec(ALERTS)!
+    const series = await prometheus.query(lost!)
+    expect(series.map(({ metric }) => metric)).to.deep.equal([{ reason: 'gone' }])
+  })
+
+  it('The rules of the alerts pass their tests in promtool', async () => {
+    const { stdout } = await promisify(execFile)('promtool', ['test', 'rules', 'alerts.test.yml'], {
+      cwd: FOLDER,
+    })
+    expect(stdout).to.contain('SUCCESS')
+  })
+
+  it('Each alert has a test, and names a section of the runbook', () => {
+    const tests = readFileSync(join(FOLDER, 'alerts.test.yml'), 'utf8')
+    for (const [, alert] of ALERTS.matchAll(/- alert: (\w+)/g))
+      expect(tests).to.match(new RegExp(`alertname: ${alert}\\n +exp_alerts:\\n`))
+    const runbook = readFileSync(join(FOLDER, '../runbook.md'), 'utf8').replaceAll('`', '')
+    for (const [, section] of ALERTS.matchAll(/runbook: (.+)/g))
+      expect(runbook).to.contain(`\n## ${section}\n`)
+  })
+})
+
+function holdsIn(metrics: string): number {
+  const counts = [...metrics.matchAll(/^rlock_hold_seconds_count\{.*\} (\d+)$/gm)]
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+}

@@ -55,7 +55,7 @@ async function run(
   stage: Stage,
   { keys, processes, evidence }: Seen,
 ): Promise<boolean> {
-  const { seconds, callers, readWrite } = options
+  const { seconds, callers, readWrite, metrics } = options
   const mode = readWrite ? readWriteMode : plainMode
   console.log(`Server: ${stage.server}`)
 
@@ -69,7 +69,9 @@ async function run(
   )
 
   const routines = mode.node(callers, withJava)
-  const started = await Promise.all(NODE_PROCESSES.map((who) => stage.startNode({ who, keys, routines })))
+  const started = await Promise.all(
+    NODE_PROCESSES.map((who) => stage.startNode({ who, keys, routines, metrics })),
+  )
   started.forEach(({ clientId }, i) => {
     processes.set(clientId, NODE_PROCESSES[i]!)
   })
@@ -88,6 +90,11 @@ async function run(
     view.finish()
   }
   for (const { worker } of started) if (worker.stderr) console.error(worker.stderr)
+
+  for (const [i, { worker }] of started.entries()) {
+    const scrape = await worker.scrape()
+    if (scrape) console.log(`\nA scrape of ${NODE_PROCESSES[i]} would see:\n\n${scrape.trimEnd()}`)
+  }
 
   const state: FinalState = { ...(await stage.finalState(keys)), withJava }
   const faults = mode.faultsOf(evidence, state)

@@ -2,7 +2,8 @@ import { inMemoryRedis, serverOf } from '../packages/testing/src/in-memory-redis
 import { Redisson } from '../src'
 import { contend } from './contend'
 import type { Commands } from './critical-section'
-import type { OnCommand, Stage } from './stage'
+import { startToMeasure } from './measuring'
+import type { OnCommand, Stage, Worker } from './stage'
 
 /** The server of @rlock/testing, and clients in this process: for a machine that has only Node. */
 export function inMemoryStage(onCommand: OnCommand): Stage {
@@ -31,8 +32,11 @@ export function inMemoryStage(onCommand: OnCommand): Stage {
     async startNode(setup) {
       const redisson = await Redisson.create({ redis: memory })
       clients.push(redisson)
+      // All clients are in one process, which has one scrape.
+      const scrape = setup.metrics && clients.length === 1 ? startToMeasure() : undefined
       const run = (durationMs: number) => contend(redisson, commands, setup, durationMs)
-      return { worker: { run, stderr: '' }, clientId: redisson.getId() }
+      const worker: Worker = { run, stderr: '', scrape: async () => scrape?.() }
+      return { worker, clientId: redisson.getId() }
     },
     now,
     async caughtUp() {},

@@ -36,7 +36,15 @@ export interface WorkerSetup {
   readonly who: string
   readonly keys: RecordKeys
   readonly routines: readonly Routine[]
+  /** Whether it measures its locks for Prometheus. */
+  readonly metrics: boolean
 }
 
 export type ToWorker = { readonly runForMs: number }
-export type FromWorker = { readonly ready: string } | { readonly done: true }
+export type FromWorker = { readonly ready: string } | Done
+
+export interface Done {
+  readonly done: true
+  /** What a scrape would see, where that was asked for. */
+  readonly scrape: string | undefined
+}

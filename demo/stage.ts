@@ -23,11 +23,13 @@ export interface Stage {
   close(): Promise<void>
 }
 
-interface Worker {
+export interface Worker {
   /** Resolves when its last section is over. */
   run(durationMs: number): Promise<void>
   /** What it had to say besides. */
   readonly stderr: string
+  /** What a scrape of its process would see after its last section, where that was asked for. */
+  scrape(): Promise<string | undefined>
 }
 
 export type OnCommand = (command: ServerCommand) => void

@@ -9,6 +9,7 @@ export class WorkerProcess {
   readonly #who: string
   readonly #exited: Promise<string>
   #stderr = ''
+  #scrape: string | undefined
 
   private constructor(url: string, setup: WorkerSetup) {
     this.#who = setup.who
@@ -41,8 +42,14 @@ export class WorkerProcess {
   async run(durationMs: number): Promise<void> {
     const done = this.#message()
     this.#child.send({ runForMs: durationMs } satisfies ToWorker)
-    await done
+    const message = await done
+    if ('done' in message) this.#scrape = message.scrape
     await this.#exited
+  }
+
+  /** What a scrape would have seen of it at its end, where that was asked for. */
+  async scrape(): Promise<string | undefined> {
+    return this.#scrape
   }
 
   /** What it had to say besides: warnings, as a rule nothing. */

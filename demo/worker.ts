@@ -2,10 +2,12 @@
 import Redis from 'ioredis'
 import { Redisson } from '../src'
 import { contend } from './contend'
+import { startToMeasure } from './measuring'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages'
 
 async function main(): Promise<void> {
   const [url, setup] = JSON.parse(process.argv[2]!) as [string, WorkerSetup]
+  const scrape = setup.metrics ? startToMeasure() : undefined
   const redisson = await Redisson.create({ redis: url })
   const redis = new Redis(url)
   tell({ ready: redisson.getId() })
@@ -14,7 +16,7 @@ async function main(): Promise<void> {
 
   await redisson.shutdown()
   await redis.quit()
-  tell({ done: true })
+  tell({ done: true, scrape: await scrape?.() })
   process.disconnect()
 }
 

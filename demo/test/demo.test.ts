@@ -54,6 +54,22 @@ describe('The demo', () => {
     expect(code).to.equal(1)
   })
 
+  for (const [where, scrapes] of [
+    ['--no-java', ['node-1', 'node-2', 'node-3']],
+    ['--in-memory', ['node-1']],
+  ] as const)
+    it(`The demo with --metrics ${where} prints what a scrape of each process would see`, async () => {
+      const { code, stdout } = await runDemo([where, '--metrics', '--seconds', '1'])
+      expect([...stdout.matchAll(/^A scrape of (.+) would see:$/gm)].map(([, who]) => who)).to.deep.equal(
+        scrapes,
+      )
+      const holds = stdout.match(/^rlock_hold_seconds_count\{kind="lock",group="rlock-demo"\} [1-9]\d*$/gm)
+      expect(holds).to.have.length(scrapes.length)
+      for (const name of ['rlock_wait_seconds', 'rlock_holds', 'rlock_waiters', 'rlock_losses_total'])
+        expect(stdout).to.contain(`\n# TYPE ${name} `)
+      expect(code).to.equal(0)
+    })
+
   it('The demo says how it is used when asked for what it does not know', async () => {
     for (const args of [
       ['--bogus'],

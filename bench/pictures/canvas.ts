@@ -74,6 +74,21 @@ export class Canvas {
     )
   }
 
+  /** A line through points. */
+  curve(points: readonly (readonly [x: number, y: number])[], colour: Colour): this {
+    const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ')
+    return this.add(
+      `<polyline points="${path}" fill="none" stroke="${this.colour(colour)}" stroke-width="1.8" stroke-linejoin="round"/>`,
+    )
+  }
+
+  /** A filled area without words. */
+  band(x: number, y: number, width: number, height: number, colour: Colour): this {
+    return this.add(
+      `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${this.colour(colour)}" fill-opacity="0.13"/>`,
+    )
+  }
+
   arrow(x1: number, y1: number, x2: number, y2: number, style: LineStyle = {}): this {
     const length = Math.hypot(x2 - x1, y2 - y1)
     const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length]

@@ -62,14 +62,19 @@ async function pairs({ before, scenarios, rounds, seconds }: PairOptions): Promi
       cluster: () => own.cluster(),
       several: (count) => members.several(count),
     }
-    const found = scenarios.map((): Round[] => [])
-    for (let round = 0; round < rounds; round++)
-      for (const [index, scenario] of scenarios.entries()) {
-        line.show(`round ${round + 1} of ${rounds}: ${scenario.name}`)
-        found[index]!.push(await measureRound(scenario, places, workers, seconds * 1_000, round % 2 === 1))
+    const rows: string[][] = []
+    for (const scenario of scenarios) {
+      const found: Round[] = []
+      for (let round = 0; round < rounds; round++) {
+        line.show(`${scenario.name}: round ${round + 1} of ${rounds}`)
+        found.push(await measureRound(scenario, places, workers, seconds * 1_000, round % 2 === 1))
       }
-    line.clear()
-    console.log(tableOf(scenarios, found))
+      line.clear()
+      // At once, so that a run that is cut short has told what it measured.
+      rows.push(rowOf(scenario.name, found))
+      console.error(rows.at(-1)!.join('  '))
+    }
+    console.log(table([HEAD, ...rows]))
   } finally {
     line.clear()
     await own.close()
@@ -94,12 +99,15 @@ async function measureRound(
   return { before, after, ...(scenario.besideNoOp && { noOp: await measure(workers.after, LIMIT) }) }
 }
 
-function tableOf(scenarios: readonly PairScenario[], found: readonly (readonly Round[])[]): string {
-  return table([
-    ['scenario', 'sections', 'client CPU', 'commands', 'sections a second', 'of no-ops', 'CPU of no-ops'],
-    ...scenarios.map(({ name }, index) => rowOf(name, found[index]!)),
-  ])
-}
+const HEAD = [
+  'scenario',
+  'sections',
+  'client CPU',
+  'commands',
+  'sections a second',
+  'of no-ops',
+  'CPU of no-ops',
+]
 
 function rowOf(name: string, rounds: readonly Round[]): string[] {
   const spread = (value: (round: Round) => number | undefined, digits = 2) => {

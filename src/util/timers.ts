@@ -7,17 +7,22 @@ import { processState } from '../ownership/process-state'
 const { now: realNow } = Date
 
 /** A simulation refuses real time and real timers: a seed could not repeat such a run. */
-function real<F extends (...args: never[]) => unknown>(name: string, fn: F): F {
-  const guarded = (...args: never[]) => {
-    processState.simulated?.refuse(name)
-    return fn(...args)
-  }
-  return guarded as F
+function refuseInSimulation(name: string): void {
+  if (processState.simulated) processState.simulated.refuse(name)
 }
 
+const { setTimeout: realSetTimeout } = timers
 export const { clearTimeout } = timers
-export const setTimeout = real('setTimeout', timers.setTimeout as typeof timers.setTimeout)
-export const dateNow = real('Date.now', realNow)
+
+export function setTimeout(callback: () => void, delay: number): NodeJS.Timeout {
+  refuseInSimulation('setTimeout')
+  return realSetTimeout(callback, delay)
+}
+
+export function dateNow(): number {
+  refuseInSimulation('Date.now')
+  return realNow()
+}
 
 /**
  * Jest with `enableGlobally` makes these two fake before the import, and they are in no module of Node. Fake functions have
@@ -40,7 +45,8 @@ export function setImmediate(callback: () => void): void {
 
 let now: (() => number) | undefined
 /** Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only then. */
-export const performanceNow = real('performance.now', () => {
+export function performanceNow(): number {
+  refuseInSimulation('performance.now')
   now ??= performance.now.bind(performance)
   return now()
-})
+}

@@ -3,30 +3,10 @@ import { type Cluster, Command, type Redis } from 'ioredis'
 import { withoutPromise } from '../ioredis-internals'
 import { coalesceWrites } from './write-coalescing'
 
-function bulk(word: string): string {
-  return `$${Buffer.byteLength(word)}\r\n${word}\r\n`
-}
-
-/** How many words each of the two generations has at most. */
-const REMEMBERED = 500
-/** Longer words are not remembered, so that they take no memory. */
-const LONGEST_REMEMBERED = 200
-let young = new Map<string, string>()
-let old = new Map<string, string>()
-
-/** Remembers the words of the last calls. Most of them come again soon: names of locks, leases, channels. */
-function encodeWord(word: string | number): string {
-  const text = typeof word === 'string' ? word : String(word)
-  if (text.length > LONGEST_REMEMBERED) return bulk(text)
-  let bytes = young.get(text)
-  if (bytes !== undefined) return bytes
-  bytes = old.get(text) ?? bulk(text)
-  if (young.size >= REMEMBERED) {
-    old = young
-    young = new Map()
-  }
-  young.set(text, bytes)
-  return bytes
+/** A word in RESP. A cache of words would cost more than this, most of all in a young process. */
+function bulk(word: string | number): string {
+  const text = String(word)
+  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 }
 
 const NAMES = { eval: bulk('eval'), evalsha: bulk('evalsha') }
@@ -38,9 +18,9 @@ function encode(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): string {
-  let bytes = `*${3 + keys.length + args.length}\r\n${NAMES[how]}${encodeWord(script)}${encodeWord(keys.length)}`
-  for (const key of keys) bytes += encodeWord(key)
-  for (const arg of args) bytes += encodeWord(arg)
+  let bytes = `*${3 + keys.length + args.length}\r\n${NAMES[how]}${bulk(script)}${bulk(keys.length)}`
+  for (const key of keys) bytes += bulk(key)
+  for (const arg of args) bytes += bulk(arg)
   return bytes
 }
 

@@ -6,7 +6,7 @@ import { sharedStandalone } from '../kit/servers/index'
 import { InstalledPackage, manifest, nestPackages, runTool } from './installed-package'
 import { compileNestConsumer } from './nest-consumer'
 
-const PACKAGES = ['nestjs', 'redisson-config', 'testing']
+const PACKAGES = ['nestjs', 'opentelemetry', 'redisson-config', 'testing']
 /** A program, which nothing imports. */
 const CLI = 'cli'
 /** The packages beside rlock. Run by package.test.ts: two files at once would build `dist` over each other. */
@@ -17,7 +17,9 @@ export function packagesSuite() {
     let installed: InstalledPackage
 
     before(async () => {
-      installed = await InstalledPackage.install([...PACKAGES, CLI], nestPackages())
+      const api = '@opentelemetry/api'
+      const beside = [...nestPackages(), `${api}@${manifest(`node_modules/${api}`).version}`]
+      installed = await InstalledPackage.install([...PACKAGES, CLI], beside)
     })
     after(() => installed?.remove())
 
@@ -93,6 +95,34 @@ export function packagesSuite() {
       await compileNestConsumer(installed)
     })
 
+    it('@rlock/opentelemetry observes the clients of rlock, imports only the API of OpenTelemetry, and is the same for import and require', async () => {
+      const { url } = await sharedStandalone()
+      const observing = `
+        import { createRequire } from 'node:module'
+        import * as esm from '@rlock/opentelemetry'
+        import { Redisson } from 'rlock'
+        const require = createRequire(import.meta.url)
+        const cjs = require('@rlock/opentelemetry')
+        const { ProxyTracerProvider } = require('@opentelemetry/api')
+        const names = []
+        const proxy = new ProxyTracerProvider()
+        const tracer = { startSpan: (name) => { names.push(name); return proxy.getTracer('none').startSpan(name) } }
+        const instrumentation = esm.instrument({ tracerProvider: { getTracer: () => tracer } })
+        const redisson = await Redisson.create({ redis: ${JSON.stringify(url)} })
+        await redisson.getLock(${JSON.stringify(uniqueName())}).withLock(() => {})
+        instrumentation.disable()
+        await redisson.shutdown()
+        console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.instrument === cjs.instrument, names }))`
+      expect(await installed.run('opentelemetry.mjs', observing)).to.deep.equal({
+        exported: ['instrument'],
+        same: true,
+        names: ['lock.acquire', 'lock.hold'],
+      })
+      const code = installed.text('@rlock/opentelemetry/dist/index.js')
+      const required = [...code.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, from]) => from)
+      expect([...new Set(required)].sort()).to.deep.equal(['@opentelemetry/api', 'node:diagnostics_channel'])
+    })
+
     it('@rlock/testing has the errors of rlock, loads Lua with the first client, and is the same for import and require', async () => {
       const script = `
         import { createRequire } from 'node:module'
@@ -164,7 +194,10 @@ export function packagesSuite() {
       const source = `
         import { Redisson, type RedissonOptions } from 'rlock'
         import { type FromRedissonConfig, fromRedissonConfig } from '@rlock/redisson-config'
+        import { type Instrumentation, type InstrumentOptions, instrument } from '@rlock/opentelemetry'
         import { type InMemoryRedis, inMemoryRedis } from '@rlock/testing'
+        const observing: InstrumentOptions = { group: (name, kind) => (kind === 'lock' ? name : undefined) }
+        export const observed: Instrumentation = instrument(observing)
         const carried: FromRedissonConfig = fromRedissonConfig('threads: 16')
         export const lost: string[] = carried.notCarriedOver.map(({ name }) => name)
         export const inMemory: InMemoryRedis = inMemoryRedis({ now: () => 0 })

@@ -1,0 +1,1 @@
+export { type Instrumentation, type InstrumentOptions, instrument } from './instrument'

@@ -21,10 +21,11 @@ export class KeyWatch {
   ) {
     const names = [...new Set(objects.flatMap(namesOf))]
     for (const server of servers)
-      server.onExecuted = (sent) => {
+      server.onExecuted = (sent, answer) => {
         for (const name of names)
           if (sent === undefined || (this.mayDiffer(server, name) && concerns(sent, name)))
             this.look(server, name)
+        if (sent && isRefused(sent, answer)) this.findRefused(server, sent)
       }
     this.isSingle = servers.length === 1
   }
@@ -36,6 +37,12 @@ export class KeyWatch {
     if (server.hasWritten) return true
     const id = `${server.name} ${name}`
     return !this.last.has(id) || this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
+  }
+
+  private findRefused(server: SimulatedServer, { words }: Sent) {
+    const [, name = ''] = words
+    for (const owner of stateOf(server, name).owners)
+      if (words.includes(owner)) this.recorder.note({ type: 'own-refused', at: this.world.time, name, owner })
   }
 
   private look(server: SimulatedServer, name: string) {
@@ -90,6 +97,14 @@ export class KeyWatch {
 function concerns({ words }: Sent, name: string): boolean {
   return words.some((word) => word === name || word.includes(`{${name}}`))
 }
+
+/** Whether a lock answered for how long it is taken. */
+function isRefused({ words: [script] }: Sent, answer: unknown): boolean {
+  if (script === 'fair-lock/acquire') return Array.isArray(answer)
+  return typeof answer === 'number' && script !== undefined && LOCK_ACQUIRED.test(script)
+}
+
+const LOCK_ACQUIRED = /-?lock\/acquire$/
 
 function namesOf(object: SimulatedObject): readonly string[] {
   return object.members ? object.members.flatMap(namesOf) : [object.name]

@@ -198,6 +198,13 @@ export interface KeyChanged extends At {
   readonly ttlSaid?: Time
 }
 
+/** A fact of the server: it refused a lock to the owner that has it. An earlier copy of the same request was granted. */
+export interface OwnRefused extends At {
+  readonly type: 'own-refused'
+  readonly name: string
+  readonly owner: string
+}
+
 /** What is left when all clients have ended and all leases are over. The judge says which of it is a leak. */
 export interface Ended extends At {
   readonly type: 'end'
@@ -220,6 +227,7 @@ export type HistoryEvent =
   | ClientChanged
   | FaultInjected
   | KeyChanged
+  | OwnRefused
   | Ended
 
 /** One run: `at` never decreases; events of one instant stand in the order in which they happened. */

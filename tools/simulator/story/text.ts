@@ -102,6 +102,8 @@ function sentence(event: HistoryEvent, { calls }: Reading): string | undefined {
       const why = event.expired ? ' (expired)' : ''
       return `server: ${event.name} is${value === '' ? free : `${value}${event.owners.length > 0 ? free : ''}`}${queue}${why}`
     }
+    case 'own-refused':
+      return `server: ${event.name} is refused to ${event.owner}, which has it`
     case 'end':
       return 'all clients have ended'
   }

@@ -42,7 +42,7 @@ export class SimulatedServer implements Acceptor {
   /** Whether the last command, or a command of its script, may have changed a key. */
   hasWritten = false
   /** Calls back after each command, and after all that may change what keys there are. */
-  onExecuted: ((sent: Sent | undefined) => void) | undefined
+  onExecuted: ((sent: Sent | undefined, answer?: unknown) => void) | undefined
   /** The last time that a client was told the truth of a replica: undefined without replicas. */
   replica: Replica | undefined
 
@@ -115,8 +115,9 @@ export class SimulatedServer implements Acceptor {
   private execute(socket: Socket, sent: Sent) {
     if (!socket.isOpenAtServer) return
     const { world } = this
+    let value: unknown
     try {
-      const value = this.answer(sent)
+      value = this.answer(sent)
       world.trace.note(
         this.name,
         world.time,
@@ -130,7 +131,7 @@ export class SimulatedServer implements Acceptor {
       const failure = Object.assign(new Error(error.message), { name: 'ReplyError' })
       socket.deliver(() => sent.failed(failure), error.message)
     }
-    this.onExecuted?.(sent)
+    this.onExecuted?.(sent, value)
   }
 
   private answer(sent: Sent): unknown {

@@ -23,7 +23,17 @@ export function judgeOwners(reading: Reading): Violation[] {
         ...cameBack(reading, name, facts, fields),
         ...unowned(reading, name, facts, fields),
       )
-  return violations
+  return [...violations, ...refused(reading)]
+}
+
+/** A second copy of a request is answered as the first one: otherwise its caller waits for itself. */
+function refused({ history }: Reading): Violation[] {
+  return history.events.flatMap((event, index): Violation[] => {
+    if (event.type !== 'own-refused') return []
+    const { at, name, owner } = event
+    const what = `${name} was refused to ${owner}, which has it: it waits for its own first copy`
+    return [{ rule: 'owners', at, name, what, events: [index] }]
+  })
 }
 
 /** Each name that locks have, and whether readers share it. */

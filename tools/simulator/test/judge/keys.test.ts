@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import type { ObjectKind } from '../../judge/history'
+import type { History, ObjectKind } from '../../judge/history'
+import { judge } from '../../judge/judge'
 import { Written } from './written-history'
 
 const written = (kind: ObjectKind = 'lock') => new Written({ kind, name: 'x' })
@@ -51,6 +52,16 @@ describe('The rules about what the server has', () => {
     }
     expect(waits(100)).to.deep.equal([])
     expect(waits(2_500)).to.deep.equal(['owners'])
+  })
+
+  it('A lock is not refused to the owner that has it, also while faults excuse a delay (K1)', async () => {
+    const history = (type: string) =>
+      ({
+        ...written().fault({ excuses: ['delay'], until: 9_000 }).history,
+        events: [{ type, at: 1, name: 'x', owner: 'a:1', owners: ['a:1'] }],
+      }) as unknown as History
+    expect(judge(history('key'))).to.deep.equal([])
+    expect(judge(history('own-refused')).map(({ rule }) => rule)).to.deep.equal(['owners'])
   })
 
   it('A fair lock is taken in the order of arrival, also without a queue on the server (guarantee 3)', () => {

@@ -122,7 +122,7 @@ describe('A client that answers inspectors', function () {
     await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
-  it('A client that answers inspectors ignores what is no request (V49)', async () => {
+  it('A client that answers inspectors ignores what is no request (V51)', async () => {
     const client = await create()
     await waitUntil('it is subscribed', async () => (await listening(listener)) === 1)
     const nonsense = [

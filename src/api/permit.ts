@@ -16,6 +16,7 @@ export interface Permit {
    * @throws {@link PermitNotHeldError} when it was lost or released before.
    * @throws {@link RedisUnavailableError} when the server could not be reached. Then the client retries the release in the
    * background until the lease has surely ended.
+   * @throws {@link RedisRefusedError} when the server refused it. The client retries that for a minute.
    */
   release(): Promise<void>
   /** `release()`, unless it has been called already. */

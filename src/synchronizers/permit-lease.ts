@@ -163,7 +163,8 @@ export class PermitLease extends Lease {
       if (state !== 'released' && !(state === 'absent' && connectionBroke))
         throw this.notHeld('the server no longer knows it')
     } catch (error) {
-      if (error instanceof RedisUnavailableError) this.releaseOrphan(began)
+      if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
+        this.releaseOrphan(began)
       throw error
     }
   }

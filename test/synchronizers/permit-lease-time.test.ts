@@ -246,4 +246,20 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
       expect(await update).to.not.equal(true)
       expect(await redis.zcard(timeoutsKey(name))).to.equal(0)
     })
+
+  it('A permit whose release the server refuses is free again soon after, and not when its long lease ends (V52)', async () => {
+    let isRefused = true
+    const transport = tapped(async (sent) => {
+      if (!isRefused || sent.name !== 'permit-expirable-semaphore/release') return await sent.pass()
+      throw Object.assign(new Error('NOPERM this user has no permissions'), { name: 'ReplyError' })
+    })
+    const { redisson, name, semaphore } = await newSemaphore({ transport })
+    redisson.on('error', () => {})
+    const permit = await semaphore.acquirePermit()
+    await semaphore.updateLeaseTime(permit.id, 3_600_000)
+    expect(await rejection(permit.release())).to.have.property('code', 'REDIS_REFUSED')
+    isRefused = false
+    const redis = await openRedis()
+    await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
+  })
 })

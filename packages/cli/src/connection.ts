@@ -5,6 +5,7 @@ import {
   choosePublish,
   connectionOptions,
   connectOrFail,
+  loggingIn,
   named,
   OutageReporter,
   openChecked,
@@ -33,7 +34,7 @@ export class Connection {
 
   /** Rejects with RedisUnavailableError or RedisRefusedError; no message contains a credential. */
   static async open(options: RedissonOptions): Promise<Connection> {
-    const target = named(resolveTarget(options.redis), 'rlock-cli')
+    const target = named(loggingIn(resolveTarget(options.redis), options.credentials), 'rlock-cli')
     const outages = new OutageReporter(systemClock, { error() {} })
     const commands = new CommandConnection(target, systemClock, outages, () => {}, false)
     try {
@@ -55,6 +56,11 @@ export class Connection {
 
   get kind(): RedisTarget['kind'] {
     return this.target.kind
+  }
+
+  /** The user of the ACL. */
+  get user(): string {
+    return this.target.options.username ?? 'default'
   }
 
   get redis(): Redis | Cluster {

@@ -1,7 +1,7 @@
 import { prefixed, readTimeoutParts, suffixed } from 'rlock/internal'
 import { value } from './answers'
 import type { Connection } from './connection'
-import { slices } from './find'
+import { escapeGlob, slices } from './find'
 import type { Row } from './model'
 
 export interface KeyDetails {
@@ -73,7 +73,7 @@ function pairs(flat: unknown): Record<string, string> {
 
 /** The records of requests of clients: they are found by a scan of their primary, in slices. */
 async function requestKeys(connection: Connection, name: string): Promise<string[]> {
-  const escaped = prefixed('rlock_requests', name).replace(/[*?[\]\\]/g, '\\$&')
+  const escaped = escapeGlob(prefixed('rlock_requests', name))
   const keys: string[] = []
   for await (const found of slices(connection, connection.primaryOf(name), undefined, `${escaped}:*`)) {
     keys.push(...found)

@@ -170,6 +170,9 @@ export function annotated(row: Row, processes: readonly ProcessAnswer[], hosts: 
   return { ...row, holders, waiting: { ...row.waiting, callers } }
 }
 
+/** The text as a pattern that matches nothing else. */
+export const escapeGlob = (text: string) => text.replace(/[*?[\]\\]/g, '\\$&')
+
 /** The pattern of MATCH as a function, for names that do not come from SCAN. */
 export function glob(pattern: string): (name: string) => boolean {
   const source = pattern.replace(

@@ -6,24 +6,27 @@ import { Screen, safe } from '../terminal'
 import { help, withConnection } from './session'
 
 const USAGE = `
-usage: rlock doctor [--fix] [--json]
+usage: rlock doctor [--names PATTERN] [--fix] [--json]
 
 Says what would go wrong with locks on this server, and what to do. Run it with the user of the services: it says which
 rights that user lacks. Ends with 1 if it found something.
 
-  --fix   corrects what can be corrected without harm: places and deadlines of waiters that are gone, timeouts of holds
-          that are gone, the expiry of a fencing counter. It changes no setting of the server and frees no lock.`
+  --names PATTERN  the names that the services use, such as 'order:*', for the check of rights; may be given several
+                   times. Without it, they come from the rules of the user and from the locks that are there
+  --fix            corrects what can be corrected without harm: places and deadlines of waiters that are gone, timeouts
+                   of holds that are gone, the expiry of a fencing counter. It changes no setting of the server and
+                   frees no lock`
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { ...CONNECTION_OPTIONS, fix: { type: 'boolean' } },
+    options: { ...CONNECTION_OPTIONS, fix: { type: 'boolean' }, names: { type: 'string', multiple: true } },
   })
   if (values.help) return help(USAGE)
   if (positionals.length > 0) throw new UsageError('doctor takes no name')
   return await withConnection(values, async (connection) => {
-    const findings = await examine(connection)
+    const findings = await examine(connection, values.names)
     const screen = new Screen()
     for (const { mend, ...finding } of findings) {
       const isFixed = values.fix === true && mend !== undefined

@@ -29,6 +29,8 @@ export interface Patient {
   readonly nodes: readonly Node[]
   readonly rows: readonly Row[]
   readonly processes: readonly ProcessAnswer[]
+  /** The names that the services use, as the user says: patterns of the ACL. */
+  readonly names: readonly string[]
   /** A value of CONFIG GET; undefined without the right. */
   config(node: Node, name: string): Promise<string | undefined>
 }

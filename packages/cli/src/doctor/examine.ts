@@ -17,8 +17,8 @@ const CHECKS: readonly Check[] = [
 ]
 
 /** Runs every check. */
-export async function examine(connection: Connection): Promise<Finding[]> {
-  const patient = await patientOf(connection)
+export async function examine(connection: Connection, names: readonly string[] = []): Promise<Finding[]> {
+  const patient = await patientOf(connection, names)
   const findings: Finding[] = []
   for (const check of CHECKS)
     try {
@@ -30,7 +30,7 @@ export async function examine(connection: Connection): Promise<Finding[]> {
   return findings.sort((a, b) => (a.level === b.level ? 0 : a.level === 'error' ? -1 : 1))
 }
 
-async function patientOf(connection: Connection): Promise<Patient> {
+async function patientOf(connection: Connection, names: readonly string[]): Promise<Patient> {
   // Numbers too: one of them may be a semaphore that shares its name with a lock.
   const { rows, processes } = await findObjects(connection, { all: true })
   const nodes: Node[] = []
@@ -48,6 +48,7 @@ async function patientOf(connection: Connection): Promise<Patient> {
     nodes,
     rows,
     processes,
+    names,
     async config({ redis }, name) {
       const missing = 'some settings of the server: the right to CONFIG GET is missing'
       const answer = await connection.tell(redis, missing, 'config', 'get', name)

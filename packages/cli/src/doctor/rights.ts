@@ -1,67 +1,119 @@
-import { luaSources } from 'rlock/internal'
-import type { Check } from './check'
+import { escapeGlob } from '../find'
+import type { Row } from '../model'
+import { safe } from '../terminal'
+import type { Check, Finding, Patient } from './check'
+import { type Names, type Need, needsBeside, needsOf } from './needs'
+import { type Ask, permissionsAt, type Refusal } from './permissions'
 
-/** What each object calls beside its scripts. */
-const BESIDE = ['evalsha', 'eval', 'subscribe'] as const
-const NAME_OF_FOLDER = (folder: string) => folder.replaceAll('-', ' ')
-/** Enough arguments for each command that the scripts call: DRYRUN checks their number, too. */
-const ARGUMENTS: Record<string, readonly string[]> = {
-  evalsha: ['no-such-script', '0'],
-  eval: ['return 1', '0'],
-  subscribe: ['rlock'],
-  time: [],
-  publish: ['rlock', '0'],
-  spublish: ['rlock', '0'],
-}
+const PAGE = 'docs/operations/security.md'
+const PROBE = 'rlock-doctor'
+const MOST_NAMES = 8
+const READS = /^(exists|get|hget|hgetall|hlen|llen|pttl|type|zcard)$/
 
-/** Which commands of Redis the scripts of each object call, by the folder of the object under lua/. */
-function commandsOfScripts(): Map<string, string[]> {
-  const commands = new Map<string, string[]>()
-  for (const [name, source] of Object.entries<string>(luaSources)) {
-    const folder = name.split('/')[0]!
-    const called = [...source.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command]) => command!)
-    commands.set(folder, [...(commands.get(folder) ?? []), ...called])
-  }
-  return commands
+/** One right that is missing, and the needs that it is missing for. */
+interface Lack {
+  readonly what: string
+  readonly grant: string
+  readonly needs: Need[]
 }
 
 /** The rights that the user of this connection does not have, by object. Run it with the user of the services. */
-export const rights: Check = async ({ connection, nodes }) => {
-  const [node] = nodes
-  const missing =
-    'which rights are missing: the right to ACL WHOAMI and ACL DRYRUN is missing, or the server is older than 7.0'
-  const user = await connection.tell(node!.redis, missing, 'acl', 'whoami')
-  if (user === undefined) return []
-  const lacking = new Map<string, string[]>()
-  const refused = new Map<string, boolean>()
-  const mayNot = async (command: string) => {
-    const known = refused.get(command)
-    if (known !== undefined) return known
-    const args = ARGUMENTS[command]
-    let answer: unknown = ''
-    // Without a list of arguments for each command: DRYRUN complains of their number until there are enough.
-    for (let count = 1; count < 6; count++) {
-      const given = args ?? Array(count).fill('rlock')
-      answer = await connection
-        .ask(node!.redis, [['acl', 'dryrun', String(user), command, ...given]])
-        .then(([each]) => (each && 'value' in each ? each.value : each?.error.message))
-      if (args || !/wrong number of arguments/.test(String(answer))) break
+export const rights: Check = async (patient) => {
+  const { connection, nodes } = patient
+  const lacks = new Map<string, Lack>()
+  let user: string | undefined
+  for (const { redis } of nodes) {
+    const [whoami] = await connection.ask(redis, [['acl', 'whoami']])
+    user = whoami && 'value' in whoami ? String(whoami.value) : connection.user
+    const ask = await permissionsAt(connection, redis, user)
+    if (!ask) {
+      connection.unseen.add(
+        'which rights are missing: for that the user needs ACL DRYRUN, or EVAL on Redis 7.0 and later, or MULTI and DISCARD',
+      )
+      return []
     }
-    const is = /no permissions to run the/.test(String(answer))
-    refused.set(command, is)
-    return is
+    const names = await namesFor(patient, ask, user)
+    const needs = [...names.flatMap((each) => needsOf(each, connection.publish)), ...needsBeside(connection)]
+    const refusals = await ask(needs.map(({ words }) => words))
+    for (const [at, need] of needs.entries()) note(lacks, need, refusals[at])
   }
-  for (const [folder, commands] of commandsOfScripts()) {
-    const own = [...BESIDE, connection.publish, ...commands.filter((each) => each !== 'publish')]
-    for (const command of new Set(own))
-      if (await mayNot(command))
-        lacking.set(command, [...(lacking.get(command) ?? []), NAME_OF_FOLDER(folder)])
-  }
-  return [...lacking].map(([command, objects]) => ({
+  return [...lacks.values()].map((lack) => finding(lack, user ?? 'default', patient.rows))
+}
+
+function note(lacks: Map<string, Lack>, need: Need, refusal: Refusal): void {
+  if (refusal === undefined) return
+  const { words, pattern } = need
+  const command = commandOf(words)
+  const isCommand = refusal === 'command' || pattern === undefined
+  const grant = isCommand ? `+${command}` : refusal === 'either' ? `+${command} ${pattern}` : pattern
+  const on = pattern?.startsWith('&') ? 'the channels' : 'the keys'
+  const what = isCommand
+    ? `call ${words[0] === 'client' ? command.replace('|', ' ').toUpperCase() : command.toUpperCase()}`
+    : refusal === 'either'
+      ? `call ${command.toUpperCase()} on ${on} ${pattern.slice(1)}`
+      : `use ${on} ${pattern.slice(1)}`
+  const known = lacks.get(grant)
+  if (known) known.needs.push(need)
+  else lacks.set(grant, { what, grant, needs: [need] })
+}
+
+const commandOf = ([command, sub]: Need['words']) => (command === 'client' ? `client|${sub}` : command)
+
+function finding({ what, grant, needs }: Lack, user: string, rows: readonly Row[]): Finding {
+  const objects = [...new Set(needs.map(({ object }) => object))]
+  const isUsed = ({ kind }: Need) => kind === 'lock' || rows.some((row) => row.kind === kind)
+  const isReadOnly = grant.startsWith('~') && !needs.some(({ words }) => READS.test(words[0]))
+  const may = isReadOnly ? `may read, and not write, ${what.replace(/^use /, '')}` : `may not ${what}`
+  return {
     id: 'missing-right',
-    level: 'error' as const,
-    message: `the user ${user} may not call ${command.toUpperCase()}, which these need: ${objects.join(', ')}`,
-    page: 'docs/operations/security.md',
-    fix: `ACL SETUSER ${user} +${command}`,
-  }))
+    level: needs.some(isUsed) ? 'error' : 'warn',
+    message: `the user ${safe(user)} ${safe(may, 200)}, which these need: ${objects.join(', ')}`,
+    page: PAGE,
+    fix: `ACL SETUSER ${safe(user)} ${grant
+      .split(' ')
+      .map((word) => (word.startsWith('+') ? word : `'${safe(word, 200)}'`))
+      .join(' ')}`,
+  }
+}
+
+/** The names of objects whose rights are checked: what the user says, else any name, else what the rules and the keys tell. */
+async function namesFor(
+  { connection, rows, names, nodes }: Patient,
+  ask: Ask,
+  user: string | undefined,
+): Promise<Names[]> {
+  if (names.length > 0) return names.map(fromPattern)
+  const tries = await ask(
+    ['exists', 'get', 'hget', 'del'].map((each) => [each, PROBE, ...(each === 'hget' ? ['1'] : [])]),
+  )
+  if (tries.some((refusal) => refusal === undefined)) return [{ one: PROBE, all: '*' }]
+  const seen = [...new Set(rows.map(({ name }) => prefixOf(name)))]
+  const [rules] = await connection.ask(nodes[0]!.redis, [['acl', 'getuser', user ?? 'default']])
+  const granted = rules && 'value' in rules ? patternsOf(rules.value) : []
+  const used = granted.filter((pattern) => seen.some((each) => each.startsWith(pattern.replace(/\*$/, ''))))
+  const all = (used.length > 0 ? used : granted.length > 0 ? granted : seen).slice(0, MOST_NAMES)
+  if (all.length === 0)
+    connection.unseen.add(
+      `the keys and channels that the user may not use: say which names the services use, such as --names 'order:*'`,
+    )
+  return all.map(fromPattern)
+}
+
+function fromPattern(pattern: string): Names {
+  const [, head, star] = /^(.*?)(\*?)$/s.exec(pattern)!
+  return { one: (head! + (star && PROBE)).replace(/\\(.)/gs, '$1'), all: pattern }
+}
+
+/** `order:*` of `order:42`; a name without a separator as it is. */
+function prefixOf(name: string): string {
+  const [head] = /^.*[:./|]/s.exec(name) ?? []
+  return head === undefined ? escapeGlob(name) : `${escapeGlob(head)}*`
+}
+
+/** The patterns for names of objects among the rules of a user: not those of the keys beside them. */
+function patternsOf(rules: unknown): string[] {
+  const patterns = [...JSON.stringify(rules).matchAll(/~([^\s"~&%+@]+)/g)].map(([, pattern]) => pattern!)
+  return [...new Set(patterns)].filter(
+    (each) => /^(?!redisson_|rlock_)[^*?[\]{}\\]*\*?$/.test(each) && each !== '*',
+  )
 }

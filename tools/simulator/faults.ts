@@ -229,7 +229,7 @@ function stepWallClock(stage: Stage, random: Chooser) {
   if (!client) return
   const step = random.pick([-5_000, 5_000, 3_600_000, -3_600_000])
   // A lease that is over by the clock before its answer arrives is given back, and its caller asks again, behind the others.
-  stage.recorder.fault('wall clock', step > 0 ? ['loss', 'errors', 'order'] : [], {
+  stage.recorder.fault('wall clock', step > 0 ? ['loss', 'errors', 'order'] : ['set back'], {
     recovery: 1_000,
     clients: [client.name],
   })

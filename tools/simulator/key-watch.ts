@@ -55,6 +55,10 @@ export class KeyWatch {
         : undefined
     const id = `${server.name} ${name}`
     const text = `${value} ${owners.join()} ${queue?.join()}`
+    const isFree = keyspace.typeOf(name) === 'none'
+    const hasExpired = isFree && this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
+    // A release tells the waiters. What runs out tells none, whatever it has read of this owner or of an earlier one.
+    if (isFree && this.ends.has(id) && !hasExpired) this.ttlSaid.delete(id)
     if (this.last.get(id) !== text) {
       this.last.set(id, text)
       const fact: KeyChanged = {
@@ -62,15 +66,11 @@ export class KeyWatch {
         ...(this.isSingle ? {} : { server: server.name }),
         ...(value === undefined ? {} : { value }),
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
-        ...(keyspace.typeOf(name) === 'none' &&
-        this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
-          ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time }
-          : {}),
+        ...(hasExpired ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time } : {}),
       }
       this.recorder.note(fact)
     }
     const ttl = keyspace.timeToLive(name)
-    if (ttl === -2) this.ttlSaid.delete(id)
     this.ends.delete(id)
     if (ttl < 0) return
     // The server counts whole ms, and its clock is whole ms ahead: a key is gone after the last one.

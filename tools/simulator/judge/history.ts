@@ -154,6 +154,8 @@ export type Excuse =
   | 'errors'
   /** The owner was taken out by force: it may be inside until it is told. */
   | 'force'
+  /** The wall clock went back, so a client does not see how long its machine slept. */
+  | 'set back'
 
 export interface FaultInjected extends At {
   readonly type: 'fault'
@@ -192,8 +194,8 @@ export interface KeyChanged extends At {
   /** Its key ran out, no command removed it. */
   readonly expired?: true
   /**
-   * `expired`: until when a waiter may sleep that read the TTL before an inner level was released, which made the lease shorter.
-   * Nothing tells the waiter of that.
+   * `expired`: until when a waiter may sleep that read the TTL earlier. Since then an inner level was released, which made the lease
+   * shorter, or another owner took the lock with a shorter one and let it run out. Nothing tells the waiter of that.
    */
   readonly ttlSaid?: Time
 }

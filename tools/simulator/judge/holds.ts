@@ -3,7 +3,8 @@ import type { Called, SimulatedObject } from './history'
 /** What excludes what: the sides of a read-write lock, permits, everything else. */
 export type Side = 'exclusive' | 'read' | 'write' | 'permits'
 
-export type Ending = 'released' | 'told' | 'killed'
+/** `taken`: the server took it from a Java client, which tells its threads nothing. */
+export type Ending = 'released' | 'told' | 'killed' | 'taken'
 
 /** A caller inside, from the answer to its acquisition until it knows that it is not inside any more. */
 export interface Hold {
@@ -23,7 +24,7 @@ export interface Hold {
   readonly enteredAt: number
   /** Grows with a re-entry. */
   levels: number
-  /** Where it stopped to be inside: its release was called, it was told, or its client was killed. */
+  /** Where it stopped to be inside: its release was called, it was told or taken, or its client was killed. */
   leftAt: number | undefined
   ending: Ending | undefined
   /** Where its last release was answered. */

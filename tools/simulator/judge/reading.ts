@@ -13,6 +13,7 @@ import type {
   Told,
 } from './history'
 import { type Hold, keysOf, ownerOf, sideOf } from './holds'
+import { JavaHolds } from './java-holds'
 
 /** A call with its outcome. Positions are indexes of the history's events. */
 export interface Call {
@@ -47,9 +48,11 @@ export class Reading {
   private readonly absences = new Map<string, Absence[]>()
   private readonly open = new Map<string, Hold>()
   private readonly injected: FaultInjected[] = []
+  private readonly javaHolds: JavaHolds
 
   constructor(readonly history: History) {
-    const { events } = history
+    const { events, limits } = history
+    this.javaHolds = new JavaHolds(limits)
     this.end = events.findLast((event): event is Ended => event.type === 'end')
     this.lastTime = events.at(-1)?.at ?? 0
     for (let index = 0; index < events.length; index++) this.read(index)
@@ -87,12 +90,28 @@ export class Reading {
       case 'fault':
         this.injected.push(event)
         return
-      case 'key': {
-        const facts = this.keys.get(event.name)
-        if (facts) facts.push({ event, index })
-        else this.keys.set(event.name, [{ event, index }])
-      }
+      case 'key':
+        return this.keyChanged(event, index)
     }
+  }
+
+  private keyChanged(event: KeyChanged, index: number) {
+    const facts = this.keys.get(event.name)
+    if (facts) facts.push({ event, index })
+    else this.keys.set(event.name, [{ event, index }])
+    if (this.javaClients.size === 0) return
+    const gone = this.javaHolds.change(event)
+    if (gone.length === 0) return
+    for (const hold of this.open.values())
+      if (hold.keys.includes(event.name) && hold.fields.some((field) => gone.includes(field)))
+        this.endIfTaken(hold, index, event.expired === true)
+  }
+
+  /** A Java thread is told nothing. */
+  private endIfTaken(hold: Hold, index: number, hasExpired: boolean) {
+    if (!this.javaClients.has(hold.call.client)) return
+    const [from, at, faults] = [this.timeOf(hold.calledAt), this.timeOf(index), new Faults(this.injected)]
+    if (this.javaHolds.isTaken(hold, { from, at, hasExpired, faults })) this.leave(hold, index, 'taken')
   }
 
   private called(called: Called, begin: number) {
@@ -138,6 +157,8 @@ export class Reading {
     this.holds.push(hold)
     this.open.set(openKey(called), hold)
     if (this.isAway(called.client)) hold.suspendedAt = enteredAt
+    if (this.javaClients.has(called.client) && this.javaHolds.isGone(hold))
+      this.endIfTaken(hold, enteredAt, true)
   }
 
   private failed(failed: Failed, end: number) {

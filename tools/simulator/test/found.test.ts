@@ -27,6 +27,29 @@ const FOUND = [
     'the judge took the answer of a second copy, after a loss of all keys, for that of the first one',
   ],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],
+  ...(
+    [
+      ['plain', 21_968],
+      ['fair', 61_634],
+      ['fenced', 599],
+      ['fenced', 2227],
+      ['fenced', 9_001_844],
+    ] as const
+  ).map(
+    ([scene, seed]) =>
+      [scene, seed, 'the judge did not know that Java tells a thread nothing whose key ran out'] as const,
+  ),
+  ...([20_258, 3110] as const).map(
+    (seed) => ['fair', seed, 'Java answers the release of a fair lock that is gone with success'] as const,
+  ),
+  ['fenced', 700_001, 'the judge did not know that a failover may undo the tokens that Java drew'],
+  ['read-write', 482, 'the judge forgot the TTL that a waiter had read of an earlier owner'],
+  ['siblings', 2129, 'the judge forgot the TTL that a waiter had read of an earlier owner'],
+  ['fair', 60_786, 'the judge did not know that a waiter reads how long the place of the head lasts'],
+  ['mixture', 9_000_495, 'a suspended client read a TTL late, and its waiters slept for it from then on'],
+  ['fair', 3210, 'the judge took the place of a waiter whose leave was refused for a leak'],
+  ['fair', 9_001_443, 'the judge took the place of a waiter whose leave was refused for a leak'],
+  ['non-reentrant', 4116, 'a wall clock that was set back hid from a client for how long its machine slept'],
 ] as const
 
 describe('Schedules of the simulator that found a fault', () => {

@@ -8,7 +8,7 @@ const SPIN_PAUSE = 128
 /** The first waiter of a token lock looks again within a second, and a jitter. */
 const TOKEN_LOOK = 1_000
 /** The places of one client are refreshed at every third of their allowance (5 s), which also finds a free lock. */
-const FAIR_REFRESH = 5_000 / 3
+export const FAIR_REFRESH = 5_000 / 3
 /** A place of a waiter that died lapses after its allowance, and the next refresh finds that. */
 const FAIR_DEAD_PLACE = 5_000 + FAIR_REFRESH
 /** A round of a multi lock waits for this long with members held, and pauses for this long after a failed one. */

@@ -3,7 +3,7 @@ import type { Called, KeyChanged, ObjectKind, Time } from '../history'
 import { type Side, sidesOf } from '../holds'
 import type { Call, Reading } from '../reading'
 import { ms, type Violation } from '../violation'
-import { bound } from './bounds'
+import { bound, FAIR_REFRESH } from './bounds'
 import { FAIR } from './order'
 
 /**
@@ -47,15 +47,24 @@ function longestBeforeFree(reading: Reading, call: Call): Asleep | undefined {
   const most = bound(reading, called)
   if (to - from <= most) return undefined
   for (const free of freeTimes(reading, call, from, to)) {
-    if (free.to - free.from <= most) continue
+    const late = most + lateAnswer(reading, called.client, free)
+    if (free.to - free.from <= late) continue
     // Only the time that no fault and no absence excuses counts.
     for (const quiet of awake(reading, called.client, free)) {
       const touched = touchedBy(called)
-      if (reading.faults.longestQuiet('delay', touched, quiet.from, quiet.to) > most)
-        return { ...quiet, bound: most }
+      if (reading.faults.longestQuiet('delay', touched, quiet.from, quiet.to) > late)
+        return { ...quiet, bound: late }
     }
   }
   return undefined
+}
+
+/** A client that was suspended got the answer with the TTL so much later, and its waiters sleep for that TTL from then on. */
+function lateAnswer(reading: Reading, client: string, free: Span): number {
+  const { watchdogTimeout, longestLease } = reading.history.limits
+  const from = free.from - 2 * Math.max(watchdogTimeout, longestLease)
+  const absences = reading.absencesOf(client).filter((each) => each.from <= free.to && each.to >= from)
+  return Math.max(0, ...absences.map((each) => Math.min(each.to, free.to) - each.from))
 }
 
 function touchedBy({ object: { kind, name }, client }: Called): Touched {
@@ -90,7 +99,10 @@ function freeTimes(reading: Reading, call: Call, from: Time, to: Time): Span[] {
   for (const [name, side] of sidesOf(called.object)) {
     const facts = reading.keys.get(name)
     if (!facts) return []
-    const own = spansOf(facts, to, (event) => isFree(event, called.object.kind, side, units))
+    const { kind } = called.object
+    // A waiter behind the head read how long the place of the head lasts, and not the lease with which the head came in.
+    const unread = FAIR.includes(kind) ? FAIR_REFRESH : 0
+    const own = spansOf(facts, to, unread, (event) => isFree(event, kind, side, units))
     spans = spans.flatMap((span) =>
       own
         .map((other) => ({ from: Math.max(span.from, other.from), to: Math.min(span.to, other.to) }))
@@ -103,13 +115,14 @@ function freeTimes(reading: Reading, call: Call, from: Time, to: Time): Span[] {
 function spansOf(
   facts: readonly { readonly event: KeyChanged }[],
   to: Time,
+  unread: number,
   isOpen: (event: KeyChanged) => boolean,
 ): Span[] {
   const spans: Span[] = []
   let since: Time | undefined
   for (const { event } of facts) {
     const isOpenNow = isOpen(event)
-    if (isOpenNow) since ??= Math.max(event.at, event.ttlSaid ?? 0)
+    if (isOpenNow) since ??= Math.max(event.at + (event.expired ? unread : 0), event.ttlSaid ?? 0)
     else if (since !== undefined) {
       if (since < event.at) spans.push({ from: since, to: event.at })
       since = undefined

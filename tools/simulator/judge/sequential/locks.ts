@@ -28,6 +28,8 @@ function lockWith(rules: { readonly reenters: boolean; readonly tokens: boolean 
           return action.owner === state.owner ? left(state, action.oneLevel === true) : state
         case 'forget':
           return INITIAL
+        case 'forget tokens':
+          return { ...state, token: 0 }
         default:
           return state
       }

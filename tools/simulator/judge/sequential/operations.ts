@@ -1,6 +1,7 @@
 import type { Called, Operation } from '../history'
 import { type Hold, ownerOf, sidesOf } from '../holds'
 import type { Call, Reading } from '../reading'
+import { FAIR } from '../rules/order'
 import type { Action, SequentialOperation } from './specification'
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -13,11 +14,13 @@ export function operationsByName(reading: Reading): Map<string, SequentialOperat
     if (others) others.push(operation)
     else byName.set(name, [operation])
   }
-  for (const call of reading.calls.values())
+  for (const call of reading.calls.values()) {
+    if (isEmptyRelease(reading, call)) continue
     for (const [name, side] of sidesOf(call.called.object)) {
       const ownSide = side === 'read' || side === 'write' ? side : undefined
       for (const operation of operationsOf(call, ownSide)) add(name, operation)
     }
+  }
   for (const hold of reading.holds)
     for (const [name, side] of sidesOf(hold.call.object)) {
       const ownSide = side === 'read' || side === 'write' ? side : undefined
@@ -25,6 +28,12 @@ export function operationsByName(reading: Reading): Map<string, SequentialOperat
       if (operation) add(name, operation)
     }
   return byName
+}
+
+/** Java answers the release of a fair lock whose key is gone as if it had released it (PROTOCOL.md). */
+function isEmptyRelease({ javaClients }: Reading, { called, hold, begin }: Call): boolean {
+  if (called.operation !== 'release' || !javaClients.has(called.client)) return false
+  return FAIR.includes(called.object.kind) && hold?.leftAt !== undefined && hold.leftAt < begin
 }
 
 const COUNTED: readonly Operation[] = ['set', 'add', 'drain', 'count-down', 'await', 'delete']

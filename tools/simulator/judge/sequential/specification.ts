@@ -2,7 +2,7 @@
 export interface Action {
   /**
    * - `end`: the hold ended without a release: it was lost, its lease ended, its client was killed
-   * - `forget`: the server lost all its keys
+   * - `forget`: the server lost all its keys; `forget tokens`: it may count them anew
    * - `abandon`: permits were taken for a caller that had given up; `give-back`: they are free again
    */
   readonly kind:
@@ -10,6 +10,7 @@ export interface Action {
     | 'release'
     | 'end'
     | 'forget'
+    | 'forget tokens'
     | 'abandon'
     | 'give-back'
     | 'set'

@@ -34,7 +34,7 @@ export function undisturbed(
     )
     return until(reading, known, first)
   }
-  if (faults.length === 0 && forced.length === 0) return operations
+  if (faults.length === 0 && forced.length === 0) return [...operations, ...lossesOf(reading)]
   const touched = new Set<number>()
   for (const hold of reading.holds) {
     if (!hold.keys.includes(name)) continue
@@ -53,13 +53,14 @@ export function undisturbed(
   return [...untouched, ...lossesOf(reading)]
 }
 
-/** A server without its keys counts tokens anew. */
-function lossesOf({ history }: Reading): SequentialOperation[] {
-  return history.events.flatMap((event, index) =>
-    event.type === 'fault' && event.forgets
-      ? [{ id: 0, action: { kind: 'forget', owner: '', units: 1 }, begin: index, end: index }]
-      : [],
-  )
+/** A server without its keys counts tokens anew. So may a replica with those that Java drew, which waits for no replica. */
+function lossesOf({ history, javaClients }: Reading): SequentialOperation[] {
+  return history.events.flatMap((event, index) => {
+    if (event.type !== 'fault') return []
+    const isUndone = event.rewinds && javaClients.size > 0
+    const kind = event.forgets ? 'forget' : isUndone ? 'forget tokens' : undefined
+    return kind ? [{ id: 0, action: { kind, owner: '', units: 1 }, begin: index, end: index }] : []
+  })
 }
 
 const firstOf = (faults: readonly FaultInjected[]) => Math.min(...faults.map(({ at }) => at))

@@ -63,6 +63,10 @@ export class Written {
     return this.add({ type: 'client', client, peer: 'node', change })
   }
 
+  java(client: string): this {
+    return this.add({ type: 'client', client, peer: 'java', change: 'created' })
+  }
+
   fault(more: Partial<FaultInjected>): this {
     return this.add({ type: 'fault', kind: 'test', recovery: 0, excuses: [], ...more })
   }

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { THEMES } from '../../packages/cli/src/page/themes'
 import { type Finding, findingsOf } from './findings'
 import { inParallel } from './jobs/pool'
 import { orderOf, type Task } from './jobs/task'
@@ -9,7 +10,7 @@ import { runSchedule } from './run-schedule'
 import type { Scene } from './scene'
 import { explain } from './story/explain'
 import { tell } from './story/text'
-import { drawTimeline, TIMELINE_THEMES } from './story/timeline'
+import { drawTimeline } from './story/timeline'
 import { addTo, count, lastLine, newTotals } from './totals'
 
 const PROGRESS_EVERY = 5_000
@@ -79,7 +80,7 @@ async function story(scene: Scene, seed: number) {
   for (const { message, stack } of outcome.mishaps) console.log(`${message}\n${stack}`)
   const folder = join('.tmp', 'simulator')
   mkdirSync(folder, { recursive: true })
-  for (const theme of TIMELINE_THEMES) {
+  for (const theme of THEMES) {
     const file = join(folder, `${scene.name}-${seed}-${theme.name}.svg`)
     writeFileSync(file, drawTimeline(outcome.history, violation, theme))
     console.log(`drawn in ${file}`)

@@ -1,12 +1,14 @@
 // The command `npm run chaos`.
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { optionsOrExit } from '../../kit/cli'
 import { javaAvailability } from '../../kit/java'
 import { type ChaosOptions, parseOptions, USAGE } from './options'
 import type { TopologyName } from './plan/catalogue'
 import { plansOf } from './plan/objects'
 import { schedule } from './plan/schedule'
+import { writeDrawings } from './report/drawings'
 import { type Figures, figuresOf } from './report/figures'
 import { ProgressLine } from './report/progress-line'
 import { section } from './report/section'
@@ -39,7 +41,12 @@ async function runAll(options: ChaosOptions): Promise<Figures[]> {
 async function show(options: RunOptions): Promise<Figures> {
   const line = new ProgressLine()
   try {
-    return figuresOf(await run(options, (progress) => line.begin(options, progress)))
+    const result = await run(options, (progress) => line.begin(options, progress))
+    const { topology, seed, mutant } = options
+    const name = [topology, seed, ...(mutant ? [mutant] : [])].join('-')
+    for (const file of writeDrawings(join('.tmp', 'chaos'), name, result.judge.violations))
+      console.log(`drawn in ${file}`)
+    return figuresOf(result)
   } finally {
     line.end()
   }

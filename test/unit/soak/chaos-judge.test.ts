@@ -1,6 +1,10 @@
 import { expect } from 'chai'
+import { svgText } from '../../../packages/cli/src/page/svg-text'
+import { THEMES } from '../../../packages/cli/src/page/themes'
+import { drawTimeline } from '../../../packages/cli/src/page/timeline'
 import { Judge } from '../../soak/chaos/evidence/judge'
 import type { EvidenceRecord } from '../../soak/chaos/evidence/records'
+import { timelineOf } from '../../soak/chaos/evidence/trace'
 
 const SECOND = 1_000_000
 
@@ -291,5 +295,27 @@ describe('The judge of a chaos run', () => {
     }
     expect(refusedLater(false)).to.deep.equal(['unexpected'])
     expect(refusedLater(true)).to.be.empty
+  })
+
+  it('The judge of a chaos run keeps the trace of a violation, and draws it as the page draws: waits, sections, faults', () => {
+    const story = new Story()
+      .tell(0.5, 'node-1 <i>', 'want')
+      .tell(1, 'node-1 <i>', 'in')
+      .tell(1.2, 'node-2', 'want')
+    story.judge.disturbances.begin('stall', 'node-1 <i>', 1.5 * SECOND).to = 1.8 * SECOND
+    story.tell(2, 'node-2', 'in').tell(2.5, 'node-2', 'free').tell(3, 'node-1 <i>', 'out')
+    expect(story.violations()).to.deep.equal(['overlap'])
+    const [{ trace, what, kind } = expect.fail()] = story.judge.violations
+    for (const theme of THEMES) {
+      const { timeline, size } = timelineOf(trace!, `${kind}: ${what}`, theme.bars)
+      expect(timeline.moment).to.equal(1_500)
+      expect(timeline.lanes.map(({ label, bars }) => [label, bars.map(({ waits }) => waits)])).to.deep.equal([
+        ['node-1 <i> caller (x)', [true, false]],
+        ['node-2 caller (x)', [true, false]],
+      ])
+      const svg = svgText(drawTimeline(timeline, theme, size))
+      expect(svg).to.include('>stall</text>').and.to.include('url(#waits-').and.to.include('overlap: ')
+      expect(svg).to.include('node-1 &lt;i&gt;').and.to.not.include('<i>')
+    }
   })
 })

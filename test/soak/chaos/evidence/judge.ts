@@ -1,6 +1,6 @@
 import { LONGEST_LEASE } from '../plan/catalogue'
 import { Complaints } from './complaints'
-import { contextOf } from './context'
+import { contextOf, Recent } from './context'
 import { type Disturbance, Disturbances } from './disturbances'
 import { describeOverlap, Exclusion } from './exclusion'
 import type { EvidenceRecord } from './records'
@@ -9,6 +9,7 @@ import { type Share, Shares } from './shares'
 import { Standstills } from './standstills'
 import { StuckWaiters } from './stuck-waiters'
 import { Tally } from './tally'
+import { traceOf } from './trace'
 import type { Violation, ViolationKind } from './violations'
 
 /** Longer than that without a fault to excuse it, a waiter before a free lock is asleep. A busy machine included. */
@@ -25,6 +26,7 @@ export class Judge {
   readonly tally = new Tally(this.disturbances)
   readonly violations: Violation[] = []
   readonly locks = new Map<string, LockState>()
+  protected readonly recent = new Recent()
   private readonly exclusion = new Exclusion(this.disturbances)
   private readonly shares = new Shares(this.disturbances)
   private readonly standstills = new Standstills(this.disturbances)
@@ -40,7 +42,7 @@ export class Judge {
   record(record: EvidenceRecord): void {
     this.first ??= record.at
     const lock = this.lock(record.lock)
-    lock.remember(record)
+    this.recent.remember(record)
     switch (record.event) {
       case 'want':
         if (this.killed.has(record.worker)) break
@@ -181,12 +183,15 @@ export class Judge {
     at: number,
     what: string,
     worker?: string,
-    lock?: LockState,
+    about?: { readonly name: string },
     cause?: Disturbance,
   ): void {
     const fault = cause ?? this.disturbances.latestBefore(at, worker)
-    const context = lock === undefined || this.violations.length > 20 ? [] : this.contextOf(lock)
-    this.violations.push({ kind, what, fault: fault?.kind, afterMs: this.passed(at), context })
+    const records = this.violations.length > 20 ? [] : this.recent.of(about?.name)
+    const first = this.first ?? at
+    const context = contextOf(records, this.disturbances, first)
+    const trace = traceOf(records, this.disturbances, { at, first })
+    this.violations.push({ kind, what, fault: fault?.kind, afterMs: (at - first) / 1000, context, trace })
     this.tally.violated(fault)
     if (worker !== undefined) this.onViolation(kind, worker)
   }
@@ -198,14 +203,6 @@ export class Judge {
       if (excused) this.tally.excusedLostUpdates++
       else this.violation('lost-update', at, what, section.worker, this.lock(section.lock))
     }
-  }
-
-  private passed(at: number): number {
-    return (at - (this.first ?? at)) / 1000
-  }
-
-  private contextOf(lock: LockState): string[] {
-    return contextOf(lock, this.disturbances, this.first ?? 0)
   }
 
   lock(name: string): LockState {
@@ -291,7 +288,8 @@ export class Judge {
     for (const overlap of overlaps) {
       const { first, second, verdict, cause } = overlap
       const lock = this.lock(first.lock)
-      const sample = () => ({ first, second, context: this.contextOf(lock) })
+      const context = () => contextOf(this.recent.of(lock.name), this.disturbances, this.first ?? 0)
+      const sample = () => ({ first, second, context: context() })
       this.tally.overlapped(verdict, cause, sample)
       if (verdict === 'violation')
         this.violation('overlap', second.inAt, describeOverlap(overlap), first.worker, lock)

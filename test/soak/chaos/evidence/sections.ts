@@ -24,8 +24,6 @@ export const isJava = (worker: string): boolean => worker.startsWith('java')
 /** What a worker and those that took its place after it was killed have in common. */
 export const processOf = (worker: string): string => worker.replace(/'.*/, '')
 
-const REMEMBERED = 300
-
 /** Who waits for a lock, who is inside, and what its counter is, as the evidence has it so far. */
 export class LockState {
   readonly waiting = new Map<string, Section>()
@@ -47,24 +45,7 @@ export class LockState {
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 
-  /** The last records, for people who look into a violation. */
-  readonly recent: { at: number; text: string }[] = []
-
   constructor(readonly name: string) {}
-
-  remember({ at, event, worker, caller, side, turn, value, ok, error, lease }: EvidenceRecord): void {
-    const more = [
-      value === undefined ? '' : `=${value}`,
-      ok ? 'ok' : '',
-      error ?? '',
-      lease ? `lease ${lease}` : '',
-    ]
-    this.recent.push({
-      at,
-      text: `${worker} ${caller} ${side} ${turn} ${event} ${more.filter(Boolean).join(' ')}`,
-    })
-    if (this.recent.length > REMEMBERED) this.recent.shift()
-  }
 
   isInside(): boolean {
     return this.inside.size > 0

@@ -1,4 +1,5 @@
 import type { FaultKind } from '../plan/catalogue'
+import type { Trace } from './trace'
 
 /**
  * - `overlap`: two inside that exclude each other, the first not notified before the second came in
@@ -49,4 +50,6 @@ export interface Violation {
   readonly what: string
   /** What was recorded of the lock just before, and what was broken, oldest first. */
   readonly context: readonly string[]
+  /** The same, to be drawn; absent where nothing was recorded of it. */
+  readonly trace?: Trace | undefined
 }

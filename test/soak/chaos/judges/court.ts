@@ -49,14 +49,16 @@ export class Court extends Judge {
     const { event, lock, worker, at, owner } = record
     this.first ??= at
     const plan = this.objects.get(nameWithout(lock))
+    const isCounted = plan?.kind === 'semaphore' || plan?.kind === 'permits' || plan?.kind === 'latch'
+    if (isCounted) this.recent.remember(record)
     if (plan?.kind === 'semaphore' || plan?.kind === 'permits') return this.permits(record)
-    if (plan?.kind === 'latch') return this.found(this.latch(lock).record(record))
+    if (plan?.kind === 'latch') return this.found(lock, this.latch(lock).record(record))
     if (event === 'owner') this.ownersOf.set(owner!, worker)
     else if (event !== 'place') super.record(record)
     const isLeft = event === 'lost' || (event === 'free' && !record.ok) || (event === 'quit' && record.error)
     if (isLeft && this.unwatched.includes(lock)) this.leftToLease(lock, at)
-    this.found(this.queues.get(lock)?.record(record))
-    this.found(this.tokens.get(lock)?.record(record))
+    this.found(lock, this.queues.get(lock)?.record(record))
+    this.found(lock, this.tokens.get(lock)?.record(record))
   }
 
   override workerKilled(worker: string, at: number): void {
@@ -68,12 +70,12 @@ export class Court extends Judge {
 
   override look(now: number): void {
     super.look(now)
-    for (const each of [...this.capacities.values(), ...this.latches.values()]) this.found(each.look(now))
+    for (const [name, each] of [...this.capacities, ...this.latches]) this.found(name, each.look(now))
   }
 
   override finish(): void {
     super.finish()
-    for (const capacity of this.capacities.values()) this.found(capacity.finish())
+    for (const [name, capacity] of this.capacities) this.found(name, capacity.finish())
   }
 
   capacity(name: string): Capacity {
@@ -113,14 +115,14 @@ export class Court extends Judge {
     ]
   }
 
-  found(findings: readonly Finding[] = []): void {
-    for (const { kind, at, what, worker } of findings) this.violation(kind, at, what, worker)
+  found(name: string, findings: readonly Finding[] = []): void {
+    for (const { kind, at, what, worker } of findings) this.violation(kind, at, what, worker, { name })
   }
 
   private permits(record: EvidenceRecord) {
     const { entered, findings } = this.capacity(record.lock).record(record)
     if (entered) this.tally.entered({ ...entered, lock: nameWithout(record.lock) })
-    this.found(findings)
+    this.found(record.lock, findings)
   }
 
   private leftToLease(name: string, at: number) {

@@ -22,7 +22,7 @@ export interface Figures {
   readonly sections: number
   readonly sectionsByJava: number
   readonly byFault: Readonly<Record<string, FaultTally>>
-  readonly violations: readonly Violation[]
+  readonly violations: readonly Omit<Violation, 'trace'>[]
   readonly excusedLostUpdates: number
   readonly doubleCountsOfJava: readonly string[]
   readonly longestWaits: Readonly<Record<string, number>>
@@ -47,7 +47,8 @@ export function figuresOf({ options, judge, injected, failed, tookMs, machine }:
     sections: tally.sections,
     sectionsByJava: tally.sectionsByJava,
     byFault: Object.fromEntries(tally.byFault) as Record<TalliedKind, FaultTally>,
-    violations,
+    // What is drawn of them has files of its own.
+    violations: violations.map(({ trace, ...violation }) => violation),
     excusedLostUpdates: tally.excusedLostUpdates,
     doubleCountsOfJava: [...tally.doubleCountsOfJava],
     longestWaits: Object.fromEntries(tally.longestWaits),

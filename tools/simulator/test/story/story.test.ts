@@ -1,7 +1,8 @@
 import { expect } from 'chai'
+import { THEMES } from '../../../../packages/cli/src/page/themes'
 import { judge } from '../../judge/judge'
 import { tell } from '../../story/text'
-import { drawTimeline, TIMELINE_THEMES } from '../../story/timeline'
+import { drawTimeline } from '../../story/timeline'
 import { Written } from '../judge/written-history'
 
 function overlapping() {
@@ -34,11 +35,14 @@ describe('A violation is told', () => {
 
   it('As a drawing in both themes: a lane for each owner, hatched waits, faults and the moment', () => {
     const { history, violation } = overlapping()
-    for (const theme of TIMELINE_THEMES) {
+    for (const theme of THEMES) {
       const svg = drawTimeline(history, violation, theme)
       expect(svg).to.include(theme.background).and.to.include(theme.trouble)
       for (const owner of ['a/1', 'b/1', 'c/1']) expect(svg).to.include(`>${owner}</text>`)
-      expect(svg).to.include('url(#waits)').and.to.include('order &lt;1&gt;').and.not.to.include('order <1>')
+      expect(svg)
+        .to.include('url(#waits-0)')
+        .and.to.include('order &lt;1&gt;')
+        .and.not.to.include('order <1>')
       expect(svg.match(/<rect/g)!.length).to.equal(svg.match(/<\/rect>|<rect[^>]*\/>/g)!.length)
     }
   })

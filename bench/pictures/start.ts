@@ -1,12 +1,21 @@
-// Writes the pictures of the pages, for light and dark themes: npx tsx bench/pictures/start.ts
+// Writes the pictures of the pages, for light and dark themes, and the table of docs/operations/monitoring.md:
+// npx tsx bench/pictures/start.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { THEMES } from '../report/chart-themes'
+import { fillRegions } from '../report/regions'
+import { figuresOf } from '../watch/page'
 import { PICTURES } from './pictures'
-import { watch } from './watch'
+import { WATCH_PICTURES, watchResults } from './watch'
 
-const folder = join(__dirname, '../../docs/pictures')
-mkdirSync(folder, { recursive: true })
-for (const picture of [...PICTURES, watch])
+const docs = join(__dirname, '../../docs')
+mkdirSync(join(docs, 'pictures'), { recursive: true })
+for (const picture of [...PICTURES, ...WATCH_PICTURES])
   for (const theme of THEMES)
-    writeFileSync(join(folder, `${picture.name}-${theme.name}.svg`), picture.draw(theme).svg(picture.title))
+    writeFileSync(
+      join(docs, 'pictures', `${picture.name}-${theme.name}.svg`),
+      picture.draw(theme).svg(picture.title),
+    )
+fillRegions(join(docs, 'operations/monitoring.md'), (name) =>
+  name === 'watch' ? figuresOf(watchResults()) : undefined,
+)

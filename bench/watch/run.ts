@@ -1,5 +1,5 @@
 // npx tsx bench/watch/run.ts: two processes and a real Prometheus, while a slow holder, a lost lock and a dead server are planted.
-// Writes bench/results/watch.json, of which bench/pictures/start.ts draws the picture of docs/operations/monitoring.md.
+// Writes bench/results/watch.json, of which bench/pictures/start.ts makes the pictures and the table of docs/operations/monitoring.md.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ async function run(): Promise<void> {
   const apps = await Promise.all([startApp(server.url), startApp(server.url)])
   const prometheus = await Prometheus.start(
     apps.map(({ port }) => `127.0.0.1:${port}`),
-    500,
+    { everyMs: 500 },
   )
   try {
     // The first rates need samples before them.

@@ -46,7 +46,9 @@ export class Example {
 
   /** Resolves when it is ready; with its address, where it serves. */
   async ready(): Promise<string> {
-    await waitUntil(`${this.file} is ready`, () => this.lines.some(({ text }) => text.startsWith('ready')))
+    const isReady = () => this.lines.some(({ text }) => text.startsWith('ready'))
+    // Long: the first start after an installation reads hundreds of files from the disk.
+    await waitUntil(`${this.file} is ready`, isReady, 45_000)
     const printed = this.lines.map(({ text }) => text).join('\n')
     return `http://127.0.0.1:${/port: (\d+)/.exec(printed)?.[1]}`
   }

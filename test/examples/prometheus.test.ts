@@ -1,14 +1,22 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { closeAll, openRedis } from '../kit/clients'
+import { examplesIn } from '../kit/docs/pages'
 import { noPrometheus, Prometheus } from '../kit/prometheus'
+import { freePorts } from '../kit/servers/free-ports'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { removeWithThisProcess } from '../kit/servers/left-behind'
 import { Example, endExamples } from './example'
 
-const FOLDER = join(__dirname, '../../docs/operations/prometheus')
+const ROOT = join(__dirname, '../..')
+/** Its blocks and this test belong together. */
+const PAGE = 'docs/operations/monitoring.md'
+const FOLDER = join(ROOT, 'docs/operations/prometheus')
 const ALERTS = readFileSync(join(FOLDER, 'alerts.yml'), 'utf8')
 const NAMES = [
   'rlock_wait_seconds',
@@ -18,24 +26,30 @@ const NAMES = [
   'rlock_losses_total',
 ] as const
 
+const WAYS = ['prom-client', 'OpenTelemetry'] as const
+type Way = (typeof WAYS)[number]
+
 interface Dashboard {
   readonly panels: readonly {
     readonly title: string
-    readonly targets: readonly { readonly expr: string }[]
+    readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
   }[]
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: string }[] }
 }
 const DASHBOARD: Dashboard = JSON.parse(readFileSync(join(FOLDER, 'dashboard.json'), 'utf8'))
 const QUERIES = DASHBOARD.panels.flatMap(({ title, targets }) =>
-  targets.map(({ expr }) => [title, expr] as const),
+  targets.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })),
 )
 
-/** The example prometheus-app.ts with its 'prometheus.ts' in a real Prometheus, with traffic: calls that wait, calls that are too late, a lost lock. */
+/**
+ * The example prometheus-app.ts with its 'prometheus.ts', and before it OpenTelemetry as docs/operations/monitoring.md writes it: two real
+ * Prometheus scrape one process with traffic: calls that wait, calls that are too late, a lost lock.
+ */
 describe('Locks in Prometheus', function () {
   this.timeout(90_000)
 
   let server: Standalone
-  let prometheus: Prometheus
+  const watching: Partial<Record<Way, Prometheus>> = {}
   let metrics: string
   const seconds = () => Date.now() / 1000
   let began: number
@@ -47,20 +61,29 @@ describe('Locks in Prometheus', function () {
       return this.skip()
     }
     server = await startStandalone()
-    const app = new Example('prometheus-app.ts', { REDIS_URL: server.url })
+    const [port] = await freePorts(1)
+    const preloaded = `--import tsx --import ${instrumentation(port!)}`
+    const app = new Example('prometheus-app.ts', { REDIS_URL: server.url, NODE_OPTIONS: preloaded })
     const address = await app.ready()
-    prometheus = await Prometheus.start([new URL(address).host])
-    await waitUntil('the first scrape is there', async () => (await prometheus.query('up == 1')).length === 1)
+    const more = readFileSync(join(FOLDER, 'opentelemetry.yml'), 'utf8')
+    watching['prom-client'] = await Prometheus.start([new URL(address).host])
+    watching.OpenTelemetry = await Prometheus.start([`127.0.0.1:${port}`], { more })
+    for (const prometheus of Object.values(watching))
+      await waitUntil(
+        'the first scrape is there',
+        async () => (await prometheus.query('up == 1')).length === 1,
+      )
     began = seconds()
     await traffic(address)
     metrics = await (await fetch(`${address}/metrics`)).text()
-    await waitUntil('the last call is scraped', async () => {
-      const [series] = await prometheus.query('sum(rlock_hold_seconds_count)')
-      return series?.values[0]?.[1] === holdsIn(metrics)
-    })
+    for (const prometheus of Object.values(watching))
+      await waitUntil('the last call is scraped', async () => {
+        const [series] = await prometheus.query('sum(rlock_hold_seconds_count)')
+        return series?.values[0]?.[1] === holdsIn(metrics)
+      })
   })
   after(async () => {
-    await prometheus?.stop()
+    for (const prometheus of Object.values(watching)) await prometheus.stop()
     await endExamples()
     await closeAll()
     await server?.stop()
@@ -95,36 +118,71 @@ describe('Locks in Prometheus', function () {
       expect(metrics).to.match(new RegExp(`^${gauge}\\{kind="lock",group="order"\\} 0$`, 'm'))
   })
 
-  it('A scrape in the middle saw a holder and a waiter', async () => {
-    for (const gauge of ['rlock_holds', 'rlock_waiters']) {
-      const [most] = await prometheus.query(`max(max_over_time(${gauge}[1m]))`)
-      expect(most?.values[0]?.[1], gauge).to.be.greaterThan(0)
-    }
+  it('OpenTelemetry has the same names in Prometheus, and no label has the name of a lock', async () => {
+    const series = await watching.OpenTelemetry!.query('{__name__=~"rlock_.+|lock_.+"}')
+    const found = new Set(series.map(({ metric }) => metric.__name__!.replace(/_(bucket|count|sum)$/, '')))
+    expect([...found]).to.have.members([...NAMES])
+    expect(JSON.stringify(series)).to.not.match(/order:/)
+    const [acquired] = await watching.OpenTelemetry!.query('rlock_wait_seconds_count{outcome="acquired"}')
+    expect(acquired?.metric).to.include({ kind: 'lock', group: 'order' }).and.not.have.property('lock_kind')
+    expect(acquired?.values[0]?.[1]).to.equal(6)
   })
 
-  for (const [title, query] of QUERIES)
-    it(`The dashboard's "${title}" has data: ${query}`, async () => {
-      const asked = query
-        .replaceAll('$group', '.*')
-        .replaceAll('$__rate_interval', '2s')
-        .replaceAll('$__range', '1m')
-      const series = await prometheus.queryRange(asked, { start: began, end: seconds(), step: 0.2 })
-      const values = series.flatMap((each) => each.values.map(([, value]) => value))
-      expect(values.filter((value) => value > 0 && Number.isFinite(value))).to.not.deep.equal([])
+  for (const way of WAYS)
+    describe(`by ${way}`, () => {
+      let prometheus: Prometheus
+      before(() => {
+        prometheus = watching[way]!
+      })
+
+      /** What a query of the dashboard gives while the calls were made. */
+      const shown = (query: string) => {
+        const asked = query
+          .replaceAll('$group', '.*')
+          .replaceAll('$__rate_interval', '2s')
+          .replaceAll('$__range', '1m')
+        return prometheus.queryRange(asked, { start: began, end: seconds(), step: 0.2 })
+      }
+
+      it('A scrape in the middle saw a holder and a waiter', async () => {
+        for (const gauge of ['rlock_holds', 'rlock_waiters']) {
+          const [most] = await prometheus.query(`max(max_over_time(${gauge}[1m]))`)
+          expect(most?.values[0]?.[1], gauge).to.be.greaterThan(0)
+        }
+      })
+
+      for (const { title, expr, legendFormat } of QUERIES)
+        it(`The dashboard's "${title}" has data, and what its legend names: ${expr}`, async () => {
+          const series = await shown(expr)
+          const values = series.flatMap((each) => each.values.map(([, value]) => value))
+          expect(values.filter((value) => value > 0 && Number.isFinite(value))).to.not.deep.equal([])
+          const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!)
+          for (const { metric } of series) expect(metric).to.have.keys(labels)
+        })
+
+      it('The dashboard shows the reason of the lost lock', async () => {
+        const series = await shown(QUERIES.find(({ title }) => title === 'Lost locks')!.expr)
+        const most = series.map(({ metric, values }) => [
+          metric.reason,
+          Math.round(Math.max(...values.map(([, value]) => value))),
+        ])
+        const never = way === 'prom-client' ? { lease: 0, forced: 0 } : {}
+        expect(Object.fromEntries(most)).to.deep.equal({ gone: 1, ...never })
+      })
+
+      it('The list of groups that the dashboard offers has data', async () => {
+        const { query } = DASHBOARD.templating.list.find(({ name }) => name === 'group')!
+        const [, metric, label] = /^label_values\((\w+), (\w+)\)$/.exec(query)!
+        const series = await prometheus.query(`group by (${label}) (${metric})`)
+        expect(series.map(({ metric }) => metric[label!])).to.deep.equal(['order'])
+      })
+
+      it('The alert of a lost lock fires on the lock that was lost', async () => {
+        const [, lost] = /alert: RlockLockLost\n(?: +#.*\n)? +expr: >-\n([\s\S]*?)\n +labels/.exec(ALERTS)!
+        const series = await prometheus.query(lost!)
+        expect(series.map(({ metric }) => metric)).to.deep.equal([{ reason: 'gone' }])
+      })
     })
-
-  it('The list of groups that the dashboard offers has data', async () => {
-    const { query } = DASHBOARD.templating.list.find(({ name }) => name === 'group')!
-    const [, metric, label] = /^label_values\((\w+), (\w+)\)$/.exec(query)!
-    const series = await prometheus.query(`group by (${label}) (${metric})`)
-    expect(series.map(({ metric }) => metric[label!])).to.deep.equal(['order'])
-  })
-
-  it('The alert of a lost lock fires on the lock that was lost', async () => {
-    const [, lost] = /alert: RlockLockLost\n(?: +#.*\n)? +expr: >-\n([\s\S]*?)\n +labels/.exec(ALERTS)!
-    const series = await prometheus.query(lost!)
-    expect(series.map(({ metric }) => metric)).to.deep.equal([{ reason: 'gone' }])
-  })
 
   it('The rules of the alerts pass their tests in promtool', async () => {
     const { stdout } = await promisify(execFile)('promtool', ['test', 'rules', 'alerts.test.yml'], {
@@ -142,6 +200,18 @@ describe('Locks in Prometheus', function () {
       expect(runbook).to.contain(`\n## ${section}\n`)
   })
 })
+
+/** The block of the page that starts OpenTelemetry's exporter, as a file that Node loads before the application. */
+function instrumentation(port: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rlock-opentelemetry-'))
+  removeWithThisProcess(folder)
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir')
+  const { code } = examplesIn(PAGE).find(({ code }) => code.includes('new PrometheusExporter('))!
+  const file = join(folder, 'instrumentation.mts')
+  const source = pathToFileURL(join(ROOT, 'packages/opentelemetry/src/index.ts')).href
+  writeFileSync(file, code.replace('9464', String(port)).replace("'@rlock/opentelemetry'", `'${source}'`))
+  return file
+}
 
 function holdsIn(metrics: string): number {
   const counts = [...metrics.matchAll(/^rlock_hold_seconds_count\{.*\} (\d+)$/gm)]

@@ -21,7 +21,14 @@ export function noPrometheus(): string | undefined {
     : undefined
 }
 
-/** A real Prometheus that scrapes `targets` (`host:port`) every `everyMs`. */
+export interface Scraping {
+  /** Default 200. */
+  readonly everyMs?: number
+  /** Lines of YAML that belong to the scrape_config, without indentation. */
+  readonly more?: string
+}
+
+/** A real Prometheus that scrapes `targets` (`host:port`). */
 export class Prometheus {
   private constructor(
     private readonly child: ChildProcess,
@@ -29,17 +36,19 @@ export class Prometheus {
     private readonly url: string,
   ) {}
 
-  static start(targets: readonly string[], everyMs = 200): Promise<Prometheus> {
+  static start(targets: readonly string[], { everyMs = 200, more = '' }: Scraping = {}): Promise<Prometheus> {
     return onFreePorts(1, async ([port]) => {
       const folder = mkdtempSync(join(tmpdir(), 'rlock-prometheus-'))
       removeWithThisProcess(folder)
-      const config = {
-        global: { scrape_interval: `${everyMs}ms`, scrape_timeout: `${everyMs}ms` },
-        scrape_configs: [{ job_name: 'app', static_configs: [{ targets }] }],
-      }
       const file = join(folder, 'prometheus.yml')
       // JSON is YAML, too.
-      writeFileSync(file, JSON.stringify(config))
+      const config = [
+        `global: ${JSON.stringify({ scrape_interval: `${everyMs}ms`, scrape_timeout: `${everyMs}ms` })}`,
+        'scrape_configs:',
+        `  - static_configs: ${JSON.stringify([{ targets }])}`,
+        ...`job_name: app\n${more}`.split('\n').map((line) => `    ${line}`),
+      ]
+      writeFileSync(file, config.join('\n'))
       const args = [
         `--config.file=${file}`,
         `--storage.tsdb.path=${folder}`,

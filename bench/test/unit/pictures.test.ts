@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { PICTURES } from '../../pictures/pictures'
-import { watch } from '../../pictures/watch'
+import { WATCH_PICTURES } from '../../pictures/watch'
 import { THEMES } from '../../report/chart-themes'
 
 const FOLDER = join(__dirname, '../../../docs/pictures')
@@ -10,7 +10,7 @@ const FOLDER = join(__dirname, '../../../docs/pictures')
 describe('The pictures of the pages', () => {
   it('The pictures in docs/pictures are those that bench/pictures/start.ts writes, and no others', () => {
     const drawn = new Map(
-      [...PICTURES, watch].flatMap((picture) =>
+      [...PICTURES, ...WATCH_PICTURES].flatMap((picture) =>
         THEMES.map((theme) => [`${picture.name}-${theme.name}.svg`, picture.draw(theme).svg(picture.title)]),
       ),
     )

@@ -20,8 +20,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { build, transform } from 'esbuild'
+import { writeDeclarationMap } from './declaration-map.mjs'
 import { extract, root, withDeclarations } from './declarations.mjs'
 import { linesOnly } from './source-map-lines.mjs'
 
@@ -98,12 +99,11 @@ async function writeCode() {
     'return module.exports })',
   ]
   writeFileSync('dist/rlock.js', `"use strict"; ${start}${inside}${end}\n//# sourceMappingURL=rlock.js.map\n`)
-  const sourcesContent = map.sources.map((source, at) =>
-    source.endsWith('lua.generated.ts') ? null : map.sourcesContent[at],
-  )
+  // The sources are in the package, where the declarations need them as files.
+  const { sourcesContent, ...withoutSources } = map
   writeFileSync(
     'dist/rlock.js.map',
-    JSON.stringify({ ...map, sourcesContent, names: [], mappings: linesOnly(map.mappings) }),
+    JSON.stringify({ ...withoutSources, names: [], mappings: linesOnly(map.mappings) }),
   )
 }
 
@@ -212,6 +212,7 @@ withDeclarations((folder) => {
   const rolledUp = (source, file) => {
     extract(folder, source, { dtsRollup: { enabled: true, untrimmedFilePath: join(root, file) } })
     writeFileSync(file, formatted(readFileSync(file, 'utf8')))
+    writeDeclarationMap(file, dirname(source))
   }
   // The first, because the others import it.
   rolledUp('src/index.d.ts', 'dist/index.d.ts')

@@ -2,7 +2,6 @@
 // A file is measured for itself, compressed as npm does it.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { root } from './declarations.mjs'
@@ -16,18 +15,18 @@ const packed = (text) => gzipSync(text, { level: 9 }).length
 const line = (what, text) => console.log(`${kB(packed(text))} kB packed ${kB(text.length)} kB  ${what}`)
 
 console.log(`${kB(pack.size)} kB packed ${kB(pack.unpackedSize)} kB  the package`)
-for (const { path } of pack.files.toSorted((a, b) => b.size - a.size)) line(path, readFileSync(path))
-
-console.log('\nin the source map of rlock.js')
-const { mappings, sourcesContent } = JSON.parse(readFileSync(join('dist', 'rlock.js.map'), 'utf8'))
-line('its entries: one for each line', mappings)
-line('the sources', JSON.stringify(sourcesContent))
-const withoutComments = sourcesContent.map((source) =>
+const isSource = ({ path }) => path.startsWith('src/')
+const others = pack.files.filter((file) => !isSource(file))
+for (const { path } of others.toSorted((a, b) => b.size - a.size)) line(path, readFileSync(path))
+const sources = pack.files.filter(isSource).map(({ path }) => readFileSync(path, 'utf8'))
+// One after the other, as they are in the package.
+line(`src: ${sources.length} sources`, sources.join(''))
+const withoutComments = sources.map((source) =>
   source
-    ?.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ''))
+    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ''))
     .replace(/^\s*\/\/.*$/gm, ''),
 )
-line('the sources with empty lines in place of comments', JSON.stringify(withoutComments))
+line('the sources with empty lines in place of comments', withoutComments.join(''))
 
 /** The bundle of the entry `rlock`, built with these options. */
 async function bundled(options) {

@@ -55,7 +55,7 @@ function decoded(entry) {
   return numbers
 }
 
-function encoded(number) {
+export function encoded(number) {
   let value = number < 0 ? (-number << 1) | 1 : number << 1
   let digits = ''
   do {

@@ -5,6 +5,7 @@ import { build } from 'esbuild'
 import { uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
 import { contentsSuite } from './contents'
+import { definitionsSuite } from './definitions'
 import { esmBundleSuite } from './esm-bundle'
 import { InstalledPackage, repository, runTool } from './installed-package'
 import { packagesSuite } from './packages'
@@ -220,6 +221,7 @@ describe('The installed package', function () {
 })
 
 contentsSuite()
+definitionsSuite()
 esmBundleSuite()
 packagesSuite()
 

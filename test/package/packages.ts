@@ -34,7 +34,7 @@ export function packagesSuite() {
       }
     })
 
-    it('The packages beside rlock bring their README, license and declarations, and no sources', () => {
+    it('The packages beside rlock bring their README, license, declarations and the sources that these name', () => {
       for (const name of PACKAGES) {
         const files = readFileSync(
           join(installed.project, `node_modules/@rlock/${name}/package.json`),
@@ -43,6 +43,8 @@ export function packagesSuite() {
         expect(JSON.parse(files).name).to.equal(`@rlock/${name}`)
         const declarations = installed.text(`@rlock/${name}/dist/index.d.ts`)
         expect(declarations, name).to.not.match(/rlock\/internal|\.\.\//)
+        const { sources } = JSON.parse(installed.text(`@rlock/${name}/dist/index.d.ts.map`))
+        for (const source of sources) expect(installed.text(`@rlock/${name}/dist/${source}`)).to.not.equal('')
         expect(installed.text(`@rlock/${name}/README.md`)).to.match(new RegExp(`^# @rlock/${name}\n`))
         expect(installed.text(`@rlock/${name}/LICENSE`)).to.contain('MIT')
       }

@@ -1,6 +1,7 @@
 // Writes src/scripts/lua.generated.ts from the files under lua/, so that a bundled app carries its
 // scripts and never reads a file at run time. The comment header stays in lua/: it is for people.
 // What scripts share is in lua/includes; lua-includes.mjs says how.
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,11 +9,14 @@ import { readScripts } from './lua-includes.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-const entries = Object.entries(readScripts(join(root, 'lua'))).map(
-  ([name, source]) => `  ${JSON.stringify(name)}: ${JSON.stringify(source)},`,
-)
+const sources = Object.entries(readScripts(join(root, 'lua')))
+const record = (constant, of) => {
+  const entries = sources.map(([name, source]) => `  ${JSON.stringify(name)}: ${JSON.stringify(of(source))},`)
+  return `export const ${constant} = {\n${entries.join('\n')}\n} as const\n`
+}
+const sha1 = (source) => createHash('sha1').update(source).digest('hex')
 
 writeFileSync(
   join(root, 'src/scripts/lua.generated.ts'),
-  `// Generated from lua/ by scripts/embed-lua.mjs. Do not edit.\nexport const luaSources = {\n${entries.join('\n')}\n} as const\n`,
+  `// Generated from lua/ by scripts/embed-lua.mjs. Do not edit.\n${record('luaSources', (source) => source)}${record('luaHashes', sha1)}`,
 )

@@ -86,7 +86,7 @@ export async function openLayers(url: string): Promise<Layers> {
       const own = owner(++id)
       await context.queues.acquire(
         scripts,
-        new AcquireAttempt(context, scripts, own, undefined, LEASE, undefined, undefined, undefined),
+        new AcquireAttempt(context, scripts, { owner: own, threadId: id, lease: LEASE }),
       )
       await scripts.release(own, 0, 0, 0).answer
     }),

@@ -23,9 +23,8 @@ import type { Connections } from './connections'
 import type { Context } from './context'
 import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
-import { inProcessServer } from './in-process-server'
 import { Inspection } from './inspection'
-import { redisServer } from './redis-server'
+import { serverOf } from './redis-server'
 import { UnpublishedReleases } from './unpublished-releases'
 
 /** Test hooks. */
@@ -80,7 +79,7 @@ export class Client implements Context {
   ): Promise<Client> {
     const options = resolveOptions(given)
     const clientId = (internals.newClientId ?? newClientId)()
-    const server = inProcessServer(options.redis) ?? redisServer(options, clientId, internals.fastPath)
+    const server = serverOf(options, clientId, internals.fastPath)
     const clock = internals.clock ?? server.clock
     // Sockets and timers that are made here must not belong to the request or the thread that creates the client.
     return await outsideRequests(async () => {
@@ -131,10 +130,9 @@ export class Client implements Context {
     internals: ClientInternals & { readonly clock: Clock },
   ) {
     const { clock } = internals
-    const { hasReplicas, publishCommand, transport } = connections
-    const { address } = connections.identity
-    const label = `${clientId}, server ${address}`
-    this.events = new ClientEvents({ clientId, address })
+    const { hasReplicas, identity, publishCommand, transport } = connections
+    const label = `${clientId}, server ${identity.address}`
+    this.events = new ClientEvents({ clientId, address: identity.address })
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
@@ -143,7 +141,7 @@ export class Client implements Context {
     this.waitTime = options.waitTime
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
     this.isCluster = connections.isCluster
-    this.server = connections.identity
+    this.server = identity
     this.scripts = new ScriptExecutor({
       clientId: label,
       transport: internals.transport?.(transport) ?? transport,
@@ -268,13 +266,12 @@ export class Client implements Context {
   }
 
   async untilReleased<T>(section: () => Promise<T>): Promise<T> {
-    const { sections } = this
     const running = section()
-    sections.add(running)
+    this.sections.add(running)
     try {
       return await running
     } finally {
-      sections.delete(running)
+      this.sections.delete(running)
     }
   }
 

@@ -43,7 +43,8 @@ export class TracedQueues extends WaitQueues {
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
-    if (!isTraced(acquisitions)) return super.acquire(target, attempt)
+    const { hasSubscribers = isTraced(acquisitions) } = acquisitions
+    if (!hasSubscribers) return super.acquire(target, attempt)
     const { start, end, asyncStart, asyncEnd, error } = acquisitions
     const { name, kind, subject, waitTime } = attempt
     const acquisition: Acquisition = { ...this.origin, name, kind, subject, key: target.key, waitTime }

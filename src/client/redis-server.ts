@@ -1,4 +1,5 @@
 import type { ResolvedOptions } from '../api/options'
+import { IN_PROCESS_SERVER } from '../api/redis-source'
 import { CommandConnection } from '../redis/command-connection'
 import { askToLook } from '../redis/inspection-channel'
 import { choosePublish, openSource } from '../redis/pubsub'
@@ -9,8 +10,10 @@ import { RedisScriptTransport } from '../scripts/transport'
 import { systemClock } from '../util/clock'
 import type { ConnectedClient, Connections, Server } from './connections'
 
-/** The Redis that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
-export function redisServer(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
+/** The server that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
+export function serverOf(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
+  const { [IN_PROCESS_SERVER]: inProcess } = Object(options.redis) as { [IN_PROCESS_SERVER]?: Server }
+  if (inProcess) return inProcess
   const target = named(loggingIn(resolveTarget(options.redis), options.credentials), `rlock:${clientId}`)
   return {
     clock: systemClock,

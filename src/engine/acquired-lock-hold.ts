@@ -1,14 +1,26 @@
 import { inspect } from 'node:util'
-import { type ReleaseOptions, releaseOptions } from '../api/arguments'
+import { type AcquireArguments, type ReleaseOptions, releaseOptions } from '../api/arguments'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
+import type { BranchPlace } from '../ownership/branch-place'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Hold, Level } from './hold'
+import type { Caller, Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { leaveToLease, release } from './release'
+
+/** What a level takes of the request that acquired it. */
+export interface LevelRequest {
+  readonly scripts: AnyLockScripts
+  readonly options: AcquireArguments
+  readonly caller: Caller
+  /** Only its LockHold may release it. */
+  readonly byToken: boolean
+  readonly branchPlace: BranchPlace | undefined
+}
 
 export const LEAVE_TO_LEASE: unique symbol = Symbol('leaveToLease')
 
@@ -20,11 +32,19 @@ export class AcquiredLockHold implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
 
+  private readonly scripts: AnyLockScripts
+  private readonly level: Level
+
+  /** `granted`: when the command was sent that acquired the level. */
   constructor(
-    private readonly scripts: AnyLockScripts,
+    { scripts, options, byToken, branchPlace, caller }: LevelRequest,
     readonly hold: Hold,
-    readonly level: Level,
-  ) {}
+    granted: Moment,
+  ) {
+    this.scripts = scripts
+    this.level = { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
+    hold.levels.add(this.level)
+  }
 
   get lockName(): string {
     return this.scripts.name

@@ -2,16 +2,13 @@ import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
-import type { Caller as CallerOf, HoldRef as HoldRefOf } from '../ownership/caller'
+import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
-
-/** The place of an entry with a hold of this engine. */
-export type HoldRef = HoldRefOf<Hold>
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
 export interface Level {
@@ -40,7 +37,7 @@ export class Hold extends Lease {
   /** The payload of the newest grant, if grants of this kind of lock have one. */
   grant: unknown
   /** Its entry in the hold table of its caller. A caller without a scope has no entry. */
-  ref: HoldRef | undefined
+  entry: HoldEntry<Hold> | undefined
   /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
   branches: HoldBranches | undefined
   /** Releases what the server may still keep of it after this client considers it ended. */
@@ -74,13 +71,13 @@ export class Hold extends Lease {
   /** Aborts its signal, and emits `lockLost` unless its explicit lease just ended. */
   lose(reason: LossReason): void {
     if (this.state !== 'held' && this.state !== 'released') return
-    const { context, leased, ref, owner, threadId } = this
+    const { context, leased, entry, owner, threadId } = this
     context.leases.end(this)
     this.lossReason = reason
     const error = this.lossError()
     if (reason === 'lease' && !this.needsWatchdog && this.levels.size > 0) {
       this.end('expired', context.clock.now(), error)
-      ref?.table.retire(ref.key, this)
+      entry?.retire(this)
       this.releaseOrphan?.()
       return
     }

@@ -28,7 +28,7 @@ import { placeOf } from '../util/place-of'
 import { quote } from '../util/quote'
 import { timedOut } from '../waiting/wait-errors'
 import {
-  ACQUIRE_BARE,
+  ACQUIRE_AS_ASKED,
   ACQUIRE_FOR,
   ASSERT_MAY_RELEASE,
   COUNT_OF,
@@ -52,8 +52,7 @@ interface HandleOf<H> extends LockHold {
   [ADOPT](thread: LogicalThread): void
 }
 
-const ACQUIRE_BY_TOKEN = Symbol('acquireByToken')
-const ACQUIRE_IN_TIME = Symbol('acquireInTime')
+const ACQUIRE_UNSCOPED = Symbol('acquireUnscoped')
 const CALLER = Symbol('caller')
 const RELEASE_FOR = Symbol('releaseFor')
 const TIMED_OUT = Symbol('timedOut')
@@ -81,7 +80,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
     assertHasLock(this)
-    await this[ACQUIRE_BARE](lockArguments(first, unit))
+    await this[ACQUIRE_AS_ASKED](lockArguments(first, unit), false)
   }
 
   async tryLock(
@@ -90,17 +89,17 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     third?: TimeUnit,
   ): Promise<boolean> {
     assertHasLock(this)
-    return (await this[ACQUIRE_BARE](tryLockArguments(first, second, third))) !== undefined
+    return (await this[ACQUIRE_AS_ASKED](tryLockArguments(first, second, third), false)) !== undefined
   }
 
-  acquire(options?: LockOptions): Promise<Handle> {
+  async acquire(options?: LockOptions): Promise<Handle> {
     assertHasLock(this)
-    return this[ACQUIRE_BY_TOKEN](acquireOptions, options) as Promise<Handle>
+    return (await this[ACQUIRE_AS_ASKED](acquireOptions(options), true))!
   }
 
-  tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
+  async tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
     assertHasLock(this)
-    return this[ACQUIRE_BY_TOKEN](tryOptions, options)
+    return await this[ACQUIRE_AS_ASKED](tryOptions(options), true)
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -112,7 +111,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     const caller = isExplicit ? this[CALLER](given.threadId) : new ThreadCaller<H>(this.context, thread)
     let hold: Handle | undefined
     try {
-      hold = await this[ACQUIRE_IN_TIME](caller, given, true)
+      hold = await this[ACQUIRE_AS_ASKED](given, true, caller)
     } finally {
       if (!hold) thread.end()
     }
@@ -125,7 +124,8 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     assertHasLock(this)
     const { threadId: explicit, signal } = unlockOptions(options)
     this[ASSERT_MAY_RELEASE]()
-    await unlessAborted(this[RELEASE_FOR](explicit), signal)
+    const released = this[RELEASE_FOR](explicit)
+    await (signal ? unlessAborted(released, signal) : released)
   }
 
   /** Throws if nothing could be released, because the client is shut down. */
@@ -152,15 +152,31 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
-  /** For `lock()` and `tryLock()`: the hold belongs to the caller, and not to a LockHold. */
-  protected async [ACQUIRE_BARE](options: AcquireArguments): Promise<Handle | undefined> {
-    const caller = this[CALLER](options.threadId)
-    if (caller !== unscopedCaller) return await this[ACQUIRE_IN_TIME](caller, options, false)
+  /** A call that gives no waitTime has the one of the client, and rejects after it. */
+  protected async [ACQUIRE_AS_ASKED](
+    options: AcquireArguments,
+    byToken: boolean,
+    given?: Caller<H>,
+  ): Promise<Handle | undefined> {
+    const caller = given ?? this[CALLER](options.threadId)
+    const { waitTime } = this.context
+    const isLimited = options.waitTime === undefined && waitTime !== undefined
+    const limited = isLimited ? { ...options, waitTime } : options
+    const handle =
+      byToken || caller !== unscopedCaller
+        ? await this[ACQUIRE_FOR](caller, limited, byToken)
+        : await this[ACQUIRE_UNSCOPED](limited)
+    if (!handle && isLimited) throw this[TIMED_OUT](waitTime)
+    return handle
+  }
+
+  /** For `lock()` and `tryLock()` of code without a scope: this lock object keeps the hold for `unlock()`. */
+  private async [ACQUIRE_UNSCOPED](options: AcquireArguments): Promise<Handle | undefined> {
     const { unscoped } = this
     const { warnings } = this.context
     unscoped.acquiring++
     try {
-      const acquired = await this[ACQUIRE_IN_TIME](caller, options, false)
+      const acquired = await this[ACQUIRE_FOR](unscopedCaller, options, false)
       if (acquired) {
         const { hold } = acquired
         hold.thread = ambientThread()
@@ -174,36 +190,9 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     }
   }
 
-  /** A call that gives no waitTime has the one of the client, and rejects after it. */
-  private [ACQUIRE_IN_TIME](
-    caller: Caller<H>,
-    options: AcquireArguments,
-    byToken: boolean,
-  ): Promise<Handle | undefined> {
-    const { waitTime } = this.context
-    if (options.waitTime !== undefined || waitTime === undefined)
-      return this[ACQUIRE_FOR](caller, options, byToken)
-    return this[ACQUIRE_FOR](caller, { ...options, waitTime }, byToken).then((handle) => {
-      if (!handle) throw this[TIMED_OUT](waitTime)
-      return handle
-    })
-  }
-
   protected [NOT_HELD](caller: Caller<H>): Error {
     const isAcquiring = caller === unscopedCaller && this.unscoped.acquiring > 0
     return notHeldError(this.context, this.subject, caller.description, isAcquiring)
-  }
-
-  private [ACQUIRE_BY_TOKEN]<T>(
-    read: (options: T | undefined) => AcquireArguments,
-    options: T | undefined,
-  ): Promise<Handle | undefined> {
-    try {
-      const known = read(options)
-      return this[ACQUIRE_IN_TIME](this[CALLER](known.threadId), known, true)
-    } catch (error) {
-      return Promise.reject(error)
-    }
   }
 
   private [CALLER](explicit: number | undefined): Caller<H> {
@@ -217,9 +206,8 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     const thread = explicit === undefined ? ambientThread() : undefined
     const caller = thread ? new ThreadCaller<H>(this.context, thread) : this[CALLER](explicit)
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
-    const place = caller.entryToAcquire(objectId)
-    const acquiring = place?.table.get(place.key)?.acquiring?.waitForUnlock()
-    if (acquiring) await acquiring
+    const settled = caller.settled(objectId)
+    if (settled) await settled
     const hold = caller.holdOf(objectId) ?? caller.expiredHoldOf(objectId)
     if (hold) return await this[RELEASE_BARE](hold, caller)
     // Code of an ended thread acquires without a scope. It must not release a hold of another caller.

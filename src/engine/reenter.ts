@@ -4,7 +4,7 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import type { AcquireRequest, AnyAcquireRequest } from './acquire-request'
+import type { AcquireRequest, AnyAcquireRequest } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
 import type { AnyLockScripts, ReenterReply } from './lock-scripts'
@@ -72,7 +72,7 @@ async function reenter<Handle extends AcquiredLockHold>(
     return undefined
   }
   entering.state = 'inside'
-  const handle = request.addLevel(hold, sent)
+  const handle = new request.Handle(request, hold, sent)
   context.leases.update(hold)
   return handle
 }

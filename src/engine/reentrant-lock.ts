@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
-import { WrongTypeError } from '../api/errors'
+import { IllegalMonitorStateError, WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { quote } from '../util/quote'
-import { acquire } from './acquire'
-import { AcquireRequest, type HandleClass } from './acquire-request'
+import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold } from './hold'
 import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, NOT_HELD, RELEASE_BARE } from './lock-internals'
 import type { AnyLockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
+import { reenterInTime } from './reenter'
 import { bareLevel, release } from './release'
+import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 /** What the client reads in place of bytes that are no UTF-8. */
 const NO_TEXT = '\uFFFD'
@@ -97,12 +98,22 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     return (await this[INSPECT]('')).timeToLive
   }
 
-  protected [ACQUIRE_FOR](
+  protected async [ACQUIRE_FOR](
     caller: Caller,
     options: AcquireArguments,
     byToken: boolean,
   ): Promise<Handle | undefined> {
-    return acquire(new AcquireRequest(this.context, this.scripts, this.Handle, caller, options, byToken))
+    const { context, scripts } = this
+    const entry = caller.entryToAcquire(scripts.objectId)
+    if (entry && !entry.begin()) throw alreadyAcquiring(context, scripts, caller)
+    try {
+      const hold = caller.holdOf(scripts.objectId)
+      const request = new AcquireRequest(context, scripts, this.Handle, caller, options, byToken, entry)
+      if (caller.thread?.parent) return await waitForSiblingBranches(request, () => acquire(request))
+      return await (hold ? reenter(request, hold) : acquireAnew(request))
+    } finally {
+      entry?.end()
+    }
   }
 
   /** An owner field as the server answers it. */
@@ -134,4 +145,32 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
         'Use another name. If nothing needs the key, delete it.',
     )
   }
+}
+
+function acquire<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
+): Promise<Handle | undefined> {
+  const hold = request.caller.holdOf(request.scripts.objectId)
+  return hold ? reenter(request, hold) : acquireAnew(request)
+}
+
+/** Adds a level to the hold of the caller; a new hold where that one has ended. Undefined when the wait was over. */
+async function reenter<Handle extends AcquiredLockHold>(
+  request: AcquireRequest<Handle>,
+  hold: Hold,
+): Promise<Handle | undefined> {
+  const { scripts, caller } = request
+  if (scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
+  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
+}
+
+function alreadyAcquiring(
+  { clientId }: Context,
+  { name }: AnyLockScripts,
+  { description }: Caller,
+): IllegalMonitorStateError {
+  return new IllegalMonitorStateError(
+    `${description} is acquiring the lock ${quote(name)} already (client ${clientId}). ` +
+      'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
+  )
 }

@@ -22,7 +22,7 @@ export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => 
     hold.drop(level)
     if (live) return hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold)
     if (hold.levels.size === 0) {
-      forget(hold)
+      hold.entry?.forget(hold)
       releaseExpired(scripts, hold)
     }
     throw hold.lossError()
@@ -96,7 +96,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   if (!handoff) context.queues.releasing(scripts)
   const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
   context.leases.end(hold)
-  forget(hold)
+  hold.entry?.forget(hold)
   let reply: Reply<Outcome<unknown> | ReleaseReply>
   try {
     reply = await call.answer
@@ -130,7 +130,7 @@ export function leaveToLease(hold: Hold, level: Level): Promise<void> {
     const live = hold.checkLive()
     hold.drop(level)
     if (hold.levels.size > 0) return
-    forget(hold)
+    hold.entry?.forget(hold)
     if (!live && hold.lossReason !== 'lease') throw hold.lossError()
     if (!live) return
     hold.state = 'released'
@@ -186,9 +186,4 @@ export function lockOrphan(context: Context, scripts: AnyLockScripts, owner: str
 export function releaseOrphan(scripts: AnyLockScripts, hold: Hold, lease: number, since: Moment): void {
   const { context, ownerField } = hold
   context.orphans.releaseNow(lockOrphan(context, scripts, ownerField, lease), since)
-}
-
-/** The caller has released every level: removes the hold from its hold table. */
-function forget(hold: Hold) {
-  hold.ref?.table.forget(hold.ref.key, hold)
 }

@@ -2,6 +2,7 @@ import type { Context } from '../client/context'
 import type { HoldTable } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { quote } from '../util/quote'
+import { warnOnce } from '../util/warn-once'
 import type { Hold } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 
@@ -18,11 +19,11 @@ export function warnOfOtherClients(
   asked: Hold | undefined,
 ): Hold | undefined {
   const hold = heldThroughAnother(context, scripts, thread)
-  if (!hold || hold === asked || hold.warnedOfSelfWait) return asked
+  if (!hold || hold === asked) return asked
   scripts
     .inspect(hold.ownerField)
     .answer.then(({ value }) => {
-      if (value.count > 0 && !hold.warnedOfSelfWait) warn(context, hold)
+      if (value.count > 0) warn(context, hold)
     })
     // The attempt reports a server that does not answer.
     .catch(() => {})
@@ -44,14 +45,14 @@ function heldThroughAnother(
 }
 
 function warn(context: Context, hold: Hold) {
-  hold.warnedOfSelfWait = true
   // The owner field of a token lock is secret, and does not contain the client id.
   const end = hold.ownerField.lastIndexOf(`:${hold.threadId}`)
   const holder = end < 0 ? 'another client' : `the client ${hold.ownerField.slice(0, end)}`
-  process.emitWarning(
+  warnOnce(
+    hold,
+    'RLOCK_SELF_WAIT',
     `The lock ${quote(hold.leased.name)} is held through ${holder} (thread id ${hold.threadId}) by the same ` +
       `logical thread that waits for it through the client ${context.clientId}. Locks re-enter only within one ` +
       'client, so that thread waits for itself: use one client for each server in a process.',
-    { code: 'RLOCK_SELF_WAIT' },
   )
 }

@@ -3,7 +3,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import type { AnyAcquireRequest } from './acquire-request'
+import type { AnyAcquireRequest } from './acquire'
 import type { Hold } from './hold'
 
 /** A caller that enters below a hold of an ancestor. */
@@ -20,6 +20,7 @@ export async function waitForSiblingBranches<Result>(
   request: AnyAcquireRequest,
   acquire: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
+  request.assertWanted()
   for (;;) {
     const entry = enterBranch(request)
     const place = entry?.place

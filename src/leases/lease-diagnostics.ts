@@ -28,7 +28,7 @@ interface HoldMessage extends LeaseMessage {
 /** `overdue`: no answer came in a third of lockWatchdogTimeout; it may come later. `gone`: the server does not know the hold. */
 type RenewalOutcome = 'renewed' | 'gone' | 'failed' | 'overdue'
 
-/** The getter of Node's TracingChannel is younger than the oldest Node that the package runs on. */
+/** For a Node whose tracing channels have no `hasSubscribers` yet. */
 export function isTraced({ start, end, asyncStart, asyncEnd, error }: TracingChannel): boolean {
   return (
     start.hasSubscribers ||
@@ -46,7 +46,8 @@ function messageOf({ leased, owner }: Lease, origin: EventOrigin): LeaseMessage 
 
 /** A hold begins. Its end is published in the async context of this moment, also where a timer or an answer finds it lost. */
 export function publishHold(lease: Lease, origin: EventOrigin, clock: Clock): void {
-  if (!isTraced(holds)) return
+  const { hasSubscribers = isTraced(holds) } = holds
+  if (!hasSubscribers) return
   const message: HoldMessage = messageOf(lease, origin)
   holds.start.publish(message)
   holds.end.publish(message)

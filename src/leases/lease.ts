@@ -194,8 +194,6 @@ export abstract class Lease {
   at: string | undefined
   /** The logical thread that acquired it, if there is one. */
   thread: LogicalThread | undefined
-  /** A process warning about local waiters that may wait for themselves was emitted for it. */
-  warnedOfSelfWait = false
   /** Publishes how it ended. Set where somebody subscribed to `rlock:hold` when it began. */
   publishEnd: ((outcome: HoldOutcome, error?: unknown) => void) | undefined
   readonly book: LeaseBook

@@ -1,5 +1,5 @@
 import type { Context } from '../client/context'
-import { AcquireAttempt } from '../engine/acquire'
+import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions, LockScripts } from '../engine/lock-scripts'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'

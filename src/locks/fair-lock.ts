@@ -1,6 +1,6 @@
 import type { RLock } from '../api/rlock'
 import type { Context } from '../client/context'
-import type { AcquireAttempt } from '../engine/acquire'
+import type { AcquireAttempt } from '../engine/acquire-attempt'
 import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions, LockScripts, ReleaseReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'

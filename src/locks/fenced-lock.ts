@@ -13,7 +13,7 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller } from '../engine/hold'
-import { ACQUIRE_BARE, ACQUIRE_FOR } from '../engine/lock-internals'
+import { ACQUIRE_AS_ASKED, ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
@@ -213,7 +213,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this[ACQUIRE_BARE](lockArguments(first, unit)))!.token
+    return (await this[ACQUIRE_AS_ASKED](lockArguments(first, unit), false))!.token
   }
 
   async tryLockAndGetToken(
@@ -221,7 +221,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<number | undefined> {
-    return (await this[ACQUIRE_BARE](tryLockArguments(first, second, third)))?.token
+    return (await this[ACQUIRE_AS_ASKED](tryLockArguments(first, second, third), false))?.token
   }
 
   protected override async [ACQUIRE_FOR](

@@ -1,6 +1,6 @@
 import { checkOptions, describe, positive } from '../api/arguments'
 import type { Context } from '../client/context'
-import { AcquireAttempt } from '../engine/acquire'
+import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { random } from '../util/random'

@@ -3,7 +3,7 @@ import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { AcquireAttempt } from '../engine/acquire'
+import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import {

@@ -8,7 +8,7 @@ import {
 } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
-import type { Caller, HoldRef, OwnedHold } from '../ownership/caller'
+import type { Caller, HoldEntry, OwnedHold } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
@@ -236,28 +236,27 @@ export class LevelsHold implements OwnedHold {
     readonly objectId: string,
     /** The logical thread of the caller, which may have ended. */
     public thread: LogicalThread | undefined,
-    private readonly place: HoldRef<LevelsHold> | undefined,
+    private readonly entry: HoldEntry<LevelsHold> | undefined,
   ) {}
 
   /** The hold of this caller, or a new one; always a new one where each acquisition is an owner of its own. */
   static of(caller: Caller<LevelsHold>, { objectId }: MemberGroup): LevelsHold {
-    const place = caller.entryToAcquire(objectId)
-    const entry = place?.table.getOrCreate(place.key)
-    const hold = entry?.hold ?? new LevelsHold(objectId, caller.thread, place)
+    const entry = caller.entryToAcquire(objectId)
+    const hold = entry?.hold ?? new LevelsHold(objectId, caller.thread, entry)
     if (entry) entry.hold = hold
     return hold
   }
 
   /** Drops lost levels with a lease: their members end by themselves. A table keeps some holds of such levels only. */
   add(level: MembersHold, leaseTime: number | undefined): void {
-    const { levels, place } = this
+    const { levels, entry } = this
     level.hold = this
     level.thread = this.thread
     level.isRenewed = leaseTime === undefined
     levels.splice(0, levels.length, ...levels.filter(isNeeded), level)
-    if (leaseTime === undefined || !place) return
+    if (leaseTime === undefined || !entry) return
     level.onLost = () => {
-      if (!levels.some(isNeeded)) place.table.retire(place.key, this)
+      if (!levels.some(isNeeded)) entry.retire(this)
     }
     level[CHECK_AFTER](leaseTime)
   }
@@ -273,7 +272,7 @@ export class LevelsHold implements OwnedHold {
   /** Removes the newest level. */
   take(): MembersHold {
     const level = this.levels.pop()!
-    if (this.levels.length === 0) this.place?.table.forget(this.place.key, this)
+    if (this.levels.length === 0) this.entry?.forget(this)
     return level
   }
 }

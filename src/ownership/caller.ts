@@ -1,4 +1,4 @@
-import type { Mutex } from 'async-mutex'
+import { Mutex } from 'async-mutex'
 import type { LogicalThread } from './logical-thread'
 
 /** The part of a hold that this folder needs. The engine above defines the rest. */
@@ -8,10 +8,54 @@ export interface OwnedHold {
 }
 
 /** The state of one caller and one lock. The table drops it as soon as the caller neither holds nor acquires the lock. */
-export interface HoldEntry<H extends OwnedHold> {
-  hold?: H
-  /** Locked while an acquisition of its caller is in flight: a caller has one acquisition of a lock at a time. */
-  acquiring?: Mutex
+export class HoldEntry<H extends OwnedHold = OwnedHold> {
+  hold: H | undefined
+  /** Locked while an acquisition of its caller is in flight. */
+  private acquiring: Mutex | undefined
+
+  constructor(
+    private readonly table: HoldTable<H>,
+    private readonly key: string,
+  ) {}
+
+  /** Nothing needs it any more. */
+  get isEmpty(): boolean {
+    return !this.hold && !this.acquiring
+  }
+
+  /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
+  begin(): boolean {
+    if (this.acquiring) return false
+    this.acquiring = new Mutex()
+    // The mutex is new, so this locks it at once.
+    void this.acquiring.acquire()
+    return true
+  }
+
+  /** The acquisition is over. */
+  end(): void {
+    this.acquiring!.release()
+    this.acquiring = undefined
+    this.table.tidy(this.key)
+  }
+
+  /** Resolves when no acquisition is in flight; undefined if there is none. */
+  settled(): Promise<void> | undefined {
+    return this.acquiring?.waitForUnlock()
+  }
+
+  /** The hold has expired: its caller can acquire again, and its late `unlock()` still finds it. */
+  retire(hold: H): void {
+    if (this.hold !== hold) return
+    this.forget(hold)
+    this.table.remember(this.key, hold)
+  }
+
+  /** Its caller has released all of the hold. */
+  forget(hold: H): void {
+    if (this.hold === hold) this.hold = undefined
+    this.table.tidy(this.key, hold)
+  }
 }
 
 /** How many expired holds a table keeps, so that their late `unlock()` reports the loss. */
@@ -33,46 +77,27 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
   getOrCreate(key: string): HoldEntry<H> {
     let entry = this.entries.get(key)
     if (!entry) {
-      entry = {}
+      entry = new HoldEntry(this, key)
       this.entries.set(key, entry)
     }
     return entry
   }
 
-  /** Drops the entry if it is empty. */
-  tidy(key: string): void {
-    const entry = this.entries.get(key)
-    if (entry && !entry.hold && !entry.acquiring) this.entries.delete(key)
+  /** Drops the entry if it is empty, and this hold if it has expired. */
+  tidy(key: string, expired?: H): void {
+    if (this.entries.get(key)?.isEmpty) this.entries.delete(key)
+    if (expired && this.expired.get(key) === expired) this.expired.delete(key)
   }
 
-  /** Moves an expired hold out of its entry: its caller can acquire again, and its late `unlock()` still finds it. */
-  retire(key: string, hold: H): void {
-    const entry = this.entries.get(key)
-    if (entry?.hold !== hold) return
-    delete entry.hold
-    this.tidy(key)
-    this.expired.delete(key)
+  /** Keeps an expired hold. */
+  remember(key: string, hold: H): void {
     this.expired.set(key, hold)
     if (this.expired.size > MAX_EXPIRED_REMEMBERED) this.expired.delete(this.expired.keys().next().value!)
-  }
-
-  /** Its caller has released all of it. */
-  forget(key: string, hold: H): void {
-    const entry = this.entries.get(key)
-    if (entry?.hold === hold) delete entry.hold
-    if (this.expired.get(key) === hold) this.expired.delete(key)
-    this.tidy(key)
   }
 
   retired(key: string): H | undefined {
     return this.expired.get(key)
   }
-}
-
-/** The place of an entry: its table, and its key there. */
-export interface HoldRef<H extends OwnedHold = OwnedHold> {
-  readonly table: HoldTable<H>
-  readonly key: string
 }
 
 /**
@@ -86,7 +111,9 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
   /** The caller's logical thread; undefined for an explicit caller and for code without a scope. */
   readonly thread: LogicalThread | undefined
   /** The entry for an acquisition of this caller; undefined where each acquisition is an owner of its own. */
-  entryToAcquire(objectId: string): HoldRef<H> | undefined
+  entryToAcquire(objectId: string): HoldEntry<H> | undefined
+  /** Resolves when no acquisition of this caller is in flight; undefined if there is none. */
+  settled(objectId: string): Promise<void> | undefined
   /** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
   holdOf(objectId: string): H | undefined
   /** A hold of this caller whose lease has ended, and which `unlock()` has not settled. */
@@ -112,7 +139,8 @@ export class ExplicitCallers {
     return {
       description: `threadId ${threadId}`,
       thread: undefined,
-      entryToAcquire: (objectId) => ({ table, key: keyOf(objectId) }),
+      entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
+      settled: (objectId) => table.get(keyOf(objectId))?.settled(),
       holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
       expiredHoldOf: (objectId) => table.retired(keyOf(objectId)),
       pathBelow: () => NO_PATH,
@@ -131,13 +159,17 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     return this.thread.isAlive ? 'this logical thread' : 'this logical thread, which has ended,'
   }
 
-  entryToAcquire(objectId: string): HoldRef<H> {
+  entryToAcquire(objectId: string): HoldEntry<H> {
     let table = this.tableOf(this.thread)
     if (!table) {
       table = new HoldTable<H>()
       this.thread.holdTables.set(this.client, table)
     }
-    return { table, key: objectId }
+    return table.getOrCreate(objectId)
+  }
+
+  settled(objectId: string): Promise<void> | undefined {
+    return this.tableOf(this.thread)?.get(objectId)?.settled()
   }
 
   holdOf(objectId: string): H | undefined {
@@ -158,8 +190,7 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
 
   /** From now on the thread finds this hold of an explicit caller as its own. */
   adopt(hold: H): void {
-    const { table, key } = this.entryToAcquire(hold.objectId)
-    table.getOrCreate(key).hold = hold
+    this.entryToAcquire(hold.objectId).hold = hold
   }
 
   private tableOf(thread: LogicalThread): HoldTable<H> | undefined {
@@ -195,6 +226,7 @@ export const unscopedCaller: Caller<never> = {
   description: 'an earlier call of this lock object',
   thread: undefined,
   entryToAcquire: () => undefined,
+  settled: () => undefined,
   holdOf: () => undefined,
   expiredHoldOf: () => undefined,
   pathBelow: () => NO_PATH,

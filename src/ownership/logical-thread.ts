@@ -14,15 +14,11 @@ export class LogicalThread {
   readonly holdTables = new Map<object, object>()
   /** Its places below holds of its ancestors. */
   places: Set<BranchPlace> | undefined
-  private children = 0
+  /** How many of its children are alive. */
+  children = 0
 
   constructor(readonly parent: LogicalThread | undefined) {
     if (parent) parent.children++
-  }
-
-  /** Whether a child of it is alive. */
-  get hasChildren(): boolean {
-    return this.children > 0
   }
 
   /** Whether this is a descendant of `ancestor`, and both and all threads between them are alive. */

@@ -1,6 +1,5 @@
 import type { BrokenConnection } from '../redis/fencing/broken-connections'
 import type { Clock, Moment } from '../util/clock'
-import type { Linked } from '../util/linked-list'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
 
@@ -19,10 +18,9 @@ export interface Reply<Value> {
 export type AnyScriptCall = ScriptCall<any>
 
 /** One call of a script. After a broken connection or a transient error its command is sent again. */
-export class ScriptCall<Value> implements Linked<AnyScriptCall> {
-  before: AnyScriptCall | undefined
-  behind: AnyScriptCall | undefined
-  isPending = false
+export class ScriptCall<Value> {
+  /** Its place among the calls that the executor supervises; below 0: it is none of them. */
+  place = -1
   readonly started: Moment
   /** The caller has its answer or its error. The command may still be in flight. */
   settled = false
@@ -74,12 +72,13 @@ export class ScriptCall<Value> implements Linked<AnyScriptCall> {
 
   /** The answer came, perhaps after its caller has left. No copy is in flight any more. */
   resolve(reply: Reply<Value>): void {
-    if (!this.settled) {
+    const isAwaited = !this.settled
+    if (isAwaited) {
       this.settled = true
       this.reply = reply
-      this.onReply?.(reply)
     }
     this.finish(reply)
+    if (isAwaited) this.onReply?.(reply)
   }
 
   reject(error: unknown): void {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { luaSources } from './lua.generated'
+import { luaHashes, luaSources } from './lua.generated'
 
 export type ScriptName = keyof typeof luaSources
 
@@ -13,16 +12,5 @@ export interface Script<Value = unknown> {
 }
 
 export function script<Value>(name: ScriptName, decode: (raw: unknown) => Value): Script<Value> {
-  const source = luaSources[name]
-  let sha: string | undefined
-  return {
-    name,
-    source,
-    /** Computed at the first call and not at import, because most programs use few of the scripts. */
-    get sha() {
-      sha ??= createHash('sha1').update(source).digest('hex')
-      return sha
-    },
-    decode,
-  }
+  return { name, source: luaSources[name], sha: luaHashes[name], decode }
 }

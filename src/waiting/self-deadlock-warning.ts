@@ -2,6 +2,7 @@ import type { Lease, Leased } from '../leases/lease'
 import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { quote } from '../util/quote'
+import { warnOnce } from '../util/warn-once'
 import type { Attempt } from './attempt'
 
 /** A waiter, and since when it waits. */
@@ -39,7 +40,7 @@ export class SelfDeadlockWarning {
       const hold = this.leases.first(target)
       const since = first(waiters())?.joined
       let blocked = 0
-      if (hold && since && !hold.warnedOfSelfWait) {
+      if (hold && since) {
         blocked = Math.min(clock.elapsedSince(hold.book.acquired), clock.elapsedSince(since))
         if (blocked >= SUSPICIOUS_AFTER) {
           this.warn(hold)
@@ -58,18 +59,18 @@ export class SelfDeadlockWarning {
   }
 
   private warn(hold: Lease) {
-    hold.warnedOfSelfWait = true
     const { objectId } = hold
     if (this.warned.has(objectId)) return
     this.warned.add(objectId)
     if (this.warned.size > MAX_NAMES) this.warned.delete(first(this.warned)!)
-    process.emitWarning(
+    warnOnce(
+      hold,
+      'RLOCK_SELF_WAIT',
       `The lock ${quote(hold.leased.name)} is held by this client (client ${this.clientId}, ${hold.holder}) and has ` +
         `kept another caller of this client waiting for ${SUSPICIOUS_AFTER} ms. If the waiting call is nested in ` +
         'the code that holds the lock, it waits for itself: lock() re-enters only within redisson.run(), within ' +
         'withLock(), or with the same threadId option. Concurrent branches below a hold exclude each other, too: a ' +
         'branch that holds the lock must not wait for a branch that does not.',
-      { code: 'RLOCK_SELF_WAIT' },
     )
   }
 }

@@ -3,7 +3,6 @@ import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
-import { LinkedList } from '../util/linked-list'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask } from '../util/timers'
 import type { Admission, WaitTarget } from './admission'
@@ -11,7 +10,7 @@ import type { Attempt, Outcome } from './attempt'
 import { type Cohort, SHORT_WAIT } from './cohort'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
-import { type AnyWaiter, Waiter, type WaiterQueue, type WaitSettings } from './waiter'
+import { type AnyWaiter, Waiter, type WaiterQueue, Waiters, type WaitSettings } from './waiter'
 
 /**
  * A waiter behind a hold of its own client need not send a try. But only an answer shows a change without a message, such as
@@ -45,7 +44,7 @@ export interface WaitEnvironment extends WaitSettings {
  * waiter. Without an answer it rejects.
  */
 export class WaitQueue implements WaiterQueue {
-  readonly waiters = new LinkedList<AnyWaiter>()
+  readonly waiters = new Waiters()
   /** The object may become free without a message while the first waiter sleeps. */
   mayMissReleases = false
   private rules: Admission | undefined
@@ -84,7 +83,6 @@ export class WaitQueue implements WaiterQueue {
   /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
   join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
     const waiter = new Waiter(attempt, this)
-    this.waiters.add(waiter)
     if (waiter.lastTry && this.state !== 'idle') this.awaitAnswer(waiter)
     if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
     return waiter
@@ -135,9 +133,8 @@ export class WaitQueue implements WaiterQueue {
     if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(tryNow, this)
   }
 
-  leave(waiter: AnyWaiter): void {
+  left(waiter: AnyWaiter): void {
     this.overdue?.delete(waiter)
-    this.waiters.remove(waiter)
     if (this.state === 'sleeping' && this.isEmpty) this.finish()
   }
 
@@ -162,9 +159,8 @@ export class WaitQueue implements WaiterQueue {
   /** How long, in ms, a hold of this client surely keeps the lock, unless a message comes. */
   private surelyHeldFor(): number {
     const { leases, subscriptions } = this.environment
-    const hold = leases.first(this.target)
-    if (!hold || !subscriptions.isQuietSince(this.target.channel, hold.book.term.since)) return 0
-    return hold.book.remaining()
+    const book = leases.first(this.target)?.book
+    return book && subscriptions.isQuietSince(this.target.channel, book.term.since) ? book.remaining() : 0
   }
 
   private finish() {
@@ -174,14 +170,13 @@ export class WaitQueue implements WaiterQueue {
     this.stopWatching = undefined
     this.stopListening?.()
     this.stopListening = undefined
-    const { queues } = this.environment
-    const { objectId } = this.target
-    if (this.isEmpty && queues.get(objectId) === this) queues.delete(objectId)
+    const { environment, target } = this
+    const { queues } = environment
+    if (this.isEmpty && queues.get(target.objectId) === this) queues.delete(target.objectId)
   }
 
   private startListening() {
-    const { subscriptions } = this.environment
-    this.stopListening = subscriptions.listen(this.target, this)
+    this.stopListening = this.environment.subscriptions.listen(this.target, this)
   }
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */

@@ -3,7 +3,6 @@ import { classify, isShortage } from '../redis/errors'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
-import type { Linked } from '../util/linked-list'
 import type { Attempt, Outcome } from './attempt'
 import { nameOf, notReplicated, unanswered, unavailable } from './wait-errors'
 
@@ -32,14 +31,45 @@ export interface WaitSettings {
   readonly scripts: { readonly isServerAway: boolean }
 }
 
+/** Waiters, first come, first served. The removal of one in the middle costs no more than that of the first. */
+export class Waiters implements Iterable<AnyWaiter> {
+  first: AnyWaiter | undefined
+  private last: AnyWaiter | undefined
+
+  add(waiter: AnyWaiter): void {
+    waiter.before = this.last
+    if (this.last) this.last.behind = waiter
+    else this.first = waiter
+    this.last = waiter
+  }
+
+  /** It must be among them. */
+  remove(waiter: AnyWaiter): void {
+    const { before, behind } = waiter
+    if (before) before.behind = behind
+    else this.first = behind
+    if (behind) behind.before = before
+    else this.last = before
+    waiter.before = waiter.behind = undefined
+  }
+
+  /** The current one may be removed during the iteration. */
+  *[Symbol.iterator](): Iterator<AnyWaiter> {
+    for (let waiter = this.first; waiter; ) {
+      const { behind }: AnyWaiter = waiter
+      yield waiter
+      waiter = behind
+    }
+  }
+}
+
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {
   readonly environment: WaitSettings
-  /** In order. */
-  readonly waiters: Iterable<AnyWaiter>
-  /** Called once when the waiter is settled for any reason. */
-  leave(waiter: AnyWaiter): void
-  /** Called after `leave` if the queue awaited the answer to a try of the waiter. */
+  readonly waiters: Waiters
+  /** Called once when the waiter was settled for any reason, and is no longer among the waiters. */
+  left(waiter: AnyWaiter): void
+  /** Called after `left` if the queue awaited the answer to a try of the waiter. */
   leftDuringTry(): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
@@ -50,7 +80,7 @@ export interface WaiterQueue {
 }
 
 /** One acquisition in a queue. It settles once: by a grant, by the end of its wait, by an abort or by an error. */
-export class Waiter<Grant> implements Linked<AnyWaiter> {
+export class Waiter<Grant> {
   before: AnyWaiter | undefined
   behind: AnyWaiter | undefined
   /** The reply that granted the lock, or undefined when the wait was over. */
@@ -80,6 +110,7 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
       this.resolve = resolve
       this.reject = reject
     })
+    queue.waiters.add(this)
     const { clock, grace } = queue.environment
     this.joined = clock.now()
     const { waitTime, signal } = attempt
@@ -222,7 +253,8 @@ export class Waiter<Grant> implements Linked<AnyWaiter> {
     if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
     if (!this.isSending) this.attempt.ended?.(granted)
     this.inFlight = undefined
-    this.queue.leave(this)
+    this.queue.waiters.remove(this)
+    this.queue.left(this)
     if (this.isAwaited) this.queue.leftDuringTry()
     return true
   }

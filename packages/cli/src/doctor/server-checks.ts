@@ -83,6 +83,19 @@ export const SERVER_CHECKS: readonly NodeCheck[] = [
     },
   },
   {
+    id: 'too-few-replicas',
+    level: 'error',
+    page: FAILOVER,
+    fix: 'Connect the replicas, or set min-replicas-to-write 0.',
+    async wrong(node, patient) {
+      const least = Number((await patient.config(node, 'min-replicas-to-write')) ?? 0)
+      const good = number(node, 'min_slaves_good_slaves')
+      return least > 0 && good < least
+        ? `min-replicas-to-write is ${least}, and ${good} replicas keep up: the server refuses every lock`
+        : undefined
+    },
+  },
+  {
     id: 'no-replicas',
     level: 'warn',
     page: FAILOVER,
@@ -104,6 +117,20 @@ export const SERVER_CHECKS: readonly NodeCheck[] = [
       const count = ((channels ?? []) as string[]).length
       return count > 0
         ? `${count} channels of locks have listeners that are not sharded, and releases are published sharded: they do not hear them`
+        : undefined
+    },
+  },
+  {
+    id: 'proxy',
+    level: 'warn',
+    page: 'docs/guides/connecting.md',
+    fix: 'Give the services and this tool the nodes of the cluster. Through the proxy, rlock renews the locks of each slot in a call of their own.',
+    async wrong({ redis }, { connection }) {
+      if (connection.isCluster) return undefined
+      // Two keys that no slot has both, and a script that touches neither.
+      const [answer] = await connection.ask(redis, [['eval', 'return 1', 2, 'rlock:a', 'rlock:b']])
+      return answer && 'error' in answer && /^CROSSSLOT/.test(answer.error.message)
+        ? 'it is a proxy before a cluster: this tool and INFO see one node of it, and a command with keys of two slots is refused'
         : undefined
     },
   },

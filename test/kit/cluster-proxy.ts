@@ -84,6 +84,7 @@ function answerTo(
     })
   if (!/^eval(sha)?$/i.test(name)) return to(first!)(frame)
   const keys = words.slice(2, 2 + Number(words[1]))
+  if (keys.length === 0) return to(first!)(frame)
   if (new Set(keys.map((key) => calculateSlot(key))).size > 1) return CROSS_SLOT
   return ownerOf(calculateSlot(keys[0]!)).then((node) => to(node)(frame))
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fromRedissonConfig } from '@rlock/redisson-config'
 import type { RedissonOptions } from 'rlock'
+import { parseRedisUrl } from 'rlock/internal'
 import { UsageError } from './exit'
+import { safe } from './terminal'
 
 /** The options of parseArgs that every command takes. */
 export const CONNECTION_OPTIONS = {
@@ -34,15 +36,14 @@ type Env = Readonly<Record<string, string | undefined>>
 export function redissonOptions(given: ConnectionValues, env: Env = process.env): RedissonOptions {
   if (given.config !== undefined) return configured(given.config, given, env)
   const urls = given.redis ?? (env.REDIS_URL ? [env.REDIS_URL] : ['redis://127.0.0.1:6379'])
-  const all = urls.flatMap((each) => each.split(','))
+  const all = urls.flatMap((each) => each.split(',')).map(withScheme)
   const login = { ...credentials(given, env), ...tls(given) }
   if (given.cluster && given.sentinel) throw new UsageError('--cluster and --sentinel exclude each other')
   if (given.cluster) return { redis: { nodes: all, options: { redisOptions: login } } }
   if (given.sentinel !== undefined)
     return { redis: { sentinels: all.map(sentinel), name: given.sentinel, ...login } }
   if (all.length > 1) throw new UsageError('several addresses need --cluster or --sentinel NAME')
-  if (Object.keys(login).length === 0) return { redis: all[0]! }
-  return { redis: { ...address(all[0]!), ...login } }
+  return { redis: { ...parsed(all[0]!), ...login } as RedissonOptions['redis'] }
 }
 
 function configured(file: string, given: ConnectionValues, env: Env): RedissonOptions {
@@ -54,7 +55,14 @@ function configured(file: string, given: ConnectionValues, env: Env): RedissonOp
   } catch (error) {
     throw new UsageError(`--config cannot be read: ${(error as { code?: string }).code}`)
   }
-  return fromRedissonConfig(text, { env }).options
+  try {
+    const { options, notCarriedOver } = fromRedissonConfig(text, { env })
+    for (const { name, why, matters } of notCarriedOver)
+      if (matters) process.stderr.write(`rlock: --config: ${safe(name)} is not used: ${why}\n`)
+    return options
+  } catch (error) {
+    throw new UsageError(`--config: ${(error as Error).message}`)
+  }
 }
 
 /** A password comes by a variable or within a URL: as an argument of its own every user of the machine could read it. */
@@ -76,30 +84,18 @@ function tls({ cacert, cert, key }: ConnectionValues) {
   return { tls: Object.fromEntries(Object.entries(files).filter(([, content]) => content !== undefined)) }
 }
 
-function parsed(text: string): URL {
-  const url = text.includes('://') ? text : `redis://${text}`
-  if (!URL.canParse(url)) throw new UsageError('--redis takes a URL such as redis://host:6379')
-  return new URL(url)
-}
+const withScheme = (text: string) => (/^\/|:\/\//.test(text) ? text : `redis://${text}`)
 
-const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '') || '127.0.0.1'
+/** The options of one address. No message contains a credential. */
+function parsed(text: string) {
+  try {
+    return parseRedisUrl(text, '--redis')
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
 
 function sentinel(text: string) {
-  const url = parsed(text)
-  return { host: hostOf(url), port: Number(url.port || 26379) }
-}
-
-/** The parts of a URL, for use beside options that a URL cannot have. */
-function address(text: string) {
-  const url = parsed(text)
-  if (/^(redis|valkey)\+/.test(url.protocol)) throw new UsageError('--user and TLS need a URL with a host')
-  const database = url.pathname.replace('/', '')
-  return {
-    host: hostOf(url),
-    port: Number(url.port || 6379),
-    ...(url.username && { username: decodeURIComponent(url.username) }),
-    ...(url.password && { password: decodeURIComponent(url.password) }),
-    ...(database && { db: Number(database) }),
-    ...(/^(rediss|valkeys):$/.test(url.protocol) && { tls: {} }),
-  }
+  const { host = '127.0.0.1', port = 26_379 } = parsed(text)
+  return { host, port }
 }

@@ -44,7 +44,14 @@ export class TracedQueues extends WaitQueues {
   ): Promise<GrantedReply<Grant> | undefined> {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
-    if (!hasSubscribers) return super.acquire(target, attempt)
+    return hasSubscribers ? this.traced(target, attempt) : super.acquire(target, attempt)
+  }
+
+  /** By itself: a function with closures allocates when it is called, and without a subscriber nothing is to be allocated. */
+  private traced<Grant>(
+    target: WaitTarget,
+    attempt: Attempt<Grant>,
+  ): Promise<GrantedReply<Grant> | undefined> {
     const { start, end, asyncStart, asyncEnd, error } = acquisitions
     const { name, kind, subject, waitTime } = attempt
     const acquisition: Acquisition = { ...this.origin, name, kind, subject, key: target.key, waitTime }

@@ -47,7 +47,11 @@ function messageOf({ leased, owner }: Lease, origin: EventOrigin): LeaseMessage 
 /** A hold begins. Its end is published in the async context of this moment, also where a timer or an answer finds it lost. */
 export function publishHold(lease: Lease, origin: EventOrigin, clock: Clock): void {
   const { hasSubscribers = isTraced(holds) } = holds
-  if (!hasSubscribers) return
+  // What follows is a function of its own: one with closures allocates when it is called, also without a subscriber.
+  if (hasSubscribers) publishTraced(lease, origin, clock)
+}
+
+function publishTraced(lease: Lease, origin: EventOrigin, clock: Clock): void {
   const message: HoldMessage = messageOf(lease, origin)
   holds.start.publish(message)
   holds.end.publish(message)

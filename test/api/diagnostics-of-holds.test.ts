@@ -84,13 +84,48 @@ describe('The diagnostics of holds', () => {
       expect(ended?.heldFor).to.be.a('number').within(0, 60_000)
     })
 
-  it('Diagnostics tell of the holds of each member of a multi lock', async () => {
-    const names = [`${name}:1`, `${name}:2`]
-    const hold = await redisson.getMultiLock(...names.map((each) => redisson.getLock(each))).acquire()
-    await hold.unlock()
-    expect(only('holds').map((message) => message.name)).to.have.members(names)
-    expect(only('held').map(({ outcome }) => outcome)).to.deep.equal(['released', 'released'])
-  })
+  const several: Record<string, (client: Redisson, locks: RLock[]) => Pick<RLock, 'acquire'>> = {
+    'multi lock': (client, locks) => client.getMultiLock(...locks),
+    RedLock: (client, locks) => client.getRedLock(...locks),
+  }
+  for (const [kind, getLock] of Object.entries(several))
+    it(`Diagnostics tell of the holds and the renewals of each member of a ${kind}`, async () => {
+      const names = [1, 2, 3].map((each) => `${name}:${each}`)
+      const locks = names.map((each) => redisson.getLock(each))
+      const hold = await getLock(redisson, locks).acquire()
+      const renewed = () => new Set(only('renewal').map((message) => message.name))
+      await waitUntil('each is renewed', () => renewed().size === names.length)
+      await hold.unlock()
+      expect([...renewed()]).to.have.members(names)
+      expect(only('holds').map((message) => message.name)).to.have.members(names)
+      expect(only('held').map((message) => message.name)).to.have.members(names)
+      expect(only('held').map(({ kind, outcome }) => [kind, outcome])).to.deep.equal(
+        names.map(() => ['lock', 'released']),
+      )
+    })
+
+  const renewing: Record<string, (client: Redisson) => Promise<unknown>> = {
+    ...Object.fromEntries(
+      Object.entries(kinds).map(([kind, getLock]) => [kind, (client: Redisson) => getLock(client).acquire()]),
+    ),
+    permit: async (client) => {
+      const semaphore = client.getPermitExpirableSemaphore(name)
+      await semaphore.trySetPermits(1)
+      return semaphore.acquirePermit()
+    },
+  }
+  for (const [kind, acquire] of Object.entries(renewing))
+    it(`Diagnostics tell of a renewal of the kind ${kind}, with the owner and the key of its hold`, async () => {
+      await acquire(redisson)
+      await waitUntil('a renewal', () => only('renewal').length > 0)
+      const [first] = only('renewal')
+      const { clientId, address, key, owner } = only('holds')[0]!
+      const { duration } = first!
+      const outcome = 'renewed'
+      const asked = { clientId, address, name, kind, key, owner, outcome, duration, error: undefined }
+      expect(first).to.deep.equal(asked)
+      expect(duration).to.be.a('number').within(0, 60_000)
+    })
 
   it('Diagnostics tell of a permit of acquirePermit() as of a hold, and name it', async () => {
     const semaphore = redisson.getPermitExpirableSemaphore(name)
@@ -184,6 +219,16 @@ describe('The diagnostics of holds', () => {
     const [failed, overdue] = only('renewal')
     expect(failed?.error).to.have.property('name', 'RedisRefusedError')
     expect(overdue?.error).to.have.property('message').that.contains('did not answer the renewal')
+  })
+
+  it('Without a subscriber the diagnostics allocate nothing', async () => {
+    const { url } = await sharedStandalone()
+    const measured = async (...more: string[]): Promise<{ publishing: number; all: number }> =>
+      JSON.parse(await new Program('diagnostics-allocations.ts', url, uniqueName('bytes'), ...more).line())
+    const without = await measured()
+    expect(without.publishing).to.equal(0)
+    expect(without.all).to.be.greaterThan(1_000)
+    expect((await measured('subscribed')).publishing).to.be.greaterThan(500)
   })
 
   it('A subscriber that throws harms no lock: a process that handles uncaught exceptions goes on', async () => {

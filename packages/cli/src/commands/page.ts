@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import type { Connection } from '../connection'
 import { EXIT, UsageError } from '../exit'
-import { describeCycle } from '../explain'
 import { findObjects, findOne } from '../find'
 import { free } from '../free'
 import { deadlocks } from '../graph'
-import { servePage } from '../page/server'
+import { type Facts, servePage } from '../page/server'
+import { type View, viewOf } from '../page/view'
 import { CONNECTION_OPTIONS } from '../target'
-import { Screen } from '../terminal'
+import { Screen, safe } from '../terminal'
 import { help, stopped, withConnection } from './session'
 
 const USAGE = `
@@ -22,6 +22,7 @@ who has it can read the names of locks, so do not pass it on.
   --allow-unlock   the page may free holds; without it, the page is read-only`
 
 const MOST_PORT = 65_535
+const MOST_SHOWN = 500
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -40,10 +41,9 @@ export async function run(args: string[]): Promise<number> {
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT) throw new UsageError('--port takes a number')
   return await withConnection(values, async (connection) => {
     const over = stopped()
-    const mayUnlock = values['allow-unlock'] === true
     const page = await servePage(port, {
-      read: () => read(connection, positionals[0], mayUnlock),
-      unlock: mayUnlock ? (name, owner) => unlock(connection, name, owner) : undefined,
+      read: () => read(connection, positionals[0]),
+      unlock: values['allow-unlock'] ? (name, owner) => unlock(connection, name, owner) : undefined,
     })
     const screen = new Screen()
     if (values.json) screen.json({ address: page.address })
@@ -55,15 +55,18 @@ export async function run(args: string[]): Promise<number> {
   })
 }
 
-async function read(
-  connection: Connection,
-  pattern: string | undefined,
-  mayUnlock: boolean,
-): Promise<unknown> {
-  const { rows, processes } = await findObjects(connection, { pattern })
-  const waits = processes.flatMap(({ waits: all, label }) => all.map((wait) => ({ ...wait, label })))
-  const cycles = await deadlocks(connection, processes)
-  return { rows, waits, deadlocks: cycles.map(describeCycle), mayUnlock }
+async function read(connection: Connection, pattern: string | undefined): Promise<View & Facts> {
+  const found = await findObjects(connection, { pattern })
+  const cycles = await deadlocks(connection, found.processes)
+  const unseen = [...connection.unseen].map((missing) => safe(missing, MOST_SHOWN))
+  // Without the times: a screen reader would read the text again each second.
+  const said = cycles.map((cycle) =>
+    cycle.map(
+      ({ label, holds, waits }) =>
+        `${safe(label)} holds ${safe(holds.name)} and waits for ${safe(waits.name)}`,
+    ),
+  )
+  return { ...viewOf(found, pattern), deadlocks: said.map((each) => `Deadlock: ${each.join('; ')}.`), unseen }
 }
 
 async function unlock(connection: Connection, name: string, owner: string): Promise<string> {

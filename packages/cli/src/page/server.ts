@@ -1,14 +1,26 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Feed, type PageEvent } from './feed'
+import { pageHtml, policyOf } from './html'
+import type { View } from './view'
 
-const LONGEST_BODY = 200_000
+const LONGEST_BODY = 1_000
+/** The pause between two looks in ms; after a long look a multiple of it, so that the server of the locks has its peace. */
 const EVERY = 1_000
+const PAUSE = 4
+/** More browsers than that belong to no person. */
+const MOST_STREAMS = 20
+
+/** What the page says of the whole, beside its rows. */
+export interface Facts {
+  readonly deadlocks: readonly string[]
+  /** What the user may not see. */
+  readonly unseen: readonly string[]
+}
 
 export interface PageSource {
-  /** What the page shows, as JSON. */
-  read(): Promise<unknown>
+  read(): Promise<View & Facts>
   /** Frees a hold; absent: the page is read-only. */
   readonly unlock: ((name: string, owner: string) => Promise<string>) | undefined
 }
@@ -22,9 +34,10 @@ export interface Page {
 /** Serves the page on this machine only. Every request needs the token, but for the page itself, which has no data. */
 export async function servePage(port: number, source: PageSource): Promise<Page> {
   const token = randomBytes(32).toString('base64url')
-  const html = readFileSync(join(__dirname, 'page.html'), 'utf8')
+  const html = pageHtml()
   const policy = policyOf(html)
-  const streams = new Set<ServerResponse>()
+  /** Whether each has got all rows. */
+  const streams = new Map<ServerResponse, boolean>()
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(policy)) response.setHeader(name, value)
     answer(request, response).catch(() => end(response, 500, 'an error'))
@@ -35,19 +48,40 @@ export async function servePage(port: number, source: PageSource): Promise<Page>
   })
   const own = (server.address() as { port: number }).port
   const hosts = [`127.0.0.1:${own}`, `localhost:${own}`]
-  // One read serves every browser.
-  let last = ''
-  const send = async () => {
-    if (streams.size === 0) return
-    last = `data: ${JSON.stringify(await source.read())}\n\n`
-    // A browser that does not read gets no more until it has read.
-    for (const stream of streams) if (!stream.writableNeedDrain) stream.write(last)
+  const feed = new Feed()
+  let holds: View['holds'] = new Map()
+  let pause = new AbortController()
+  let isClosed = false
+
+  /** One look serves every browser. */
+  async function look(): Promise<void> {
+    const { rows, holds: now, ...facts } = await source.read()
+    holds = now
+    const time = Date.now()
+    const changes = feed.take(rows, time)
+    const about = { ...facts, mayUnlock: source.unlock !== undefined }
+    for (const [stream, isComplete] of streams) {
+      // A browser that does not read gets no more until it has read, and then all rows anew.
+      const isBehind = stream.writableNeedDrain
+      streams.set(stream, !isBehind)
+      if (!isBehind) for (const event of isComplete ? changes : feed.all(time)) send(stream, event, about)
+    }
   }
-  let sending: Promise<void> = Promise.resolve()
-  const next = () => {
-    sending = sending.then(send).catch(() => {})
+
+  async function lookOn(): Promise<void> {
+    while (!isClosed) {
+      const began = performance.now()
+      try {
+        if (streams.size > 0) await look()
+      } catch (error) {
+        for (const stream of streams.keys()) write(stream, { error: (error as Error).message })
+      }
+      const rest = Math.max(EVERY, PAUSE * (performance.now() - began))
+      pause = new AbortController()
+      await sleep(rest, undefined, { signal: pause.signal }).catch(() => {})
+    }
   }
-  const timer = setInterval(next, EVERY)
+  const looking = lookOn()
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host = '', origin, authorization = '' } = request.headers
@@ -62,18 +96,20 @@ export async function servePage(port: number, source: PageSource): Promise<Page>
     }
     if (!isToken(authorization)) return end(response, 401, 'the token is not valid')
     if (request.method === 'GET' && path === '/events') {
+      if (streams.size >= MOST_STREAMS) return end(response, 503, 'too many browsers')
       response.setHeader('content-type', 'text/event-stream')
       response.writeHead(200)
-      streams.add(response)
+      streams.set(response, false)
       response.on('close', () => streams.delete(response))
-      return next()
+      return pause.abort()
     }
     if (request.method === 'POST' && path === '/unlock') {
       if (!source.unlock) return end(response, 403, 'this page is read-only: see rlock page --allow-unlock')
-      const { name, owner } = Object(JSON.parse(await body(request)))
-      if (typeof name !== 'string' || typeof owner !== 'string')
-        return end(response, 400, 'a name and an owner')
-      return end(response, 200, await source.unlock(name, owner))
+      const hold = holds.get(await body(request))
+      if (!hold) return end(response, 200, 'held by another, or free, by now')
+      const result = await source.unlock(hold.name, hold.owner)
+      pause.abort()
+      return end(response, 200, result)
     }
     end(response, 404, 'not found')
   }
@@ -86,14 +122,20 @@ export async function servePage(port: number, source: PageSource): Promise<Page>
   return {
     address: `http://127.0.0.1:${own}/#${token}`,
     async close() {
-      clearInterval(timer)
-      for (const stream of streams) stream.end()
+      isClosed = true
+      pause.abort()
+      for (const stream of streams.keys()) stream.end()
       server.closeAllConnections()
       await new Promise((closed) => server.close(closed))
-      await sending
+      await looking
     },
   }
 }
+
+const send = (stream: ServerResponse, event: PageEvent, facts: object) =>
+  write(stream, event.done ? { ...event, ...facts } : event)
+
+const write = (stream: ServerResponse, data: object) => stream.write(`data: ${JSON.stringify(data)}\n\n`)
 
 function end(response: ServerResponse, status: number, text: string): void {
   if (!response.headersSent) response.writeHead(status)
@@ -109,21 +151,4 @@ async function body(request: IncomingMessage): Promise<string> {
     parts.push(part)
   }
   return Buffer.concat(parts).toString()
-}
-
-/** The page may run its own script and style, and talk to this server; nothing else. */
-function policyOf(html: string): Record<string, string> {
-  const hash = (tag: string) => {
-    const [, content = ''] = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html) ?? []
-    return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
-  }
-  return {
-    'content-security-policy':
-      `default-src 'none'; script-src ${hash('script')}; style-src ${hash('style')}; connect-src 'self'; ` +
-      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-store',
-    'cross-origin-resource-policy': 'same-origin',
-  }
 }

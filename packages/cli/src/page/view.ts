@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { type Found, glob } from '../find'
+import type { Holder, Row } from '../model'
+import type { ProcessWait } from '../processes'
+import { safe } from '../terminal'
+
+/** One lock or synchronizer as the page has it. Texts are escaped and cut; times are ms of the clock of this machine. */
+export interface PageRow {
+  readonly id: string
+  readonly name: string
+  /** Null: a process waits for it, and no key says what it is. */
+  readonly kind: string | null
+  readonly value: number | null
+  /** How many processes listen, and how many places the queue of a fair lock has. */
+  readonly listeners: number | null
+  readonly queue: number | null
+  readonly holders: readonly PageHolder[]
+  readonly waits: readonly PageWait[]
+}
+
+export interface PageHolder {
+  /** What frees this hold; null: the page cannot free it. */
+  readonly id: string | null
+  readonly owner: string
+  readonly count: number | null
+  /** When the hold ends; -1: never; null: not known. */
+  readonly ends: number | null
+  readonly since: number | null
+  readonly label: string | null
+  /** What the caller of this hold waits for. */
+  readonly waitsFor: readonly string[]
+}
+
+export interface PageWait {
+  readonly owner: string | null
+  readonly label: string
+  readonly since: number
+  readonly place: number
+  /** Where in the code. */
+  readonly at: string | null
+  /** What this caller holds meanwhile. */
+  readonly holds: readonly string[]
+}
+
+export interface View {
+  readonly rows: readonly PageRow[]
+  /** The hold behind the id of a holder. */
+  readonly holds: ReadonlyMap<string, { readonly name: string; readonly owner: string }>
+}
+
+const SHOWN = 160
+const MOST_NAMES = 5
+
+const idOf = (...texts: string[]) =>
+  createHash('sha256').update(texts.join('\0')).digest('base64url').slice(0, 22)
+const shown = (text: string) => safe(text, SHOWN)
+
+/** What the page shows of what was found. Names of 64 kB stay here: the page names a hold by its id. */
+export function viewOf({ rows, processes }: Found, pattern: string | undefined, now = Date.now()): View {
+  const holds = new Map<string, { name: string; owner: string }>()
+  const waitsOf = new Map<string, { readonly wait: ProcessWait; readonly label: string }[]>()
+  /** By the holds of a caller that waits: what it waits for. */
+  const waitsFor = new Map<string, string[]>()
+  for (const { waits, label } of processes)
+    for (const wait of waits) {
+      push(waitsOf, wait.key, { wait, label })
+      for (const held of wait.holding ?? []) push(waitsFor, held, wait.key)
+    }
+  const known = new Set(rows.map(({ name }) => name))
+  const matches = pattern === undefined ? () => true : glob(pattern)
+  const awaited = [...waitsOf.keys()].filter((name) => !known.has(name) && matches(name))
+
+  const holderOf = (name: string, holder: Holder): PageHolder => {
+    const { owner, clientId, count, ttl, heldFor, label, host } = holder
+    const id = clientId === null ? null : idOf(name, owner)
+    if (id !== null) holds.set(id, { name, owner })
+    const named = label ?? host
+    return {
+      ...{ id, owner: shown(owner), count, label: named === null ? null : shown(named) },
+      ends: ttl === null || ttl === -1 ? ttl : now + ttl,
+      since: heldFor === null ? null : now - heldFor,
+      waitsFor: names(waitsFor.get(`${owner} ${name}`) ?? []),
+    }
+  }
+  const waitsAt = (name: string) =>
+    (waitsOf.get(name) ?? []).map(
+      ({ wait, label }): PageWait => ({
+        ...{ owner: wait.owner === undefined ? null : shown(wait.owner), label: shown(label) },
+        ...{
+          since: now - wait.waitingFor,
+          place: wait.place,
+          at: wait.at === undefined ? null : shown(wait.at),
+        },
+        holds: names((wait.holding ?? []).map((held) => held.slice(held.indexOf(' ') + 1))),
+      }),
+    )
+  const seen = rows.map(
+    (row): PageRow => ({
+      ...{ id: idOf(row.name), name: shown(row.name), kind: kindOf(row), value: row.value },
+      ...{ listeners: row.waiting.processes, queue: row.waiting.queue },
+      holders: row.holders.map((holder) => holderOf(row.name, holder)),
+      waits: waitsAt(row.name),
+    }),
+  )
+  const withoutKey = awaited.map(
+    (name): PageRow => ({
+      ...{ id: idOf(name), name: shown(name), kind: null, value: null, listeners: null, queue: null },
+      ...{ holders: [], waits: waitsAt(name) },
+    }),
+  )
+  return { rows: [...seen, ...withoutKey], holds }
+}
+
+const kindOf = ({ kind, mode }: Row) => (mode === null ? kind : `${kind}, ${mode}`)
+const names = (all: readonly string[]) => all.slice(0, MOST_NAMES).map(shown)
+
+function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}

@@ -72,6 +72,12 @@ export class Reading {
     return this.absences.get(client) ?? []
   }
 
+  /** A machine that slept finds by its wall clock alone that it did: not if that was set back meanwhile. */
+  sleptUnseen({ call: { client }, suspendedAt }: Hold, index: number): boolean {
+    if (suspendedAt === undefined) return false
+    return this.faults.excuses('set back', { client }, this.timeOf(suspendedAt), this.timeOf(index))
+  }
+
   private read(index: number): void {
     const event = this.history.events[index]!
     switch (event.type) {

@@ -1,3 +1,4 @@
+import { LATEST_COPY } from '../../../packages/testing/src/simulation/socket'
 import type { JavaLockKind } from '../java-model/client'
 import type { FencedLock } from '../java-model/locks'
 import type { SimulatedObject } from '../judge/history'
@@ -26,8 +27,8 @@ async function asks<T>(
     return { id, value }
   } catch (error) {
     recorder.failed(id, error)
-    // It may have been applied. A thread that locked again would enter a level above, and Java would renew it for ever.
-    await caller.sleep(1.2 * Math.max(settings.watchdogTimeout, ...settings.leases))
+    // It may have been applied, or still be. A thread that locked again would enter a level above, and Java would renew it for ever.
+    await caller.sleep(LATEST_COPY + 1.2 * Math.max(settings.watchdogTimeout, ...settings.leases))
     return undefined
   }
 }

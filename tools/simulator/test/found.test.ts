@@ -50,6 +50,13 @@ const FOUND = [
   ['fair', 3210, 'the judge took the place of a waiter whose leave was refused for a leak'],
   ['fair', 9_001_443, 'the judge took the place of a waiter whose leave was refused for a leak'],
   ['non-reentrant', 4116, 'a wall clock that was set back hid from a client for how long its machine slept'],
+  ['read-write', 21_000_427, 'a wall clock that was set back hid from a client that its lease was over'],
+  ['plain', 20_000_182, 'a Java thread locked again before a late copy of its request had run'],
+  [
+    'fair',
+    20_000_229,
+    'a replica had a key again that had run out before the clock of its primary was set back',
+  ],
 ] as const
 
 describe('Schedules of the simulator that found a fault', () => {

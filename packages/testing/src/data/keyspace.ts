@@ -109,6 +109,11 @@ export class Keyspace {
     return [...this.entries.keys()].filter((key) => this.has(key))
   }
 
+  /** Removes every key whose time is over, before the clock is set to another time. */
+  dropExpired(): void {
+    for (const key of this.entries.keys()) this.has(key)
+  }
+
   /** Every key, in the order of their creation, as text: two keyspaces with the same text have the same keys. */
   describe(): string {
     const described = this.keys().map((key) => {

@@ -13,6 +13,8 @@ interface Write {
 }
 
 const MOST_WRITES = 1_000
+/** In place of a command: all keys whose time is over go. */
+const EXPIRE = ''
 
 /** A replica that has each write of its primary some ms later. */
 export class Replica {
@@ -35,6 +37,11 @@ export class Replica {
     if (this.writes.length > MOST_WRITES) this.promoted()
   }
 
+  /** What is over by the clock of the primary at this time is gone: the primary sends a DEL for each key that runs out. */
+  expired(time: number): void {
+    this.wrote(time, EXPIRE, [])
+  }
+
   /** When it will have all that the primary has written so far, by the virtual time. */
   get hasAllAt(): number {
     return this.arrivesLast
@@ -46,13 +53,18 @@ export class Replica {
     while (this.writes.length > 0 && this.writes[0]!.arrives <= time) {
       const write = this.writes.shift()!
       this.keyspace.time = write.time
-      try {
-        runCommand(this.keyspace, write.command, write.words)
-      } catch (error) {
-        // The primary answered the same error, or the command is not one of keys.
-        if (!(error instanceof ReplyError)) throw error
-      }
+      if (write.command === EXPIRE) this.keyspace.dropExpired()
+      else this.execute(write)
     }
     return this.keyspace
+  }
+
+  private execute({ command, words }: Write) {
+    try {
+      runCommand(this.keyspace, command, words)
+    } catch (error) {
+      // The primary answered the same error, or the command is not one of keys.
+      if (!(error instanceof ReplyError)) throw error
+    }
   }
 }

@@ -199,6 +199,11 @@ export class SimulatedServer implements Acceptor {
   }
 
   stepClock(ms: number): void {
+    // What ran out does not come back with the time, neither here nor where a replica takes over.
+    const { keyspace } = this.engine
+    keyspace.time = this.time
+    keyspace.dropExpired()
+    this.replica?.expired(this.time)
     this.clockOffset += ms
     this.onExecuted?.(undefined)
   }

@@ -17,7 +17,7 @@ export function judgeExclusion(reading: Reading): Violation[] {
       const isInside = hold.leftAt === undefined || hold.leftAt >= index
       if (!met || !isInside) continue
       beside.delete(hold)
-      if (sleptUnseen(reading, hold, index)) continue
+      if (reading.sleptUnseen(hold, index)) continue
       violations.push(overlap(reading, hold, met.other, met.key, index))
       continue
     }
@@ -62,12 +62,6 @@ function changesOf({ holds, acts }: Reading): Change[] {
 
 const wasSuspended = ({ suspendedAt }: Hold, index: number) =>
   suspendedAt !== undefined && suspendedAt <= index
-
-/** A machine that slept finds by its wall clock alone that it did: not if that was set back meanwhile. */
-function sleptUnseen(reading: Reading, { call: { client }, suspendedAt }: Hold, index: number): boolean {
-  const from = reading.timeOf(suspendedAt ?? index)
-  return reading.faults.excuses('set back', { client }, from, reading.timeOf(index))
-}
 
 /** The server forgot the first one, or it was taken out by force. */
 function isExcused(reading: Reading, first: Hold, second: Hold, key: string): boolean {

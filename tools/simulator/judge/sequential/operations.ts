@@ -18,7 +18,7 @@ export function operationsByName(reading: Reading): Map<string, SequentialOperat
     if (isEmptyRelease(reading, call)) continue
     for (const [name, side] of sidesOf(call.called.object)) {
       const ownSide = side === 'read' || side === 'write' ? side : undefined
-      for (const operation of operationsOf(call, ownSide)) add(name, operation)
+      for (const operation of operationsOf(reading, call, ownSide)) add(name, operation)
     }
   }
   for (const hold of reading.holds)
@@ -38,7 +38,7 @@ function isEmptyRelease({ javaClients }: Reading, { called, hold, begin }: Call)
 
 const COUNTED: readonly Operation[] = ['set', 'add', 'drain', 'count-down', 'await', 'delete']
 
-function operationsOf(call: Call, side: Action['side']): SequentialOperation[] {
+function operationsOf(reading: Reading, call: Call, side: Action['side']): SequentialOperation[] {
   const { called, returned, failed, begin, end } = call
   const { id, operation, units = 1 } = called
   const { token, value, ok } = returned ?? {}
@@ -57,9 +57,12 @@ function operationsOf(call: Call, side: Action['side']): SequentialOperation[] {
     }))
   }
   if (operation === 'release') {
-    if (isAnswered) return [{ id, action, begin, end }]
+    // A lease that ended unseen: after a broken connection a release that finds no hold takes it for its own first copy.
+    const mayBeOver = call.hold && reading.sleptUnseen(call.hold, begin)
+    if (isAnswered && !mayBeOver) return [{ id, action, begin, end }]
     // A client that was suspended inside may find only now that its lease ended meanwhile.
     const from = Math.min(begin, call.hold?.suspendedAt ?? begin)
+    if (isAnswered) return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end }]
     // It ends the hold here, and takes effect when it can, or its lease does.
     if (!failed || failed.mayBeApplied)
       return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end: NEVER }]

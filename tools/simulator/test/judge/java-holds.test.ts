@@ -101,3 +101,28 @@ describe('What a waiter may not know', () => {
     expect(left(true, true)).to.deep.equal(['left-over'])
   })
 })
+
+describe('A machine that slept while its wall clock was set back', () => {
+  const sleeps = (setBack: boolean, goesOn: (one: Written, hold: number) => void) => {
+    const one = new Written({ kind: 'lock', name: 'x' })
+    const hold = one.acquires('a/1', { lease: 50 })
+    one.client('a', 'suspended')
+    if (setBack) one.fault({ clients: ['a'], excuses: ['set back'] })
+    const other = one.at(500).acquires('b/1')
+    one.client('a', 'resumed')
+    goesOn(one, hold)
+    return one.releases('b/1', other).broken
+  }
+
+  it('Its client acts, because it does not see that its lease is over', () => {
+    const acts = (one: Written, hold: number) => one.acts(hold).told(hold, 'lease')
+    expect(sleeps(true, acts)).to.deep.equal([])
+    expect(sleeps(false, acts)).to.include('exclusion')
+  })
+
+  it('Its release may take the missing hold for its own first copy', () => {
+    const releases = (one: Written, hold: number) => one.releases('a/1', hold)
+    expect(sleeps(true, releases)).to.deep.equal([])
+    expect(sleeps(false, releases)).to.include('not-linearizable')
+  })
+})

@@ -97,6 +97,8 @@ describe('The diagnostics of holds', () => {
       await waitUntil('each is renewed', () => renewed().size === names.length)
       await hold.unlock()
       expect([...renewed()]).to.have.members(names)
+      const acquired = only('waited').filter(({ outcome }) => outcome === 'acquired')
+      expect(acquired.map((message) => message.name)).to.have.members(names)
       expect(only('holds').map((message) => message.name)).to.have.members(names)
       expect(only('held').map((message) => message.name)).to.have.members(names)
       expect(only('held').map(({ kind, outcome }) => [kind, outcome])).to.deep.equal(

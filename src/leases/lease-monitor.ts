@@ -101,8 +101,10 @@ export class LeaseMonitor {
     for (const lease of fresh) {
       if (lease.state !== 'held') continue
       this.cancelExpiry(lease)
-      if (lease.needsWatchdog) this.watchdog.add(lease)
-      else {
+      if (lease.needsWatchdog) {
+        this.watchdog.add(lease)
+        if (lease.book.term.lasts < this.options.lockWatchdogTimeout) this.renewInTime(lease)
+      } else {
         this.watchdog.remove(lease)
         this.armExpiry(lease)
       }
@@ -143,9 +145,14 @@ export class LeaseMonitor {
     for (const lease of this.live.all()) {
       if (!lease.book.countFromReplica()) continue
       this.cancelExpiry(lease)
-      this.armExpiry(lease)
-      this.watchdog.hurry(lease)
+      this.renewInTime(lease)
     }
+  }
+
+  /** Its lease may end before its next renewal is due: renews it soon, and watches its end until then. */
+  private renewInTime(lease: Lease) {
+    this.armExpiry(lease)
+    this.watchdog.hurry(lease)
   }
 
   stop(): void {

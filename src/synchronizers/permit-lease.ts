@@ -77,6 +77,8 @@ export class PermitLease extends Lease {
     update: (lease: number) => Promise<Reply<boolean>>,
   ): Promise<boolean> {
     const { context } = this.scripts.semaphore
+    // It ended while an earlier call was in flight. The server may keep it, and no caller would release the new lease.
+    if (this.state !== 'held') return false
     // A lease without end on the server would outlive this process.
     const lease = leaseTime ?? context.lockWatchdogTimeout
     // The answer may be that of an earlier copy, so the lease counts from the first one.

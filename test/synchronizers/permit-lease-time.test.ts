@@ -247,6 +247,59 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
       expect(await redis.zcard(timeoutsKey(name))).to.equal(0)
     })
 
+  it('A permit whose shorter lease was applied and not answered is renewed before that lease ends (V53)', async () => {
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'permit-expirable-semaphore/update-lease-time')
+        throw new Error('Connection is closed.')
+      return answer
+    })
+    const { semaphore, lost } = await newSemaphore({ transport, unavailableAfter: 100 })
+    const permit = await semaphore.acquirePermit()
+    const update = await rejection(semaphore.updateLeaseTime(permit.id, 9_000))
+    expect(update).to.have.property('code', 'REDIS_UNAVAILABLE')
+    await waitUntil('it is renewed', async () => (await semaphore.getLeaseTime(permit.id)) > 15_000)
+    expect(permit.isHeld).to.equal(true)
+    expect(lost).to.deep.equal([])
+  })
+
+  it('A permit whose shorter lease was applied and not answered is told in time when it is not renewed either (V53)', async () => {
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'permit-expirable-semaphore/renew') throw new Error('Connection is closed.')
+      const answer = await sent.pass()
+      if (sent.name === 'permit-expirable-semaphore/update-lease-time')
+        throw new Error('Connection is closed.')
+      return answer
+    })
+    const { redisson, name, semaphore } = await newSemaphore({ transport, unavailableAfter: 100 })
+    redisson.on('error', () => {})
+    const permit = await semaphore.acquirePermit()
+    const order: string[] = []
+    permit.signal.addEventListener('abort', () => order.push('reported'))
+    await rejection(semaphore.updateLeaseTime(permit.id, 1_000))
+    await (await createRedisson()).getPermitExpirableSemaphore(name).acquire()
+    order.push('another')
+    expect(order).to.deep.equal(['reported', 'another'])
+  })
+
+  it('updateLeaseTime() that waited for an earlier one sets no lease of a permit that was lost meanwhile (V54)', async () => {
+    const late = latch()
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'permit-expirable-semaphore/update-lease-time') await late.opened
+      return answer
+    })
+    const { semaphore, lost } = await newSemaphore({ transport })
+    const permit = await semaphore.acquirePermit({ leaseTime: 2_000 })
+    permit.signal.addEventListener('abort', () => late.open())
+    const first = semaphore.updateLeaseTime(permit.id, 2_000)
+    const second = semaphore.updateLeaseTime(permit.id, 3_600_000)
+    expect(await Promise.all([first, second])).to.deep.equal([false, false])
+    expect(permit.isHeld).to.equal(false)
+    await waitUntil('the permit is free', async () => (await semaphore.availablePermits()) === 1)
+    expect(lost).to.deep.equal([])
+  })
+
   it('A permit whose release the server refuses is free again soon after, and not when its long lease ends (V52)', async () => {
     let isRefused = true
     const transport = tapped(async (sent) => {

@@ -26,6 +26,7 @@ const MEMBER_GONE = Symbol('memberGone')
 const LOSE = Symbol('lose')
 const STOP = Symbol('stop')
 const RELEASE = Symbol('release')
+const DROP = Symbol('drop')
 const LOSS_ERROR = Symbol('lossError')
 const UNLOCKED_ALREADY = Symbol('unlockedAlready')
 
@@ -123,6 +124,13 @@ export class MembersHold implements MultiLockHold {
   [CHECK_AFTER](ms: number): void {
     const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]())
     this.stopWatching.push(() => timer.cancel())
+  }
+
+  /** It is lost, and no call will release it: ends its levels of members that are held by another level, or a little longer. */
+  [DROP](): void {
+    this.unlocked = true
+    this[STOP]()
+    for (const { hold } of this.parts) if (hold.isHeld) hold.unlock().catch(() => {})
   }
 
   // A log must not show the clients inside.
@@ -247,13 +255,17 @@ export class LevelsHold implements OwnedHold {
     return hold
   }
 
-  /** Drops lost levels with a lease: their members end by themselves. A table keeps some holds of such levels only. */
+  /** Drops lost levels with a lease. A table keeps some holds of such levels only. */
   add(level: MembersHold, leaseTime: number | undefined): void {
     const { levels, entry } = this
     level.hold = this
     level.thread = this.thread
     level.isRenewed = leaseTime === undefined
-    levels.splice(0, levels.length, ...levels.filter(isNeeded), level)
+    // First the new level, so that a loss that is noticed just now does not retire this hold.
+    levels.push(level)
+    const kept = levels.filter((each) => each === level || isNeeded(each))
+    for (const lost of levels) if (!kept.includes(lost)) lost[DROP]()
+    levels.splice(0, levels.length, ...kept)
     if (leaseTime === undefined || !entry) return
     level.onLost = () => {
       if (!levels.some(isNeeded)) entry.retire(this)

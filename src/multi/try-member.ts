@@ -1,4 +1,4 @@
-import { RedisUnavailableError } from '../api/errors'
+import { type LockMemberState, LockQuorumError, RedisUnavailableError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
@@ -27,6 +27,9 @@ export type Answer =
 /** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
 export const LONGEST_WAIT_FOR_RELEASES = 1_000
 
+/** The states of members that a later try may change, although no other owner holds them. */
+const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
+
 /** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
 export async function tryMember(
   member: Member,
@@ -51,7 +54,9 @@ export function granted(part: Part): Answer {
 
 /** Whether a retry may help. Any other error would come again. */
 export function isTransient(error: unknown): boolean {
-  return error instanceof RedisUnavailableError
+  if (error instanceof RedisUnavailableError) return true
+  // A RedLock is the member: a quorum of it did not answer in time.
+  return error instanceof LockQuorumError && error.members.some(({ state }) => ANSWERS_LATER.includes(state))
 }
 
 /** Releases all parts at once. Reports no errors, because each member retries its release in the background. */

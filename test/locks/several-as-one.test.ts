@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Redisson, RLock, RMultiLock } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { JumpingClock } from '../kit/jumping-clock'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
@@ -171,6 +172,48 @@ describe('Several locks as one', () => {
           for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(false)
           for (const client of clients) expect(client.stats().held).to.equal(0)
         })
+  })
+
+  it('A RedLock whose time is over, and that is re-entered while its members last, is held and released as before (V55)', async () => {
+    const clock = new JumpingClock()
+    clients = await Promise.all(servers.map(({ url }) => createRedisson({ redis: url }, { clock })))
+    const [first] = clients as [Redisson]
+    for (const scope of [{}, { threadId: 9 }])
+      await first.run(async () => {
+        clock.jumped = 0
+        await redLock().lock({ leaseTime: 600_000, ...scope })
+        // Later than Redlock's validity, and earlier than the end of the members.
+        clock.jumped = 596_000
+        await redLock().lock(scope)
+        expect(await redLock().isHeldByThread(9)).to.equal('threadId' in scope)
+        expect(await redLock().isHeldByCurrentThread()).to.equal(!('threadId' in scope))
+        await redLock().lock({ leaseTime: 300, ...scope })
+        await sleep(350)
+        expect(await rejection(redLock().unlock(scope))).to.include({ code: 'LOCK_LOST' })
+        await redLock().unlock(scope)
+        expect(await rejection(redLock().unlock(scope))).to.include({ code: 'ILLEGAL_MONITOR_STATE' })
+        for (const client of clients)
+          await waitUntil('the member is free', async () => !(await client.getLock(name).isLocked()))
+        for (const client of clients) expect(client.stats().held).to.equal(0)
+      })
+  })
+
+  it('A multi lock waits for a RedLock among its members whose servers are silent for a while (V56)', async () => {
+    const proxies = await Promise.all(servers.map((server) => openProxy(server)))
+    clients = await Promise.all(
+      proxies.map(({ url }) => createRedisson({ redis: url, lockWatchdogTimeout: 3_000 })),
+    )
+    const [first] = clients as [Redisson]
+    const lock = first.getMultiLock(redLock(), first.getLock(`${name}:x`))
+    for (const proxy of proxies.slice(1)) proxy.stall()
+    setTimeout(() => {
+      for (const proxy of proxies) proxy.resume()
+    }, 1_000)
+    await lock.lock()
+    await lock.unlock()
+    for (const client of clients) client.on('error', () => {})
+    for (const proxy of proxies.slice(1)) proxy.stall()
+    expect(await rejection(lock.tryLock(1_000))).to.include({ code: 'LOCK_QUORUM' })
   })
 
   it('unlock() releases the members of other clients, though the client that made the lock is shut down (V43)', async () => {

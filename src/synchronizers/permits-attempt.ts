@@ -3,6 +3,7 @@ import { prefixed } from '../redis/names'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { queueMicrotask } from '../util/timers'
 import { Shared } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
@@ -70,6 +71,13 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
     this.free = free
     if (free === undefined || free <= 0) this.tooFewSince = undefined
     else this.tooFewSince ??= this.semaphore.context.clock.now()
+  }
+
+  ended(granted: boolean): void {
+    if (granted || (this.free ?? 0) <= 0) return
+    // Permits are free, but too few for this request. The next one may need less.
+    const { context, target } = this.semaphore
+    queueMicrotask(() => context.queues.of(target)?.wake())
   }
 
   waitedLong(first: Attempt<unknown> | undefined): void {

@@ -1,6 +1,5 @@
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { queueMicrotask } from '../util/timers'
 import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import type { Request } from './request-record'
 import { untilRecheck } from './synchronizer'
@@ -57,13 +56,9 @@ export class SemaphoreAttempt extends PermitsAttempt {
     cancelled.then(() => requests.close(request))
   }
 
-  ended(granted: boolean): void {
+  override ended(granted: boolean): void {
     this.closeRequest()
-    // Permits are free, but too few for this request. The next one may need less.
-    if (!granted && (this.free ?? 0) > 0) {
-      const { context, target } = this.semaphore
-      queueMicrotask(() => context.queues.of(target)?.wake())
-    }
+    super.ended(granted)
   }
 
   private closeRequest() {

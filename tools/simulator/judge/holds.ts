@@ -35,6 +35,10 @@ export interface Hold {
   toldAt: number | undefined
 }
 
+/** Java was answered when its key was gone again. */
+export const neverInside = ({ ending, leftAt, enteredAt }: Hold): boolean =>
+  ending === 'taken' && leftAt === enteredAt
+
 export const ownerOf = ({ client, caller }: Pick<Called, 'client' | 'caller'>): string =>
   `${client}/${caller}`
 

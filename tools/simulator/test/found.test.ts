@@ -34,6 +34,7 @@ const FOUND = [
       ['fenced', 599],
       ['fenced', 2227],
       ['fenced', 9_001_844],
+      ['plain', 22_000_332],
     ] as const
   ).map(
     ([scene, seed]) =>

@@ -1,4 +1,4 @@
-import { excludes, type Hold } from '../holds'
+import { excludes, type Hold, neverInside } from '../holds'
 import type { Reading } from '../reading'
 import { ms, type Violation } from '../violation'
 
@@ -53,6 +53,7 @@ interface Change {
 function changesOf({ holds, acts }: Reading): Change[] {
   const changes: Change[] = []
   for (const hold of holds) {
+    if (neverInside(hold)) continue
     changes.push({ index: hold.enteredAt, hold, change: 'enter' })
     if (hold.leftAt !== undefined) changes.push({ index: hold.leftAt, hold, change: 'leave' })
   }

@@ -1,3 +1,4 @@
+import { neverInside } from '../holds'
 import type { Call, Reading } from '../reading'
 import type { Violation } from '../violation'
 
@@ -5,7 +6,9 @@ import type { Violation } from '../violation'
 export function judgeTokens(reading: Reading): Violation[] {
   const last = new Map<string, Call>()
   const violations: Violation[] = []
-  const calls = [...reading.calls.values()].filter(({ returned }) => returned?.token !== undefined)
+  const calls = [...reading.calls.values()].filter(
+    ({ returned, hold }) => returned?.token !== undefined && !(hold && neverInside(hold)),
+  )
   for (const call of calls.sort((a, b) => a.end! - b.end!)) {
     const { name } = call.called.object
     const before = last.get(name)

@@ -1,5 +1,5 @@
 import type { Called, Operation } from '../history'
-import { type Hold, ownerOf, sidesOf } from '../holds'
+import { type Hold, neverInside, ownerOf, sidesOf } from '../holds'
 import type { Call, Reading } from '../reading'
 import { FAIR } from '../rules/order'
 import type { Action, SequentialOperation } from './specification'
@@ -91,6 +91,7 @@ function endOf(hold: Hold, side: Action['side']): SequentialOperation | undefine
   // Permits without a lease are gone with their owner.
   if (call.object.kind === 'semaphore') return undefined
   const action: Action = { kind: 'end', owner, side, units }
+  if (neverInside(hold)) return { id, action, begin: hold.calledAt, end: leftAt }
   // The key of a killed client stays until its lease ends; a suspended one learns of its end later.
   if (ending === 'killed') return { id, action, begin: suspendedAt ?? leftAt, end: NEVER }
   return { id, action, begin: suspendedAt ?? leftAt, end: leftAt }

@@ -30,6 +30,19 @@ describe('What the server takes from a Java client', () => {
     expect(taken({}, 'loss')).to.include('exclusion')
   })
 
+  it('A hold whose key ran out before its answer came is over where something kept the answer away', () => {
+    const late = (excuse: Excuse) => {
+      const one = written()
+      const id = one.call('j/1')
+      one.key({ owners: ['j:1'] }).fault({ excuses: [excuse], until: 50 })
+      one.key({ expired: true })
+      one.acquires('a/1')
+      return one.returned(id, { owners: ['j:1'] }).acts(id).broken
+    }
+    expect(late('loss')).to.deep.equal([])
+    expect(late('delay')).to.include('exclusion')
+  })
+
   it('A hold of this package does not end with its key: its client tells the caller', () => {
     const one = written()
     const id = one.call('b/1')

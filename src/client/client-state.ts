@@ -19,6 +19,6 @@ export function waitersOf(waiting: ReturnType<WaitQueues['waiting']>, clock: Clo
     subject: waiter.attempt.subject,
     key,
     waitingFor: Math.round(clock.elapsedSince(waiter.joined)),
-    remaining: waiter.attempt.waitTime === undefined ? undefined : Math.round(waiter.remainingWait),
+    remaining: waiter.attempt.wanted.waitTime === undefined ? undefined : Math.round(waiter.remainingWait),
   }))
 }

@@ -4,7 +4,6 @@ import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../a
 import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
-import { OwnershipWarnings } from '../ownership/ownership-warnings'
 import { withoutSecrets } from '../redis/errors'
 import type { KnownServer } from '../redis/fencing/server-identity'
 import { OutageReporter } from '../redis/outage-reporter'
@@ -57,7 +56,6 @@ export class Client implements Context {
   readonly waitTime: number | undefined
   readonly grace: number
   readonly explicitCallers = new ExplicitCallers()
-  readonly warnings: OwnershipWarnings
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
@@ -136,7 +134,6 @@ export class Client implements Context {
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
-    this.warnings = new OwnershipWarnings(clientId)
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.waitTime = options.waitTime
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)

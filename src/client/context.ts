@@ -1,7 +1,6 @@
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { OrphanReleaser } from '../leases/orphan-releaser'
 import type { ExplicitCallers } from '../ownership/caller'
-import type { OwnershipWarnings } from '../ownership/ownership-warnings'
 import type { KnownServer } from '../redis/fencing/server-identity'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ScriptExecutor } from '../scripts/executor'
@@ -23,7 +22,6 @@ export interface Context {
   readonly orphans: OrphanReleaser
   readonly events: ClientEvents
   readonly explicitCallers: ExplicitCallers
-  readonly warnings: OwnershipWarnings
   readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand

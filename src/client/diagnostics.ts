@@ -53,7 +53,8 @@ export class TracedQueues extends WaitQueues {
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
     const { start, end, asyncStart, asyncEnd, error } = acquisitions
-    const { name, kind, subject, waitTime } = attempt
+    const { name, kind, subject } = attempt
+    const { signal, waitTime } = attempt.wanted
     const acquisition: Acquisition = { ...this.origin, name, kind, subject, key: target.key, waitTime }
     const { clock } = this.environment
     const began = clock.now()
@@ -74,7 +75,7 @@ export class TracedQueues extends WaitQueues {
         // The caller enters the hold of its ancestor.
         if (failure === ANCESTOR_ACQUIRED) return settled('acquired')
         acquisition.error = failure
-        settled(outcomeOf(failure, attempt.signal))
+        settled(outcomeOf(failure, signal))
       },
     )
     return reply

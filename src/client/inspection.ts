@@ -74,7 +74,8 @@ export class Inspection {
       if (key !== undefined && wanted !== key) continue
       const place = (places.get(wanted) ?? 0) + 1
       places.set(wanted, place)
-      const { subject: name, threadId, thread, at } = waiter.attempt
+      const { subject: name, at, wanted: asked } = waiter.attempt
+      const { threadId, thread } = asked
       const owner = threadId === undefined ? undefined : `${this.clientId}:${threadId}`
       owners ??= this.ownersByThread()
       const holding = thread && ownersOf(thread, owners)

@@ -1,5 +1,4 @@
 import type { Context } from '../client/context'
-import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
@@ -11,31 +10,17 @@ import { warnOfOtherClients } from './self-wait-across-clients'
 
 /** One owner's attempt at one lock. */
 export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
-  readonly owner: string
-  readonly threadId: number
-  readonly lease: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  readonly thread: LogicalThread | undefined
   at: string | undefined
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Grant>>
-  private readonly companion: string | undefined
   /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */
   private selfWait: Hold | undefined
 
   constructor(
     protected readonly context: Context,
     private readonly scripts: LockScripts<Grant>,
-    { owner, threadId, companion, lease, waitTime, signal, thread }: AttemptOptions,
-    readonly target = queueFor(scripts, companion),
+    readonly wanted: AttemptOptions,
+    readonly target = queueFor(scripts, wanted.companion),
   ) {
-    this.owner = owner
-    this.threadId = threadId
-    this.companion = companion
-    this.lease = lease
-    this.waitTime = waitTime
-    this.signal = signal
-    this.thread = thread
     if (scripts.handOff) this.takeOver = this.handOff
   }
 
@@ -52,23 +37,24 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
   }
 
   send(): ScriptCall<Outcome<Grant>> {
-    return this.scripts.acquire(this.owner, this.lease, this.companion)
+    const { owner, lease, companion } = this.wanted
+    return this.scripts.acquire(owner, lease, companion)
   }
 
   undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
-    const { context, scripts, owner, lease } = this
-    const orphan = lockOrphan(context, scripts, owner, lease)
+    const { context, scripts, wanted } = this
+    const orphan = lockOrphan(context, scripts, wanted.owner, wanted.lease)
     if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
     else context.orphans.releaseNow(orphan, context.clock.now())
   }
 
   waitedLong(): void {
-    if (this.thread)
-      this.selfWait = warnOfOtherClients(this.context, this.scripts, this.thread, this.selfWait)
+    const { thread } = this.wanted
+    if (thread) this.selfWait = warnOfOtherClients(this.context, this.scripts, thread, this.selfWait)
   }
 
   private handOff(giver: string): ScriptCall<Outcome<Grant>> {
-    return this.scripts.handOff!(giver, this.owner, this.lease)
+    return this.scripts.handOff!(giver, this.wanted.owner, this.wanted.lease)
   }
 }
 

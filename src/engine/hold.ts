@@ -144,17 +144,9 @@ export class Hold extends Lease {
 
   /** Runs the operations on this hold one after the other, in the order of their calls. */
   runSerially<T>(operation: () => Promise<T>): Promise<T> {
-    const result = this.lastOperation ? this.lastOperation.then(operation, operation) : startNow(operation)
+    // The first one starts at once, so that calls take effect in their order.
+    const result = this.lastOperation ? this.lastOperation.then(operation, operation) : operation()
     this.lastOperation = result
     return result
-  }
-}
-
-/** Starts synchronously, so that calls take effect in their order. */
-function startNow<T>(operation: () => Promise<T>): Promise<T> {
-  try {
-    return operation()
-  } catch (error) {
-    return Promise.reject(error)
   }
 }

@@ -1,8 +1,7 @@
 import type { Renewal } from '../leases/lease'
-import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
-import { type Attempt, blocked, GRANTED, type Outcome } from '../waiting/attempt'
+import { type Attempt, blocked, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { Caller, Hold } from './hold'
 
 /** The answer to a release. */
@@ -76,16 +75,13 @@ export function decodeInspect(raw: unknown): LockState {
 }
 
 /** The owner of an attempt, its lease and its wait. */
-export interface AttemptOptions {
+export interface AttemptOptions extends Wanted {
   readonly owner: string
   /** The thread id on the wire. */
   readonly threadId: number
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. */
   readonly companion: string | undefined
   readonly lease: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
-  readonly thread: LogicalThread | undefined
 }
 
 /** An attempt at a lock, and the queue that it joins. */

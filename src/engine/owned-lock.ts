@@ -26,6 +26,7 @@ import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { placeOf } from '../util/place-of'
 import { quote } from '../util/quote'
+import { hasWarned } from '../util/warn-once'
 import { timedOut } from '../waiting/wait-errors'
 import {
   ACQUIRE_AS_ASKED,
@@ -37,6 +38,12 @@ import {
   RELEASE_BARE,
 } from './lock-internals'
 import { notHeldError } from './not-held'
+import {
+  SHARED_OBJECT,
+  warnOfEndedThread,
+  warnOfHoldThatStays,
+  warnOfSharedObject,
+} from './ownership-warnings'
 
 /** What one caller holds of a lock, as its calls see it. */
 interface CallerHold extends OwnedHold {
@@ -56,7 +63,6 @@ const ACQUIRE_UNSCOPED = Symbol('acquireUnscoped')
 const CALLER = Symbol('caller')
 const RELEASE_FOR = Symbol('releaseFor')
 const TIMED_OUT = Symbol('timedOut')
-const WARN_OF_UNLOCK = Symbol('warnOfUnlock')
 
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
 export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>> {
@@ -172,17 +178,16 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
 
   /** For `lock()` and `tryLock()` of code without a scope: this lock object keeps the hold for `unlock()`. */
   private async [ACQUIRE_UNSCOPED](options: AcquireArguments): Promise<Handle | undefined> {
-    const { unscoped } = this
-    const { warnings } = this.context
+    const { context, subject, unscoped } = this
     unscoped.acquiring++
     try {
       const acquired = await this[ACQUIRE_FOR](unscopedCaller, options, false)
       if (acquired) {
         const { hold } = acquired
         hold.thread = ambientThread()
-        if (hold.thread) warnings.lockTakenInEndedThread(quote(this.subject.name))
+        if (hold.thread) warnOfEndedThread(context, subject.name)
         unscoped.add(hold)
-      } else if (unscoped.liveOf() && !warnings.emitted.has('RLOCK_SHARED_OBJECT'))
+      } else if (unscoped.liveOf() && !hasWarned(context, SHARED_OBJECT))
         unscoped.failed(placeOf(new Error()))
       return acquired
     } finally {
@@ -202,9 +207,10 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   private async [RELEASE_FOR](explicit: number | undefined): Promise<void> {
+    const { context } = this
     const { objectId, name } = this.subject
     const thread = explicit === undefined ? ambientThread() : undefined
-    const caller = thread ? new ThreadCaller<H>(this.context, thread) : this[CALLER](explicit)
+    const caller = thread ? new ThreadCaller<H>(context, thread) : this[CALLER](explicit)
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
     const settled = caller.settled(objectId)
     if (settled) await settled
@@ -214,25 +220,19 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     if (caller !== unscopedCaller && thread?.isAlive !== false) throw this[NOT_HELD](caller)
     const taken = this.unscoped.take(thread)
     if (taken === undefined) throw this[NOT_HELD](caller)
-    this[WARN_OF_UNLOCK](taken, thread)
+    // This `unlock()` may end another hold than its caller means.
+    const isLive = taken !== 'forgotten' && taken.checkLive()
+    const failedAt = isLive && this.unscoped.failures.get(taken)
+    const stays = isLive ? undefined : this.unscoped.liveOf(thread)
+    if (failedAt) warnOfSharedObject(context, name, taken.holder, failedAt, placeOf(new Error()))
+    if (stays) warnOfHoldThatStays(context, name, stays.holder)
     if (taken === 'forgotten')
       throw new LockLostError(
         `A hold of the lock ${quote(name)} that this lock object took was lost long ago ` +
-          `(client ${this.context.clientId}). Acquire the lock again where needed.`,
+          `(client ${context.clientId}). Acquire the lock again where needed.`,
         name,
       )
     await this[RELEASE_BARE](taken, unscopedCaller)
-  }
-
-  /** Warns if this `unlock()` without a scope may end another hold than its caller means. */
-  private [WARN_OF_UNLOCK](taken: H | 'forgotten', thread: LogicalThread | undefined) {
-    const { context, subject, unscoped } = this
-    const isLive = taken !== 'forgotten' && taken.checkLive()
-    const failedAt = isLive && unscoped.failures.get(taken)
-    const stays = isLive ? undefined : unscoped.liveOf(thread)
-    if (failedAt)
-      context.warnings.sharedObject(quote(subject.name), taken.holder, failedAt, placeOf(new Error()))
-    if (stays) context.warnings.holdStays(quote(subject.name), stays.holder)
   }
 
   private [TIMED_OUT](waitTime = 0) {

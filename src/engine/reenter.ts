@@ -136,5 +136,5 @@ async function askOnce(
 
 /** The lock and the hold, for messages of the wait. */
 function subjectOf({ name }: AnyLockScripts, { threadId }: Hold): string {
-  return nameOf({ subject: `the lock ${quote(name)}`, threadId })
+  return nameOf({ subject: `the lock ${quote(name)}`, wanted: { threadId } })
 }

@@ -19,8 +19,6 @@ import { waitForSiblingBranches } from './wait-for-sibling-branches'
 /** What the client reads in place of bytes that are no UTF-8. */
 const NO_TEXT = '\uFFFD'
 
-const FIELD_SEEN = Symbol('fieldSeen')
-const HOLDER_UNREADABLE = Symbol('holderUnreadable')
 const INSPECT = Symbol('inspect')
 
 /** The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of LockHolds. */
@@ -68,10 +66,15 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
       const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
       // Another owner has acquired it since: the next round releases that hold as well.
       if (value.result === 'not-held' && !connectionBroke) {
-        if (holders.some((holder) => holder.includes(NO_TEXT))) throw this[HOLDER_UNREADABLE]()
-        continue
+        if (!holders.some((holder) => holder.includes(NO_TEXT))) continue
+        throw new WrongTypeError(
+          `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ` +
+            `${this.context.clientId}). Use another name. If nothing needs the key, delete it.`,
+        )
       }
-      const forced = before.filter(({ ownerField }) => holders.includes(this[FIELD_SEEN](ownerField)))
+      const seen = (owner: string) =>
+        this.scripts.ownerIsSecret ? createHash('sha1').update(owner).digest('hex') : owner
+      const forced = before.filter(({ ownerField }) => holders.includes(seen(ownerField)))
       // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
       // connection means the same, unless the writer has released the write side and only reads since.
       const all =
@@ -116,11 +119,6 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     }
   }
 
-  /** An owner field as the server answers it. */
-  private [FIELD_SEEN](ownerField: string): string {
-    return this.scripts.ownerIsSecret ? createHash('sha1').update(ownerField).digest('hex') : ownerField
-  }
-
   protected async [RELEASE_BARE](hold: Hold, caller: Caller): Promise<void> {
     await release(this.scripts, hold, () => {
       const level = bareLevel(hold, caller.thread)
@@ -137,13 +135,6 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   private async [INSPECT](owner: string): Promise<LockState> {
     return (await this.scripts.inspect(owner).answer).value
-  }
-
-  private [HOLDER_UNREADABLE]() {
-    return new WrongTypeError(
-      `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ${this.context.clientId}). ` +
-        'Use another name. If nothing needs the key, delete it.',
-    )
   }
 }
 

@@ -15,12 +15,12 @@ const TRIES_TO_SEE_LEASE = 5
  * such level. If the hold is gone, settles the level and rejects with LockLostError.
  */
 export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => Level): Promise<void> {
-  return hold.runSerially(() => {
+  return hold.runSerially(async () => {
     // The level is chosen here, so that two concurrent calls release two different levels.
     const level = chooseLevel()
     const live = hold.checkLive()
     hold.drop(level)
-    if (live) return hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold)
+    if (live) return await (hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold))
     if (hold.levels.size === 0) {
       hold.entry?.forget(hold)
       releaseExpired(scripts, hold)

@@ -33,7 +33,8 @@ export class FairAttempt extends AcquireAttempt<undefined> {
   }
 
   override send(): ScriptCall<Outcome<undefined>> {
-    const { owner, lease, fair } = this
+    const { fair } = this
+    const { owner, lease } = this.wanted
     if (!this.queues) return fair.enter(owner, lease, false)
     this.places ??= FairPlaces.of(this.context, fair)
     const { places } = this
@@ -55,6 +56,10 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     return call
   }
 
+  get owner(): string {
+    return this.wanted.owner
+  }
+
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */
   lookAgain(): void {
     this.context.queues.of(this.target)?.wake()
@@ -71,7 +76,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     this.places?.remove(this)
     // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a third of an
     // allowance later.
-    if (granted) this.places?.refreshWithin(this.lease + 1)
+    if (granted) this.places?.refreshWithin(this.wanted.lease + 1)
     else if (this.mayHavePlace) this.leave()
   }
 

@@ -13,6 +13,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
+import { NamedLock } from './named-lock'
 import { renewalBy } from './single-key-renewal'
 
 /** The channel on which the release of a lock is published. */
@@ -20,9 +21,9 @@ export function lockChannel(key: string): string {
   return prefixed('redisson_lock__channel', key)
 }
 
-/** The hash field that stands for one holder. */
-export function ownerField(clientId: string, threadId: number): string {
-  return `${clientId}:${threadId}`
+/** The queue of the waiters of a spin lock. */
+export function spinQueueId(key: string): string {
+  return `lock ${key} spin`
 }
 
 const RELEASE = script('lock/release', decodeRelease)
@@ -36,28 +37,14 @@ export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds)
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
  * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
  */
-export abstract class HashLockScripts<Grant = undefined> implements LockScripts<Grant> {
+export abstract class HashLockScripts<Grant = undefined> extends NamedLock implements LockScripts<Grant> {
   readonly kind: string = 'lock'
-  readonly objectId: string
-  readonly channel: string
-  readonly relatedIds: readonly string[]
-  /** The queue of the waiters of a spin lock of this name. */
-  protected readonly spinQueueId: string
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive
   readonly renewal = HASH_LOCK_RENEWAL
-  protected readonly keys: readonly string[]
 
-  constructor(
-    readonly name: string,
-    readonly key: string,
-    protected readonly context: Context,
-  ) {
-    this.objectId = `lock ${key}`
-    this.spinQueueId = `${this.objectId} spin`
-    this.relatedIds = [this.objectId, this.spinQueueId]
-    this.channel = lockChannel(key)
-    this.keys = [key]
+  constructor(name: string, key: string, context: Context) {
+    super(name, key, context, `lock ${key}`, lockChannel(key), spinQueueId(key))
   }
 
   abstract acquire(owner: string, lease: number): ScriptCall<Outcome<Grant>>
@@ -68,10 +55,6 @@ export abstract class HashLockScripts<Grant = undefined> implements LockScripts<
     count: number,
     releasedEnd: number,
   ): ScriptCall<ReenterReply<Grant>>
-
-  ownerField(threadId: number): string {
-    return ownerField(this.context.clientId, threadId)
-  }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
     return this.context.scripts.run(RELEASE, this.keys, [

@@ -14,7 +14,6 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { shared } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { ownerField } from './hash-lock-scripts'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const ACQUIRE = script('read-lock/acquire', decodeAcquire)
@@ -53,10 +52,6 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
 
   constructor(name: string, key: string, context: Context) {
     super(name, key, context, 'read', { release: RELEASE, inspect: INSPECT })
-  }
-
-  ownerField(threadId: number): string {
-    return ownerField(this.context.clientId, threadId)
   }
 
   /** A caller that holds the write side may read as well. */

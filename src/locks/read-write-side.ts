@@ -4,6 +4,7 @@ import type { LockState, ReleaseReply } from '../engine/lock-scripts'
 import { prefixed, suffixed } from '../redis/names'
 import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import { NamedLock } from './named-lock'
 
 /** The channel on which the release of either side is published. */
 export function readWriteLockChannel(key: string): string {
@@ -22,33 +23,26 @@ interface SideScripts {
 }
 
 /** What the read side and the write side have in common: one key, one channel, and the calls that are the same. */
-export abstract class ReadWriteSide {
-  readonly channel: string
-  readonly objectId: string
-  readonly relatedIds: readonly string[]
+export abstract class ReadWriteSide extends NamedLock {
   /** What the last reader publishes when it leaves. A writer publishes another text. */
   readonly allLeft = '0'
   /** Other readers may keep the key longer than the lease of one hold, and so may the reads of a writer. */
   readonly keyOutlivesLease = true
   protected readonly otherLockId: string
-  private readonly keys: readonly string[]
   /** The lock, and a key beside it that no client ever sets. */
   protected readonly guardedKeys: readonly string[]
   protected readonly timeoutKeyParts: { readonly before: string; readonly behind: string }
 
   constructor(
-    readonly name: string,
-    readonly key: string,
-    protected readonly context: Context,
+    name: string,
+    key: string,
+    context: Context,
     side: 'read' | 'write',
     private readonly sideScripts: SideScripts,
   ) {
-    this.channel = readWriteLockChannel(key)
-    this.objectId = `${side} ${key}`
-    this.otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
-    // When one side becomes free, the waiters of the other side may enter.
-    this.relatedIds = [this.objectId, this.otherLockId]
-    this.keys = [key]
+    const otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
+    super(name, key, context, `${side} ${key}`, readWriteLockChannel(key), otherLockId)
+    this.otherLockId = otherLockId
     this.timeoutKeyParts = readTimeoutParts(key)
     // While the keys of a lock move to another node, the server answers TRYAGAIN to a script that names both of these.
     // Without that, the script would take timeout keys that have not moved yet for those of dead readers.

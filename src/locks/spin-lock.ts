@@ -6,6 +6,7 @@ import { ReentrantLock } from '../engine/reentrant-lock'
 import { random } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import { Exclusive, type WaitTarget } from '../waiting/admission'
+import { spinQueueId } from './hash-lock-scripts'
 import { PlainLockScripts } from './lock'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
@@ -118,7 +119,7 @@ class SpinLockScripts extends PlainLockScripts {
     const { relatedIds, channel, takesTurns } = this
     const admission = () => new Spinning(backOff)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { objectId: this.spinQueueId, key, relatedIds, channel, takesTurns, admission }
+    this.target = { objectId: spinQueueId(key), key, relatedIds, channel, takesTurns, admission }
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {

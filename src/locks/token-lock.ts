@@ -26,6 +26,7 @@ import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { random, randomHex } from '../util/random'
 import type { Outcome } from '../waiting/attempt'
+import { NamedLock } from './named-lock'
 import { reentryRefused } from './non-reentrant-lock'
 import { renewalBy } from './single-key-renewal'
 import { type BackOffPolicy, Spinning } from './spin-lock'
@@ -114,26 +115,15 @@ const DOUBLING: BackOffPolicy = {
 const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds))
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
-class TokenLockScripts implements LockScripts {
+class TokenLockScripts extends NamedLock implements LockScripts {
   readonly kind = 'token'
   readonly ownerIsSecret = true
-  readonly objectId: string
-  readonly channel: string
-  readonly relatedIds: readonly string[]
   readonly takesTurns = true
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
-  private readonly keys: readonly string[]
 
-  constructor(
-    readonly name: string,
-    readonly key: string,
-    private readonly context: Context,
-  ) {
-    this.objectId = `token ${key}`
-    this.relatedIds = [this.objectId]
-    this.channel = tokenLockChannel(key)
-    this.keys = [key]
+  constructor(name: string, key: string, context: Context) {
+    super(name, key, context, `token ${key}`, tokenLockChannel(key))
   }
 
   refuseReentry(hold: Hold, caller: Caller): Error {
@@ -145,7 +135,7 @@ class TokenLockScripts implements LockScripts {
   }
 
   /** The token. It is not derived from the thread id: every client that knows it can release the lock. */
-  ownerField(): string {
+  override ownerField(): string {
     return randomHex(TOKEN_BYTES)
   }
 

@@ -15,7 +15,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { HASH_LOCK_RENEWAL, ownerField } from './hash-lock-scripts'
+import { HASH_LOCK_RENEWAL } from './hash-lock-scripts'
 import { ReadWriteSide } from './read-write-side'
 
 const ACQUIRE = script('write-lock/acquire', decodeAcquire)
@@ -36,8 +36,8 @@ export class WriteLockScripts extends ReadWriteSide implements LockScripts {
     super(name, key, context, 'write', { release: RELEASE, inspect: INSPECT })
   }
 
-  ownerField(threadId: number): string {
-    return `${ownerField(this.context.clientId, threadId)}:write`
+  override ownerField(threadId: number): string {
+    return `${super.ownerField(threadId)}:write`
   }
 
   /** Throws for a reader that would wait to write, because it would wait for itself. A single try simply fails. */

@@ -9,7 +9,7 @@ import type { Clock, Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
 import { queueBeside, Shared } from '../waiting/admission'
-import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
+import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
 import { Synchronizer, untilRecheck } from './synchronizer'
 import { CHANGE, CHANGED, ENTER, MESSAGES, READ } from './synchronizer-internals'
@@ -109,8 +109,7 @@ class LatchAttempt implements Attempt<undefined> {
 
   constructor(
     private readonly latch: CountDownLatch,
-    readonly waitTime: number | undefined,
-    readonly signal: AbortSignal | undefined,
+    readonly wanted: Wanted,
   ) {}
 
   get name(): string {
@@ -259,7 +258,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const { waitTime, signal } = waitArguments(first, unit)
     this.context.assertOpen()
     signal?.throwIfAborted()
-    const attempt = new LatchAttempt(this, waitTime, signal)
+    const attempt = new LatchAttempt(this, { waitTime, signal })
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target

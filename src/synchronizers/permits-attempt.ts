@@ -38,9 +38,6 @@ export class Permits extends Shared {
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
   abstract readonly kind: string
-  readonly needs: number
-  readonly waitTime: number | undefined
-  readonly signal: AbortSignal | undefined
   /** How many permits were free at its last try, if they were too few. */
   protected free: number | undefined
   /** Since when permits have been free, and too few. */
@@ -49,12 +46,8 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
 
   constructor(
     protected readonly semaphore: Synchronizer,
-    { permits, waitTime, signal }: PermitsWanted,
-  ) {
-    this.needs = permits
-    this.waitTime = waitTime
-    this.signal = signal
-  }
+    readonly wanted: PermitsWanted,
+  ) {}
 
   get name(): string {
     return this.semaphore.name
@@ -81,7 +74,7 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
   }
 
   waitedLong(first: Attempt<unknown> | undefined): void {
-    if (first instanceof PermitsAttempt && first !== this) return first.blocks(this.needs)
+    if (first instanceof PermitsAttempt && first !== this) return first.blocks(this.wanted.permits)
     if (this.free !== NO_SEMAPHORE || this.hasWarned) return
     this.hasWarned = true
     process.emitWarning(
@@ -93,12 +86,12 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
 
   /** A request behind this one, for so many permits, has waited for long: warns if it waits only for this one. */
   private blocks(needed: number) {
-    const { needs, free = 0, tooFewSince } = this
+    const { wanted, free = 0, tooFewSince } = this
     if (this.hasWarned || needed > free || !tooFewSince) return
     if (this.semaphore.context.clock.elapsedSince(tooFewSince) < LONG_WAIT) return
     this.hasWarned = true
     process.emitWarning(
-      `A request for ${needs} ${this.subject} has blocked the requests behind it for 5 s, while ${free} are free (client ` +
+      `A request for ${wanted.permits} ${this.subject} has blocked the requests behind it for 5 s, while ${free} are free (client ` +
         `${this.clientId}). The callers of a process are served first come, first served. Give large requests a waitTime, or ask ` +
         'for fewer permits.',
       { code: 'RLOCK_LARGE_REQUEST' },

@@ -32,7 +32,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
   send(): ScriptCall<PermitsAnswer> {
     const { requests } = this.semaphore
     this.request ??= requests.open()
-    return requests.send(ACQUIRE, [this.needs], this.request, true)
+    return requests.send(ACQUIRE, [this.wanted.permits], this.request, true)
   }
 
   override blocked(answer: PermitsAnswer): void {
@@ -41,12 +41,12 @@ export class SemaphoreAttempt extends PermitsAttempt {
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
-    const { semaphore, needs, request } = this
+    const { semaphore, wanted, request } = this
     const { context, requests } = semaphore
     if (request === undefined) return
     this.request = undefined
     const release = async () => {
-      const { value } = await requests.send(CANCEL, [needs, ...semaphore[MESSAGES]], request).answer
+      const { value } = await requests.send(CANCEL, [wanted.permits, ...semaphore[MESSAGES]], request).answer
       semaphore[CHANGED](value)
     }
     const orphan = { lease: CANCELLED_FOR, release }

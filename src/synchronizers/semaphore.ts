@@ -147,7 +147,7 @@ class PermitsInTurn extends Permits {
     // Other permits are free, or too few for a waiter, or the semaphore may not exist: the server decides who gets these.
     if (this.free === undefined || this.free < 0) return false
     for (const waiter of queue.waiters) {
-      if ((waiter.attempt as SemaphoreAttempt).needs !== permits) return false
+      if ((waiter.attempt as SemaphoreAttempt).wanted.permits !== permits) return false
       if (waiter.isTrying) continue
       if (waiter.mayBeGranted || !queue.mayPass()) return false
       waiter.grant(undefined)

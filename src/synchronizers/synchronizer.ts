@@ -79,8 +79,9 @@ export abstract class Synchronizer {
     target = this.target,
   ): Promise<GrantedReply<Grant> | undefined> {
     const { queues, waitTime } = this.context
-    if (attempt.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
-    const reply = await queues.acquire(target, Object.assign(attempt, { waitTime }))
+    const { wanted } = attempt
+    if (wanted.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
+    const reply = await queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } }))
     if (!reply) throw this[TIMED_OUT](waitTime)
     return reply
   }

@@ -46,8 +46,8 @@ export interface Admission {
 export class Exclusive implements Admission {
   readonly shared: boolean = false
 
-  next({ value }: Reply<Outcome<unknown>>, { lease = -1 }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
-    return value.granted ? lease : value.blockedFor
+  next({ value }: Reply<Outcome<unknown>>, { wanted }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+    return value.granted ? (wanted.lease ?? -1) : value.blockedFor
   }
 
   longestSleep(isConfirmed: boolean): number {

@@ -13,22 +13,27 @@ export function blocked(blockedFor: number): Outcome<never> {
   return { granted: false, blockedFor }
 }
 
-/** The acquisition of one waiter: how to try once, and how to undo what a try may have been granted. */
-export interface Attempt<Grant> {
+/** What the caller of an acquisition asked for. */
+export interface Wanted {
   /** How long to wait at most, in ms; 0 or less: one try; undefined: without limit. */
   readonly waitTime: number | undefined
   readonly signal: AbortSignal | undefined
   /** For how long the server keeps what it grants, in ms; absent where nothing ends it. */
   readonly lease?: number
+  /** The thread id on the wire, for messages; absent where the object has no owners. */
+  readonly threadId?: number
+  /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */
+  readonly thread?: LogicalThread | undefined
+}
+
+/** The acquisition of one waiter: how to try once, and how to undo what a try may have been granted. */
+export interface Attempt<Grant> {
+  readonly wanted: Wanted
   /** Which kind of object the caller waits for, and its name, for diagnostics. */
   readonly kind: string
   readonly name: string
   /** The object that the caller waits for, for messages: `the lock "name"`. */
   readonly subject: string
-  /** The thread id on the wire, for messages; absent where the object has no owners. */
-  readonly threadId?: number
-  /** The logical thread that waits. When an ancestor of it acquires the lock, the waiter re-enters that hold. */
-  readonly thread?: LogicalThread | undefined
   /** Where the code of the user asked, in development. */
   at?: string | undefined
   /** Called after a long wait. `first`: the attempt of the first waiter, behind which this one waits; perhaps this one. */

@@ -1,9 +1,12 @@
 import { LockNotReplicatedError, LockTimeoutError, RedisUnavailableError } from '../api/errors'
 import { quote } from '../util/quote'
-import type { Attempt } from './attempt'
+import type { Attempt, Wanted } from './attempt'
+
+type Named = Pick<Attempt<unknown>, 'subject'> & { readonly wanted: Pick<Wanted, 'threadId'> }
 
 /** The object and the hold that a caller waits for, for messages. */
-export function nameOf({ subject, threadId }: Pick<Attempt<unknown>, 'subject' | 'threadId'>): string {
+export function nameOf({ subject, wanted }: Named): string {
+  const { threadId } = wanted
   return threadId === undefined ? subject : `${subject} (thread id ${threadId})`
 }
 

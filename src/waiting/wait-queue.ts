@@ -108,7 +108,7 @@ export class WaitQueue implements WaiterQueue {
     const waiter = this.waiters.first
     if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
     // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
-    if (waiter.attempt.lease! < leaseLeft || !this.mayPass()) return undefined
+    if (waiter.attempt.wanted.lease! < leaseLeft || !this.mayPass()) return undefined
     return outsideThreads(() => this.sendTry(waiter, giver))
   }
 

@@ -31,7 +31,7 @@ export class WaitQueues {
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
   acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<GrantedReply<Grant> | undefined> {
     let queue = this.queues.get(target.objectId)
-    if (queue?.isEmpty === false && (attempt.waitTime ?? 1) <= 0) {
+    if (queue?.isEmpty === false && (attempt.wanted.waitTime ?? 1) <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.
       if (queue.isKnownHeld()) return Promise.resolve(undefined)
       if (queue.admission.shared) return new WaitQueue(target, this.environment).join(attempt).result
@@ -127,7 +127,7 @@ export class WaitQueues {
     for (const queue of this.queues.values())
       if (queue.target.relatedIds.includes(objectId))
         for (const waiter of [...queue.waiters])
-          if (waiter.attempt.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
+          if (waiter.attempt.wanted.thread?.isBelow(thread)) waiter.fail(ANCESTOR_ACQUIRED)
   }
 
   close(error: unknown): void {

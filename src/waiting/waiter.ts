@@ -113,7 +113,7 @@ export class Waiter<Grant> {
     queue.waiters.add(this)
     const { clock, grace } = queue.environment
     this.joined = clock.now()
-    const { waitTime, signal } = attempt
+    const { waitTime, signal } = attempt.wanted
     this.lastTry = waitTime !== undefined && waitTime <= 0
     if (waitTime !== undefined)
       this.timer = clock.after(this.lastTry ? grace : waitTime, () => this.waitIsOver())
@@ -132,7 +132,7 @@ export class Waiter<Grant> {
 
   /** How much of its wait is left, in ms. */
   get remainingWait(): number {
-    const { waitTime } = this.attempt
+    const { waitTime } = this.attempt.wanted
     return waitTime === undefined
       ? Number.POSITIVE_INFINITY
       : waitTime - this.queue.environment.clock.elapsedSince(this.joined)

@@ -1,0 +1,48 @@
+import type { Context } from '../client/context'
+import { quote } from '../util/quote'
+import { warnOnce } from '../util/warn-once'
+
+// What callers cannot notice: who owns a hold, and which one `unlock()` ends. Each warning once for each client.
+
+/** Code took a lock in a logical thread that has ended: no thread owns that hold. */
+export function warnOfEndedThread(context: Context, name: string): void {
+  warnOnce(
+    context,
+    'RLOCK_THREAD_ENDED',
+    `The lock ${quote(name)} was taken in a logical thread that has ended (client ${context.clientId}): nothing ` +
+      're-enters it, and unlock() finds it only through the same lock object. A thread ends when the function given ' +
+      'to run() or withLock() has settled; in Express, redisson.run(next) is over before the handler runs. Use ' +
+      'withLock(), or acquire() and unlock() of its hold, or run() around the handler, to last until its work is done.',
+  )
+}
+
+export const SHARED_OBJECT = 'RLOCK_SHARED_OBJECT'
+
+/** `unlock()` without a scope releases this hold, and a `tryLock()` of the same object has failed since it was acquired. */
+export function warnOfSharedObject(
+  context: Context,
+  name: string,
+  holder: string,
+  failedAt: string,
+  unlockedAt: string,
+): void {
+  warnOnce(
+    context,
+    SHARED_OBJECT,
+    `unlock() releases the lock ${quote(name)} (client ${context.clientId}, ${holder}), and a tryLock() of the same lock ` +
+      'object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
+      'caller. Call unlock() only after a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
+      `    tryLock() failed ${failedAt}\n    unlock() is called ${unlockedAt}`,
+  )
+}
+
+/** `unlock()` without a scope ended a hold that was lost or expired, and this one of the same object stays. */
+export function warnOfHoldThatStays(context: Context, name: string, holder: string): void {
+  warnOnce(
+    context,
+    'RLOCK_HOLD_STAYS',
+    `unlock() of the lock ${quote(name)} ended a hold whose lease was over, and another hold of the same lock object stays ` +
+      `held until the next unlock() (client ${context.clientId}, ${holder}). Each lock() needs its unlock(), also one with a ` +
+      'lease. Use withLock(), which cannot be wrong here.',
+  )
+}

@@ -1,0 +1,25 @@
+import type { Context } from '../client/context'
+
+/** The names of one lock, in its client and in Redis. */
+export abstract class NamedLock {
+  readonly relatedIds: readonly string[]
+  protected readonly keys: readonly string[]
+
+  /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
+  constructor(
+    readonly name: string,
+    readonly key: string,
+    protected readonly context: Context,
+    readonly objectId: string,
+    readonly channel: string,
+    ...others: readonly string[]
+  ) {
+    this.relatedIds = [objectId, ...others]
+    this.keys = [key]
+  }
+
+  /** The hash field that stands for one holder. */
+  ownerField(threadId: number): string {
+    return `${this.context.clientId}:${threadId}`
+  }
+}

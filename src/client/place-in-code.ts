@@ -4,7 +4,7 @@ const FRAMES = 40
 export const IS_DEVELOPMENT = process.env.NODE_ENV === 'development'
 
 /** Where the code of the user called this package: the first frame behind those of the package. */
-export function placeInCode(): string | undefined {
+export function placeInCode(): string {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = FRAMES
   const frames = (new Error().stack ?? '').split('\n').slice(1)
@@ -17,5 +17,5 @@ export function placeInCode(): string | undefined {
   const outside = frames.find(
     (frame) => !frame.includes(folder ?? '\0') && !/\bnode:|<anonymous>/.test(frame),
   )
-  return outside?.trim().replace(/^at (async )?/, '')
+  return outside?.trim().replace(/^at (async )?/, '') ?? 'an unknown place'
 }

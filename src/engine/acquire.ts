@@ -16,16 +16,14 @@ import { releaseOrphan } from './release'
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** The class of the LockHolds of one kind of lock. */
-export type HandleClass<Handle extends AcquiredLockHold> = new (
+export type HandleClass<Handle = AcquiredLockHold> = new (
   request: LevelRequest,
   hold: Hold,
   granted: Moment,
 ) => Handle
 
-export type AnyAcquireRequest = AcquireRequest<AcquiredLockHold>
-
 /** What a caller asked for, and what is left of its wait. */
-export class AcquireRequest<Handle extends AcquiredLockHold> implements LevelRequest {
+export class AcquireRequest implements LevelRequest {
   /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
   branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
@@ -36,7 +34,7 @@ export class AcquireRequest<Handle extends AcquiredLockHold> implements LevelReq
   constructor(
     readonly context: Context,
     readonly scripts: AnyLockScripts,
-    readonly Handle: HandleClass<Handle>,
+    readonly Handle: HandleClass,
     readonly caller: Caller,
     readonly options: AcquireArguments,
     readonly byToken: boolean,
@@ -66,9 +64,7 @@ export class AcquireRequest<Handle extends AcquiredLockHold> implements LevelReq
 }
 
 /** Acquires a new hold for a caller. Undefined when the wait was over. */
-export async function acquireAnew<Handle extends AcquiredLockHold>(
-  request: AcquireRequest<Handle>,
-): Promise<Handle | undefined> {
+export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
   const { context, scripts, caller, entry, lease, signal } = request
   for (let tries = 1; ; tries++) {
     const { waitTime } = request
@@ -117,7 +113,7 @@ function tooShort({ name }: AnyLockScripts, { context, book, threadId }: Hold): 
 }
 
 /** The answer came so late that the lease may have ended since. Asks the server whether the hold is still there. */
-async function confirm(request: AnyAcquireRequest, hold: Hold): Promise<boolean> {
+async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
   const { context, scripts, lease, signal } = request
   try {
     const { value, sent, acknowledged } = await unlessAborted(

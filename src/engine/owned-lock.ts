@@ -17,6 +17,7 @@ import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { ADOPT } from '../client/member-identity'
+import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
 import type { OwnedHold } from '../ownership/caller'
 import { type Caller, ThreadCaller, unscopedCaller } from '../ownership/caller'
@@ -24,7 +25,6 @@ import { ambientThread, type LogicalThread, newChildThread } from '../ownership/
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
-import { placeOf } from '../util/place-of'
 import { quote } from '../util/quote'
 import { hasWarned } from '../util/warn-once'
 import { timedOut } from '../waiting/wait-errors'
@@ -187,8 +187,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
         hold.thread = ambientThread()
         if (hold.thread) warnOfEndedThread(context, subject.name)
         unscoped.add(hold)
-      } else if (unscoped.liveOf() && !hasWarned(context, SHARED_OBJECT))
-        unscoped.failed(placeOf(new Error()))
+      } else if (unscoped.liveOf() && !hasWarned(context, SHARED_OBJECT)) unscoped.failed(placeInCode())
       return acquired
     } finally {
       unscoped.acquiring--
@@ -224,7 +223,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
     const isLive = taken !== 'forgotten' && taken.checkLive()
     const failedAt = isLive && this.unscoped.failures.get(taken)
     const stays = isLive ? undefined : this.unscoped.liveOf(thread)
-    if (failedAt) warnOfSharedObject(context, name, taken.holder, failedAt, placeOf(new Error()))
+    if (failedAt) warnOfSharedObject(context, name, taken.holder, failedAt, placeInCode())
     if (stays) warnOfHoldThatStays(context, name, stays.holder)
     if (taken === 'forgotten')
       throw new LockLostError(

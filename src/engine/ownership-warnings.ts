@@ -32,7 +32,7 @@ export function warnOfSharedObject(
     `unlock() releases the lock ${quote(name)} (client ${context.clientId}, ${holder}), and a tryLock() of the same lock ` +
       'object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
       'caller. Call unlock() only after a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
-      `    tryLock() failed ${failedAt}\n    unlock() is called ${unlockedAt}`,
+      `    tryLock() failed at ${failedAt}\n    unlock() is called at ${unlockedAt}`,
   )
 }
 

@@ -4,7 +4,7 @@ import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import type { AcquireRequest, AnyAcquireRequest } from './acquire'
+import type { AcquireRequest } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
 import type { AnyLockScripts, ReenterReply } from './lock-scripts'
@@ -16,10 +16,10 @@ interface Entering {
 }
 
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
-export async function reenterInTime<Handle extends AcquiredLockHold>(
-  request: AcquireRequest<Handle>,
+export async function reenterInTime(
+  request: AcquireRequest,
   hold: Hold,
-): Promise<Handle | undefined> {
+): Promise<AcquiredLockHold | undefined> {
   const entering: Entering = { state: 'waiting' }
   const work = hold.runSerially(() => reenter(request, hold, entering))
   const { context, scripts, waitTime, signal } = request
@@ -41,11 +41,11 @@ export async function reenterInTime<Handle extends AcquiredLockHold>(
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter<Handle extends AcquiredLockHold>(
-  request: AcquireRequest<Handle>,
+async function reenter(
+  request: AcquireRequest,
   hold: Hold,
   entering: Entering,
-): Promise<Handle | undefined> {
+): Promise<AcquiredLockHold | undefined> {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
   const { context, scripts, lease } = request
@@ -83,7 +83,7 @@ function throwIfLost(hold: Hold): undefined {
 }
 
 /** A reader also held the write lock, that lease has ended as well, and the reader has not released it yet. */
-function hasEndedWriteHold({ scripts, caller }: AnyAcquireRequest): boolean {
+function hasEndedWriteHold({ scripts, caller }: AcquireRequest): boolean {
   const { exclusiveLockId } = scripts
   if (exclusiveLockId === undefined) return false
   const writing = caller.holdOf(exclusiveLockId)
@@ -95,7 +95,7 @@ function hasEndedWriteHold({ scripts, caller }: AnyAcquireRequest): boolean {
  * the hold is gone.
  */
 async function askForLevel(
-  request: AnyAcquireRequest,
+  request: AcquireRequest,
   hold: Hold,
 ): Promise<Reply<ReenterReply<unknown>> | undefined> {
   const { context, scripts } = request
@@ -116,7 +116,7 @@ async function askForLevel(
 }
 
 async function askOnce(
-  { context, scripts, lease, signal }: AnyAcquireRequest,
+  { context, scripts, lease, signal }: AcquireRequest,
   hold: Hold,
 ): Promise<Reply<ReenterReply<unknown>>> {
   const { book } = hold

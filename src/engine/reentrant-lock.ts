@@ -29,7 +29,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   constructor(
     context: Context,
     protected readonly scripts: AnyLockScripts,
-    private readonly Handle = AcquiredLockHold as HandleClass<Handle>,
+    private readonly Handle: HandleClass<Handle | AcquiredLockHold> = AcquiredLockHold,
   ) {
     super(context, scripts)
   }
@@ -112,8 +112,12 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     try {
       const hold = caller.holdOf(scripts.objectId)
       const request = new AcquireRequest(context, scripts, this.Handle, caller, options, byToken, entry)
-      if (caller.thread?.parent) return await waitForSiblingBranches(request, () => acquire(request))
-      return await (hold ? reenter(request, hold) : acquireAnew(request))
+      const acquiring = caller.thread?.parent
+        ? waitForSiblingBranches(request, () => acquire(request))
+        : hold
+          ? reenter(request, hold)
+          : acquireAnew(request)
+      return (await acquiring) as Handle | undefined
     } finally {
       entry?.end()
     }
@@ -138,18 +142,13 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 }
 
-function acquire<Handle extends AcquiredLockHold>(
-  request: AcquireRequest<Handle>,
-): Promise<Handle | undefined> {
+function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
   const hold = request.caller.holdOf(request.scripts.objectId)
   return hold ? reenter(request, hold) : acquireAnew(request)
 }
 
 /** Adds a level to the hold of the caller; a new hold where that one has ended. Undefined when the wait was over. */
-async function reenter<Handle extends AcquiredLockHold>(
-  request: AcquireRequest<Handle>,
-  hold: Hold,
-): Promise<Handle | undefined> {
+async function reenter(request: AcquireRequest, hold: Hold): Promise<AcquiredLockHold | undefined> {
   const { scripts, caller } = request
   if (scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))

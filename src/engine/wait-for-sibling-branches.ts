@@ -3,7 +3,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import type { AnyAcquireRequest } from './acquire'
+import type { AcquireRequest } from './acquire'
 import type { Hold } from './hold'
 
 /** A caller that enters below a hold of an ancestor. */
@@ -17,7 +17,7 @@ interface BranchEntry {
  * is no such hold, and it acquires at once. Undefined when the wait was over.
  */
 export async function waitForSiblingBranches<Result>(
-  request: AnyAcquireRequest,
+  request: AcquireRequest,
   acquire: () => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
   request.assertWanted()
@@ -41,7 +41,7 @@ export async function waitForSiblingBranches<Result>(
  * Enters, or queues, below the hold of an ancestor; undefined if there is no such hold. One path of the tree of threads holds
  * the lock: siblings exclude each other below a hold, like other callers outside it.
  */
-function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | undefined {
+function enterBranch({ scripts, caller }: AcquireRequest): BranchEntry | undefined {
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is the write hold.
   const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.objectId)
   if (!hold) return undefined
@@ -52,7 +52,7 @@ function enterBranch({ scripts, caller }: AnyAcquireRequest): BranchEntry | unde
 }
 
 /** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
-async function untilInside(request: AnyAcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
+async function untilInside(request: AcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
   if (request.isWaitOver) return false
   if (place.state === 'waiting') await decided(request, place)
   if (hold.state === 'lost') throw hold.lossError()
@@ -60,10 +60,7 @@ async function untilInside(request: AnyAcquireRequest, { hold, place }: BranchEn
 }
 
 /** Resolves when the place no longer waits or the wait is over; rejects when the signal aborts. */
-function decided(
-  { context, scripts, waitTime, signal }: AnyAcquireRequest,
-  place: BranchPlace,
-): Promise<void> {
+function decided({ context, scripts, waitTime, signal }: AcquireRequest, place: BranchPlace): Promise<void> {
   const joined = context.clock.now()
   return outsideThreads(() => {
     const stopWatching = context.queues.watchSelfWait(scripts, joined)

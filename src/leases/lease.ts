@@ -1,5 +1,6 @@
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
+import { type ScriptName, script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Clock, Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
@@ -46,8 +47,17 @@ export interface Renewal {
   ): ScriptCall<readonly number[]>
 }
 
-export function decodeLeaseEnds(raw: unknown): readonly number[] {
-  return raw as number[]
+/** Renews leases by a script of this name. `keyOf` and `wordsOf`: what the script takes for each lease; usually key and owner. */
+export function renewalBy(
+  name: ScriptName,
+  keyOf = ({ leased }: Lease) => leased.key,
+  wordsOf = ({ ownerField }: Lease): readonly string[] => [ownerField],
+): Renewal {
+  const renew = script(name, (raw) => raw as readonly number[])
+  return {
+    renew: (scripts, leases, duration, acknowledged) =>
+      scripts.run(renew, leases.map(keyOf), [duration, ...leases.flatMap(wordsOf)], acknowledged),
+  }
 }
 
 /** A command that was sent at `since` made the server keep the lease for `lasts` ms. */

@@ -7,14 +7,13 @@ import {
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
-import { decodeLeaseEnds } from '../leases/lease'
+import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import { NamedLock } from './named-lock'
-import { renewalBy } from './single-key-renewal'
 
 /** The channel on which the release of a lock is published. */
 export function lockChannel(key: string): string {
@@ -31,7 +30,7 @@ const FORCE_RELEASE = script('lock/force-release', decodeRelease)
 const INSPECT = script('lock/inspect', decodeInspect)
 
 /** Renews locks that are a hash with one lease. */
-export const HASH_LOCK_RENEWAL = renewalBy(script('lock/renew', decodeLeaseEnds))
+export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
 
 /**
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
@@ -57,22 +56,14 @@ export abstract class HashLockScripts<Grant = undefined> extends NamedLock imple
   ): ScriptCall<ReenterReply<Grant>>
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(RELEASE, this.keys, [
-      owner,
-      count,
-      lease,
-      this.channel,
-      this.context.publishCommand,
-      leaseEnd,
-    ])
+    const { channel, context } = this
+    const args = [owner, count, lease, channel, context.publishCommand, leaseEnd]
+    return context.scripts.run(RELEASE, this.keys, args)
   }
 
   forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(FORCE_RELEASE, this.keys, [
-      owner,
-      this.channel,
-      this.context.publishCommand,
-    ])
+    const { channel, context } = this
+    return context.scripts.run(FORCE_RELEASE, this.keys, [owner, channel, context.publishCommand])
   }
 
   inspect(owner: string): ScriptCall<LockState> {

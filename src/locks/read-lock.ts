@@ -9,7 +9,7 @@ import {
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
-import { decodeLeaseEnds, type Renewal } from '../leases/lease'
+import { renewalBy } from '../leases/lease'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { shared } from '../waiting/admission'
@@ -20,25 +20,13 @@ const ACQUIRE = script('read-lock/acquire', decodeAcquire)
 const REENTER = script('read-lock/reenter', decodeReenter)
 const RELEASE = script('read-lock/release', decodeRelease)
 const FORCE_RELEASE = script('read-lock/force-release', decodeRelease)
-const RENEW = script('read-lock/renew', decodeLeaseEnds)
 const INSPECT = script('read-lock/inspect', decodeInspect)
 
-/** Renews read holds with the timeout keys of their levels, many in one call. */
-const READ_LOCK_RENEWAL: Renewal = {
-  renew(scripts, leases, duration, acknowledged) {
-    const args: (string | number)[] = [duration]
-    for (const { leased, ownerField } of leases) {
-      const { before, behind } = readTimeoutParts(leased.key)
-      args.push(ownerField, before, behind)
-    }
-    return scripts.run(
-      RENEW,
-      leases.map(({ leased }) => leased.key),
-      args,
-      acknowledged,
-    )
-  },
-}
+/** Renews read holds with the timeout keys of their levels. */
+const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField }) => {
+  const { before, behind } = readTimeoutParts(leased.key)
+  return [ownerField, before, behind]
+})
 
 /** The read side: many holds at a time. Each level has its own read timeout key. */
 export class ReadLockScripts extends ReadWriteSide implements LockScripts {
@@ -48,7 +36,7 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly admission = shared
   readonly levelsKeepTheirEnd = true
   readonly exclusiveLockId = this.otherLockId
-  readonly renewal = READ_LOCK_RENEWAL
+  readonly renewal = RENEWAL
 
   constructor(name: string, key: string, context: Context) {
     super(name, key, context, 'read', { release: RELEASE, inspect: INSPECT })
@@ -65,12 +53,8 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
-    return this.context.scripts.run(
-      REENTER,
-      [this.key, this.timeoutKey(owner, count)],
-      [owner, lease, count, releasedEnd],
-      true,
-    )
+    const keys = [this.key, this.timeoutKey(owner, count)]
+    return this.context.scripts.run(REENTER, keys, [owner, lease, count, releasedEnd], true)
   }
 
   forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {

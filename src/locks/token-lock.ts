@@ -18,7 +18,7 @@ import {
   type ReleaseReply,
 } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
-import { decodeLeaseEnds } from '../leases/lease'
+import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -28,7 +28,6 @@ import { random, randomHex } from '../util/random'
 import type { Outcome } from '../waiting/attempt'
 import { NamedLock } from './named-lock'
 import { reentryRefused } from './non-reentrant-lock'
-import { renewalBy } from './single-key-renewal'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -112,7 +111,7 @@ const DOUBLING: BackOffPolicy = {
   nextSleepPeriod: (tries) => Math.min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE) * (1 - random() / 5),
 }
 
-const RENEWAL = renewalBy(script('token-lock/renew', decodeLeaseEnds))
+const RENEWAL = renewalBy('token-lock/renew')
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
 class TokenLockScripts extends NamedLock implements LockScripts {

@@ -1,25 +1,13 @@
 import { inspect } from 'node:util'
 import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Permit } from '../api/permit'
-import { decodeLeaseEnds, Lease, type LossReason, type Renewal } from '../leases/lease'
-import { script } from '../scripts/script'
+import { Lease, type LossReason, renewalBy } from '../leases/lease'
 import type { Reply } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { type PermitScripts, timeoutsKey } from './expirable-permit-scripts'
 
-const RENEW = script('permit-expirable-semaphore/renew', decodeLeaseEnds)
-
-/** Renews permits, many in one call. */
-const RENEWAL: Renewal = {
-  renew: (scripts, leases, duration, acknowledged) =>
-    scripts.run(
-      RENEW,
-      leases.map(({ leased }) => timeoutsKey(leased.key)),
-      [duration, ...leases.map(({ ownerField }) => ownerField)],
-      acknowledged,
-    ),
-}
+const RENEWAL = renewalBy('permit-expirable-semaphore/renew', ({ leased }) => timeoutsKey(leased.key))
 
 /** The lease of one permit. */
 export class PermitLease extends Lease {

@@ -15,6 +15,7 @@ export type {
   TryAcquirePermitOptions,
   WithPermitOptions,
 } from './api/expirable-permit-arguments'
+export type { LockCalls } from './api/lock-calls'
 export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
 export type { NameMapper, RedisCredentials, RedissonOptions, ShardedSubscriptionMode } from './api/options'

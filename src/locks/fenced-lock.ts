@@ -4,7 +4,6 @@ import {
   lockArguments,
   type TryLockOptions,
   tryLockArguments,
-  type WithLockOptions,
 } from '../api/arguments'
 import { RedisRefusedError, RedissonError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
@@ -51,7 +50,7 @@ export interface FencedLockHold extends LockHold {
  * await redisson.getFencedLock('order:42:fenced').withLock(({ token }) => save(order, token))
  * ```
  */
-export interface RFencedLock extends RLock {
+export interface RFencedLock extends RLock<FencedLockHold> {
   /**
    * The newest token that any owner has drawn; 0 before the first one. It may belong to another owner, so do not send it to a
    * resource. Use `hold.token`, or the result of `lockAndGetToken`.
@@ -73,13 +72,6 @@ export interface RFencedLock extends RLock {
   tryLockAndGetToken(waitTime: number, leaseTime: number, unit?: TimeUnit): Promise<number | undefined>
   /** The same with options. */
   tryLockAndGetToken(options: TryLockOptions): Promise<number | undefined>
-
-  /** `lock()` with the acquisition as an object, which has the token. Not in Java. */
-  acquire(options?: LockOptions): Promise<FencedLockHold>
-  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. Not in Java. */
-  tryAcquire(options?: TryLockOptions): Promise<FencedLockHold | undefined>
-  /** RLock's, with the token in the hold. Not in Java. */
-  withLock<T>(fn: (hold: FencedLockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
 }
 
 /**

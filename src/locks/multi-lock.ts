@@ -1,13 +1,6 @@
-import type {
-  AcquireArguments,
-  LockOptions,
-  TryLockOptions,
-  UnlockOptions,
-  WithLockOptions,
-} from '../api/arguments'
+import type { AcquireArguments } from '../api/arguments'
 import { LockLostError, type LockMember } from '../api/errors'
-import type { Lockable } from '../api/lockable'
-import type { TimeUnit } from '../api/time-unit'
+import type { LockCalls } from '../api/lock-calls'
 import type { Context } from '../client/context'
 import { acquireMembers, type FailedRound } from '../multi/acquire-members'
 import { type MemberGroup, membersOf } from '../multi/member'
@@ -41,42 +34,11 @@ import { quote } from '../util/quote'
  *
  * **Errors.** Those of the member that failed, as RLock describes them. Losses are one LockLostError with `members`.
  */
-export interface RMultiLock extends Lockable {
-  /** Acquires all members, waiting without limit. Held until `unlock()`. */
-  lock(): Promise<void>
-  /** The same with a lease for each member, in ms unless a unit follows. -1 means no lease. */
-  lock(leaseTime: number, unit?: TimeUnit): Promise<void>
-  /** The same with options. */
-  lock(options: LockOptions): Promise<void>
-
-  /** Tries once, one member after the other in the global order; resolves with whether all are held now. */
-  tryLock(): Promise<boolean>
-  /** Waits for at most `waitTime` in all. */
-  tryLock(waitTime: number, unit?: TimeUnit): Promise<boolean>
-  /** Waits for at most `waitTime` in all, and holds for at most `leaseTime`. One unit for both. */
-  tryLock(waitTime: number, leaseTime: number, unit?: TimeUnit): Promise<boolean>
-  /** The same with options. */
-  tryLock(options: TryLockOptions): Promise<boolean>
-
-  /**
-   * Releases what `lock()` or `tryLock()` acquired for this caller: releases all members at once, and then reports. If a
-   * member could not be released, rejects with the error of that member.
-   * @throws {@link LockLostError} when members were lost; its `members` say which.
-   * @throws {@link IllegalMonitorStateError} when this caller holds nothing.
-   */
-  unlock(options?: UnlockOptions): Promise<void>
-
+export interface RMultiLock extends LockCalls<MultiLockHold> {
   /** Whether `unlock()` would release a hold that is not lost, as far as the client knows without asking the servers. */
   isHeldByCurrentThread(): Promise<boolean>
   /** The same of the caller with this `threadId` option. */
   isHeldByThread(threadId: number): Promise<boolean>
-
-  /** `lock()` with the acquisition as an object. Not in Java. */
-  acquire(options?: LockOptions): Promise<MultiLockHold>
-  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. Not in Java. */
-  tryAcquire(options?: TryLockOptions): Promise<MultiLockHold | undefined>
-  /** Runs `fn` under the lock, as RLock's does; within it the members are re-entered. Not in Java. */
-  withLock<T>(fn: (hold: MultiLockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
 }
 
 /** See the interface. */

@@ -1,7 +1,5 @@
 import { inspect } from 'node:util'
-import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/arguments'
-import type { LockHold } from '../api/lock-hold'
-import type { TimeUnit } from '../api/time-unit'
+import type { LockCalls } from '../api/lock-calls'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { Caller, Hold } from '../engine/hold'
@@ -49,44 +47,14 @@ import { type BackOffPolicy, Spinning } from './spin-lock'
  * **A key without expiry** counts as held. A caller that has waited behind such a key for 5 s gets a process warning with the
  * code RLOCK_NO_EXPIRY, because it may wait for ever. A key that is not a string is a WrongTypeError.
  */
-export interface TokenLock {
+export interface TokenLock extends LockCalls {
   /** The name given to `getTokenLock`, before any name mapper. */
   getName(): string
-
-  /** Acquires the lock, waiting for it without limit. Held until `unlock()`; the watchdog renews its lease. */
-  lock(): Promise<void>
-  /** The same, held for at most `leaseTime`, in ms unless a unit follows, and not renewed. */
-  lock(leaseTime: number, unit?: TimeUnit): Promise<void>
-  /** The same with options. */
-  lock(options: LockOptions): Promise<void>
-
-  /** Tries once; resolves with whether the lock is held now. */
-  tryLock(): Promise<boolean>
-  /** Waits for at most `waitTime`. */
-  tryLock(waitTime: number, unit?: TimeUnit): Promise<boolean>
-  /** Waits for at most `waitTime`, and holds for at most `leaseTime`. One unit for both. */
-  tryLock(waitTime: number, leaseTime: number, unit?: TimeUnit): Promise<boolean>
-  /** The same with options. */
-  tryLock(options: TryLockOptions): Promise<boolean>
-
-  /**
-   * Releases what `lock()` or `tryLock()` acquired for this caller.
-   * @throws {@link IllegalMonitorStateError} when the caller holds nothing.
-   * @throws {@link LockLostError} when the hold was lost. If its lease has ended, nothing is sent.
-   */
-  unlock(options?: UnlockOptions): Promise<void>
 
   /** Frees the lock of any holder, of any library; resolves with whether it was held. */
   forceUnlock(): Promise<boolean>
   /** Whether the lock is held, by any client. Asks the primary. */
   isLocked(): Promise<boolean>
-
-  /** `lock()` with the acquisition as an object. */
-  acquire(options?: LockOptions): Promise<LockHold>
-  /** `tryLock()` with the acquisition as an object; undefined when it was not acquired. */
-  tryAcquire(options?: TryLockOptions): Promise<LockHold | undefined>
-  /** Runs `fn` under the lock and releases it when `fn` has settled; as that of RLock. */
-  withLock<T>(fn: (hold: LockHold) => T | Promise<T>, options?: WithLockOptions): Promise<T>
 }
 
 /** The channel on which its release is published. */

@@ -15,7 +15,7 @@ function publicMembers(type: string): string[] {
   const own = [...body.matchAll(/^ {4}(?:readonly |get |static )*(\w+)\??[(<:]/gm)].map(
     ([, member]) => member!,
   )
-  const inherited = [...bases.matchAll(/\b(\w+)/g)].map(([, base]) => base!)
+  const inherited = [...bases.replace(/<[^>]*>/g, '').matchAll(/\b(\w+)/g)].map(([, base]) => base!)
   return [
     ...own,
     ...inherited.filter((word) => !['extends', 'implements'].includes(word)).flatMap(publicMembers),

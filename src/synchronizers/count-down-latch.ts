@@ -256,8 +256,6 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
-    this.context.assertOpen()
-    signal?.throwIfAborted()
     const attempt = new LatchAttempt(this, { waitTime, signal })
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0

@@ -216,21 +216,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   private async [TAKE](wanted: LeasedPermitsWanted, lease: number | undefined): Promise<Taken | undefined> {
     const { context, scripts } = this
-    context.assertOpen()
-    wanted.signal?.throwIfAborted()
     const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
     const { ids } = attempt
     const reply = await this[ENTER](attempt)
     if (!reply) return undefined
     const { sent } = reply
-    try {
-      // The client may have begun to shut down in the same tick.
-      context.assertOpen()
-    } catch (error) {
-      context.orphans.releaseNow(scripts.orphan(ids, lease), sent)
-      throw error
-    }
-    return { ids, sent }
+    // The client may have begun to shut down in the same tick.
+    if (!context.closing.aborted) return { ids, sent }
+    context.orphans.releaseNow(scripts.orphan(ids, lease), sent)
+    throw context.closing.reason
   }
 
   private async [RELEASE_PERMITS](ids: readonly string[], all: boolean) {

@@ -223,19 +223,16 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   private async [TAKE](wanted: PermitsWanted): Promise<boolean> {
     const { context } = this
     const { permits, signal } = wanted
-    context.assertOpen()
-    signal?.throwIfAborted()
-    if (permits === 0) return true
-    const attempt = new SemaphoreAttempt(this, wanted)
-    if (!(await this[ENTER](attempt))) return false
-    try {
-      // The client may have begun to shut down in the same tick.
+    if (permits === 0) {
       context.assertOpen()
-    } catch (error) {
-      await this[RELEASE_OF_SCOPE](permits)
-      throw error
+      signal?.throwIfAborted()
+      return true
     }
-    return true
+    if (!(await this[ENTER](new SemaphoreAttempt(this, wanted)))) return false
+    // The client may have begun to shut down in the same tick.
+    if (!context.closing.aborted) return true
+    await this[RELEASE_OF_SCOPE](permits)
+    throw context.closing.reason
   }
 
   /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */

@@ -80,6 +80,8 @@ export abstract class Synchronizer {
   ): Promise<GrantedReply<Grant> | undefined> {
     const { queues, waitTime } = this.context
     const { wanted } = attempt
+    this.context.assertOpen()
+    wanted.signal?.throwIfAborted()
     if (wanted.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
     const reply = await queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } }))
     if (!reply) throw this[TIMED_OUT](waitTime)

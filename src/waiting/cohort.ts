@@ -38,26 +38,26 @@ const UNHEARD = -1
 const LATE = -2
 
 /** All that a process knows of the turns at one lock. Times are in ms, by the monotonic clock. */
-export interface Turns {
+export class Turns {
   /**
    * When the turn of this process began; undefined: it has none. It outlasts a release to the next caller here, until another
    * process was faster.
    */
-  turn: number | undefined
+  turn: number | undefined = undefined
   /** How many local handoffs the turn has had. */
-  handoffs: number
+  handoffs = 0
   /** How many other clients heard the last release here. */
-  peers: number
+  peers = 0
   /** How many releases of others were heard since then. Below 0: messages of this process are still to be heard. */
-  heard: number
+  heard = 0
   /** From when a yield counts: the last release, here or by a peer; or INSIDE, or RELEASING. */
-  since: number
+  since = RELEASING
   /** How many peers had not acquired when the yield was over. UNHEARD: unknown; LATE: the caller here came late. */
-  missed: number
+  missed = 0
   /** How many turns in a row peers missed. */
-  misses: number
+  misses = 0
   /** Until when that applies: the longer yield, or that `missed` peers are left out of the count. */
-  until: number
+  until = 0
 }
 
 /** Whether the lock may go to the next caller of this process. */
@@ -108,16 +108,7 @@ function missingPeers(turns: Readonly<Turns>, now: number): number {
  * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
  */
 export class Cohort {
-  private readonly turns: Turns = {
-    turn: undefined,
-    handoffs: 0,
-    peers: 0,
-    heard: 0,
-    since: RELEASING,
-    missed: 0,
-    misses: 0,
-    until: 0,
-  }
+  private readonly turns = new Turns()
 
   constructor(private readonly clock: Clock) {}
 

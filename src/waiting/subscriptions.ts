@@ -13,22 +13,25 @@ export interface ChannelListener {
   wake(message?: string): void
 }
 
-interface Channel {
-  readonly listeners: Set<ChannelListener>
+class Channel {
+  readonly listeners = new Set<ChannelListener>()
   /** Whether this client wants the messages. If not, the channel only keeps its cohort. */
-  subscribed: boolean
+  subscribed = false
   /** The rounds without a listener. The subscription outlives its last listener, because a hot lock needs it again soon. */
-  idleRounds: number
-  /** How the waiters of this channel take turns with other processes. */
-  readonly cohort: Cohort
-  /** The message that all owners have left, if the object has one. */
-  readonly allLeft: string | undefined
+  idleRounds = 0
   /** When the last event of the channel came, by the monotonic clock. */
-  lastHeard: number
+  lastHeard = Number.POSITIVE_INFINITY
   /** Callbacks for the moment when all messages that were published before have arrived. */
-  caughtUp: (() => void)[]
+  readonly caughtUp: (() => void)[] = []
   /** A PING for these callbacks is about to be sent. */
-  catchingUp: boolean
+  catchingUp = false
+
+  constructor(
+    /** How the waiters of this channel take turns with other processes. */
+    readonly cohort: Cohort,
+    /** The message that all owners have left, if the object has one. */
+    readonly allLeft: string | undefined,
+  ) {}
 }
 
 /** An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other clients release its lock. */
@@ -155,16 +158,7 @@ export class Subscriptions {
   }
 
   private open({ channel: name, allLeft }: ChannelOf): Channel {
-    const channel = {
-      listeners: new Set<ChannelListener>(),
-      subscribed: false,
-      idleRounds: 0,
-      cohort: new Cohort(this.clock),
-      allLeft,
-      lastHeard: Number.POSITIVE_INFINITY,
-      caughtUp: [],
-      catchingUp: false,
-    }
+    const channel = new Channel(new Cohort(this.clock), allLeft)
     this.channels.set(name, channel)
     return channel
   }

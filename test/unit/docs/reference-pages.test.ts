@@ -62,7 +62,10 @@ describe('The pages of reference', () => {
     const ofClient = Object.getOwnPropertyNames(exported.Redisson.prototype).filter(
       (name) => !/^get(?!Id$)|^constructor$|^toJSON$|^internals$|^keyOf$/.test(name),
     )
-    const names = [...ofClient, ...['LockCalls', 'RLock', 'LockHold', 'RFencedLock', 'RCountDownLatch'].flatMap(declared)]
+    const names = [
+      ...ofClient,
+      ...['LockCalls', 'RLock', 'LockHold', 'RFencedLock', 'RCountDownLatch'].flatMap(declared),
+    ]
     expect(names).to.include.members(['run', 'forceUnlock', 'isHeld', 'getToken', 'countDown'])
     expect([...new Set(names)].filter((name) => !new RegExp(`\`${name}\\b`).test(page))).to.deep.equal([])
   })

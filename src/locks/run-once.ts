@@ -8,8 +8,8 @@ import type { Lock } from './lock'
 /** Options of `runOnce()`. */
 export interface RunOnceOptions {
   /**
-   * How long the lock stays held at least, in ms, from the start of `fn`. It should be longer than the difference between
-   * the clocks of the instances, and shorter than the period of the job.
+   * How long the lock stays held at least, in ms, from its acquisition: `fn` starts when the server's answer has arrived. It
+   * should be longer than the difference between the clocks of the instances, and shorter than the period of the job.
    */
   atLeast: number
 }

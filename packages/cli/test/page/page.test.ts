@@ -166,7 +166,7 @@ describe('rlock page', function () {
     await both
   })
 
-  it('rlock page says that the server is gone, and ends at a signal although a browser listens', async () => {
+  it('rlock page says that the server is gone, and ends at a signal although a browser listens (V62)', async () => {
     const own = await startStandalone()
     const { url, token, run } = await servePageOf(own.url)
     const headers = { authorization: `Bearer ${token}` }

@@ -82,13 +82,25 @@ export class ForeignFairLock {
     return await this.redis.lindex(this.queue, 0)
   }
 
+  /**
+   * Each place with how far ahead of now it lapses, in order. Read at once: between a look at the clock and one at the scores a
+   * refresh may set a score that is later.
+   */
+  async lapses(): Promise<[owner: string, ahead: number][]> {
+    const read = this.redis
+      .multi()
+      .time()
+      .lrange(this.queue, 0, -1)
+      .zrange(this.timeouts, 0, '-1', 'WITHSCORES')
+    const [time, owners, scored] = (await read.exec())!.map(([, answer]) => answer as string[])
+    const now = milliseconds(time!)
+    const scoreOf = (owner: string) => Number(scored![scored!.indexOf(owner) + 1])
+    return owners!.map((owner) => [owner, scoreOf(owner) - now])
+  }
+
   /** How far ahead of now each place lapses, in order. */
   async allowances(): Promise<number[]> {
-    const now = await this.now()
-    const owners = await this.places()
-    return Promise.all(
-      owners.map(async (owner) => Number(await this.redis.zscore(this.timeouts, owner)) - now),
-    )
+    return (await this.lapses()).map(([, ahead]) => ahead)
   }
 
   /** At once, as a script of Java does it: a refresh in between would see half of it. */
@@ -99,7 +111,9 @@ export class ForeignFairLock {
   }
 
   private async now(): Promise<number> {
-    const [seconds, micros] = (await this.redis.time()) as unknown as [string, string]
-    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+    return milliseconds((await this.redis.time()) as unknown as string[])
   }
 }
+
+const milliseconds = ([seconds, micros]: readonly string[]) =>
+  Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)

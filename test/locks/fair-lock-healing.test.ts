@@ -1,12 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { timed } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 import { fairScene } from './fair-scene'
 
 const ALLOWANCE = 900
-/** Long enough for the damage to be done before. */
-const LEAVES_AFTER = 500
 const HEALED_WITHIN = 5_000
 const TEN_MINUTES = 600_000
 
@@ -25,42 +22,28 @@ describe('A queue of a fair lock whose list and set disagree', () => {
     it(`Each script of a fair lock heals ${damage} (E9)`, async () => {
       const redisson = await scene.open()
       const lock = scene.lockOf(redisson)
-      const hold = async () => {
-        await scene.redis.del(scene.name, scene.java.queue, scene.java.timeouts)
-        return await lock.acquire()
-      }
-      const scripts: Record<string, () => Promise<unknown>> = {
+      const staying = new AbortController()
+      const scripts: Record<string, () => unknown> = {
         acquire: () => lock.tryLock(),
         release: () => lock.unlock({ threadId: 1 }),
         'force-release': () => lock.forceUnlock(),
-        leave: () => leaver!,
-        refresh: () => refresher!,
+        leave: () => staying.abort(new Error('enough')),
+        // The waiter sends it by itself.
+        refresh: () => {},
       }
-      let leaver: Promise<unknown> | undefined
-      let refresher: Promise<unknown> | undefined
       for (const [script, act] of Object.entries(scripts)) {
-        const held = script === 'release' ? undefined : await hold()
-        if (!held) {
-          await scene.redis.del(scene.name, scene.java.queue, scene.java.timeouts)
-          await lock.lock({ threadId: 1 })
-        }
+        await scene.redis.del(scene.name, scene.java.queue, scene.java.timeouts)
+        await lock.lock({ threadId: 1 })
         await scene.java.enter(2, TEN_MINUTES)
         await scene.java.enter(3, TEN_MINUTES)
-        if (script === 'leave') leaver = lock.tryLock(LEAVES_AFTER)
-        const staying = new AbortController()
-        if (script === 'refresh') refresher = waitOnly(staying)
-        await sleep(script === 'leave' || script === 'refresh' ? 30 : 0)
+        if (script === 'leave') await scene.waiting(lock, staying.signal)
+        const refreshing = new AbortController()
+        if (script === 'refresh') await scene.waiting(scene.lockOf(redisson, 300), refreshing.signal)
         await inflict((await scene.java.head())!)
         await act()
         await waitUntil(`${script} has healed it`, isConsistent, HEALED_WITHIN)
-        staying.abort(new Error('enough'))
-        await held?.unlock().catch(() => {})
-      }
-
-      async function waitOnly({ signal }: AbortController) {
-        const waiting = scene.lockOf(redisson, 300)
-        waiting.lock({ signal }).catch(() => {})
-        await sleep(200)
+        refreshing.abort(new Error('enough'))
+        await lock.unlock({ threadId: 1 }).catch(() => {})
       }
     })
 

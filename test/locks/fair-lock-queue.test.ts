@@ -129,14 +129,11 @@ describe('The queue of a fair lock', () => {
   describe('Scores', () => {
     /** No place may last longer than the lease, the waits of the Java places up to it, and our allowance. */
     async function expectBounded(lease: number, waits: Map<string, number>) {
-      const owners = await scene.java.places()
-      const allowances = await scene.java.allowances()
+      const lapses = await scene.java.lapses()
       let ahead = 0
-      for (const [index, owner] of owners.entries()) {
+      for (const [index, [owner, lapsesIn]] of lapses.entries()) {
         ahead += waits.get(owner) ?? 0
-        expect(allowances[index], `place ${index} of ${owners.length}`).to.be.at.most(
-          ahead + lease + ALLOWANCE + 50,
-        )
+        expect(lapsesIn, `place ${index} of ${lapses.length}`).to.be.at.most(ahead + lease + ALLOWANCE + 50)
       }
     }
 

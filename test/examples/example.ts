@@ -19,8 +19,11 @@ export class Example {
   constructor(
     readonly file: string,
     env: Record<string, string>,
+    /** Files that Node loads before it. Not by NODE_OPTIONS: the thread in which tsx compiles would load them as well, and wait for itself. */
+    before: readonly string[] = [],
   ) {
-    this.child = spawn(process.execPath, ['--import', 'tsx', join(FOLDER, file)], {
+    const imports = ['tsx', ...before].flatMap((each) => ['--import', each])
+    this.child = spawn(process.execPath, [...imports, join(FOLDER, file)], {
       cwd: join(FOLDER, '..'),
       env: { ...process.env, PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,9 +49,7 @@ export class Example {
 
   /** Resolves when it is ready; with its address, where it serves. */
   async ready(): Promise<string> {
-    const isReady = () => this.lines.some(({ text }) => text.startsWith('ready'))
-    // Long: the first start after an installation reads hundreds of files from the disk.
-    await waitUntil(`${this.file} is ready`, isReady, 45_000)
+    await waitUntil(`${this.file} is ready`, () => this.lines.some(({ text }) => text.startsWith('ready')))
     const printed = this.lines.map(({ text }) => text).join('\n')
     return `http://127.0.0.1:${/port: (\d+)/.exec(printed)?.[1]}`
   }

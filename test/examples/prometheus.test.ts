@@ -62,8 +62,8 @@ describe('Locks in Prometheus', function () {
     }
     server = await startStandalone()
     const [port] = await freePorts(1)
-    const preloaded = `--import tsx --import ${instrumentation(port!)}`
-    const app = new Example('prometheus-app.ts', { REDIS_URL: server.url, NODE_OPTIONS: preloaded })
+    const env = { REDIS_URL: server.url }
+    const app = new Example('prometheus-app.ts', env, [instrumentation(port!)])
     const address = await app.ready()
     const more = readFileSync(join(FOLDER, 'opentelemetry.yml'), 'utf8')
     watching['prom-client'] = await Prometheus.start([new URL(address).host])

@@ -119,6 +119,33 @@ describe('@rlock/opentelemetry', () => {
     expect(failed?.attributes['error.type']).to.equal('WrongTypeError')
   })
 
+  it('The instruments are these six, in seconds and in units of UCUM; a wait that the server refuses is `refused`', async () => {
+    const troubles = [() => Promise.reject(new Error('NOPERM no right')), undefined]
+    const tap: Tap = ({ name: script, pass }) => {
+      if (script === 'lock/acquire') return troubles.shift()?.() ?? pass()
+      return script === 'lock/renew' ? Promise.reject(new Error('NOPERM no right')) : pass()
+    }
+    const brief = await createRedisson({ lockWatchdogTimeout: 600 }, { transport: tapped(tap) })
+    await rejection(brief.getLock(name).lock())
+    const hold = await brief.getLock(name).acquire()
+    await waitUntil('it is lost', () => hold.signal.aborted)
+    const metrics = await recorder.metrics()
+    const units = Object.entries(metrics).map(([metric, { unit }]) => [metric, unit])
+    expect(Object.fromEntries(units)).to.deep.equal({
+      'lock.client.wait.duration': 's',
+      'lock.client.hold.duration': 's',
+      'lock.client.holds': '{hold}',
+      'lock.client.waiters': '{waiter}',
+      'lock.client.losses': '{loss}',
+      'lock.client.renewal.failures': '{failure}',
+    })
+    const waits = metrics['lock.client.wait.duration']!.series
+    expect(waits.map(({ attributes }) => attributes['lock.outcome'])).to.have.members(['refused', 'acquired'])
+    const [refused] = recorder.spansOf('lock.acquire')
+    expect(refused?.attributes).to.include({ 'lock.outcome': 'refused', 'error.type': 'RedisRefusedError' })
+    expect(refused?.status.code).to.equal(SpanStatusCode.ERROR)
+  })
+
   it('Holds are counted while they last', async () => {
     const hold = await redisson.getLock(name).acquire()
     const permits = redisson.getPermitExpirableSemaphore(`${name}:permits`)

@@ -163,6 +163,7 @@ export class Reading {
     this.holds.push(hold)
     this.open.set(openKey(called), hold)
     if (this.isAway(called.client)) hold.suspendedAt = enteredAt
+    else if (this.wasSetBackAsleep(call, enteredAt)) hold.suspendedAt = call.begin
     if (this.javaClients.has(called.client) && this.javaHolds.isGone(hold))
       this.endIfTaken(hold, enteredAt, true)
   }
@@ -219,6 +220,13 @@ export class Reading {
 
   private isAway(client: string): boolean {
     return this.absences.get(client)?.at(-1)?.to === Number.POSITIVE_INFINITY
+  }
+
+  /** The client was suspended before the answer came, and its wall clock was set back meanwhile. */
+  private wasSetBackAsleep({ called: { client }, begin }: Call, enteredAt: number): boolean {
+    const [from, to] = [this.timeOf(begin), this.timeOf(enteredAt)]
+    if (this.ran(client, from, to)) return false
+    return new Faults(this.injected).excuses('set back', { client }, from, to)
   }
 
   private leave(hold: Hold, index: number, ending: Hold['ending']) {

@@ -133,6 +133,20 @@ describe('A machine that slept while its wall clock was set back', () => {
     expect(sleeps(false, acts)).to.include('exclusion')
   })
 
+  it('Its client comes in with an answer that came before, because it does not see how old that is', () => {
+    const late = (setBack: boolean) => {
+      const one = new Written({ kind: 'lock', name: 'x' })
+      const id = one.call('a/1', 'acquire', { lease: 50 })
+      one.client('a', 'suspended')
+      if (setBack) one.fault({ clients: ['a'], excuses: ['set back'] })
+      const other = one.at(500).acquires('b/1')
+      one.client('a', 'resumed').returned(id).acts(id).told(id, 'lease')
+      return one.releases('b/1', other).broken
+    }
+    expect(late(true)).to.deep.equal([])
+    expect(late(false)).to.include('exclusion')
+  })
+
   it('Its release may take the missing hold for its own first copy', () => {
     const releases = (one: Written, hold: number) => one.releases('a/1', hold)
     expect(sleeps(true, releases)).to.deep.equal([])

@@ -106,8 +106,8 @@ export interface RedissonOptions {
    */
   label?: string | undefined
   /**
-   * Whether the client answers inspectors: which locks it holds, which callers wait, and since when. It answers on the connection
-   * that it has for messages. Nothing is stored in Redis. Not in Redisson.
+   * Whether the client answers inspectors: which locks it holds, which callers wait, and since when. It answers on connections
+   * that it has anyway. Nothing is stored in Redis. Not in Redisson.
    * @default true
    */
   inspectable?: boolean | undefined

@@ -74,6 +74,7 @@ export class LeaseMonitor {
   private readonly watchdog: Watchdog
   private readonly expiring = new Map<Lease, Timer>()
   private fresh: Lease[] = []
+  private readonly looking = new Set<Lease>()
 
   constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
@@ -132,9 +133,21 @@ export class LeaseMonitor {
     this.watchdog.renewAll()
   }
 
-  /** Renews this lease soon, if the watchdog renews it at all: it may have been released by force. */
-  hurry(lease: Lease): void {
-    this.watchdog.hurry(lease)
+  /** Looks soon whether the server has this lease still, because it may have been released by force. The watchdog renews it. */
+  look(lease: Lease): void {
+    const left = Math.floor(lease.book.left())
+    if (lease.needsWatchdog) return this.watchdog.hurry(lease)
+    if (this.looking.has(lease) || !(left > 0)) return
+    this.looking.add(lease)
+    // This renewal changes nothing: the server keeps the lease for longer than what is left by this clock.
+    const { answer } = lease.leased.renewal.renew(this.options.scripts, [lease], left, false)
+    answer
+      .then(
+        ({ value: [end] }) =>
+          end === 0 && lease.state === 'held' && this.live.has(lease) && lease.lose('gone'),
+        () => {},
+      )
+      .finally(() => this.looking.delete(lease))
   }
 
   /**

@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot'
-import type { Cluster, Redis } from 'ioredis'
+import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { addressOf, reachedAt } from './cluster-nodes'
@@ -27,8 +27,6 @@ export class ClusterSubscriber implements ChannelSource {
     private readonly sharded: boolean,
     private readonly clock: Clock,
     private readonly events: ChannelEvents,
-    /** Called with each new connection: it carries requests of inspectors, too. */
-    private readonly opened: (subscriber: Redis) => void,
   ) {
     cluster.on('refresh', this.onTopology)
     cluster.on('-node', this.onTopology)
@@ -113,7 +111,6 @@ export class ClusterSubscriber implements ChannelSource {
     const existing = this.nodes.get(key)
     if (existing) return existing
     const redis = openNode(this.target, key)
-    this.opened(redis)
     redis.on('close', () => this.refreshSoon(REFRESH_EVERY))
     redis.on('moved', () => this.refreshSoon(0))
     const events = { ...this.events, error: (error: unknown, of: string) => this.refused(error, of) }

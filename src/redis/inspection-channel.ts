@@ -5,13 +5,20 @@ import { INSPECT_CHANNEL } from './names'
 export type Inspected = (request: string) => readonly [channel: string, text: string] | undefined
 
 /**
- * Listens to inspectors on a connection that exists for other messages, and answers through another one. A missing right costs
- * the answer and nothing else.
+ * Listens to inspectors on a connection that exists for something else, if it `mayListen` when it is ready, and answers on
+ * `commands`. A missing right costs the answer and nothing else.
  */
-export function answerInspectors(subscriber: Redis, commands: Redis | Cluster, inspected: Inspected): void {
-  subscriber.on('ready', () => {
-    subscriber.subscribe(INSPECT_CHANNEL).catch(() => {})
-  })
+export function answerInspectors(
+  subscriber: Redis,
+  commands: Redis,
+  inspected: Inspected,
+  mayListen: (subscriber: Redis) => boolean = () => true,
+): void {
+  const listen = () => {
+    if (mayListen(subscriber)) subscriber.subscribe(INSPECT_CHANNEL).catch(() => {})
+  }
+  if (subscriber.status === 'ready') listen()
+  subscriber.on('ready', listen)
   subscriber.on('message', (channel: string, text: string) => {
     const answer = channel === INSPECT_CHANNEL ? inspected(text) : undefined
     if (answer) commands.publish(...answer).catch(() => {})

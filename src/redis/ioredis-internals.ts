@@ -185,6 +185,11 @@ export function withoutPromise(commands: { prototype: Command }): void {
   Object.assign(commands.prototype, { initPromise: ignore })
 }
 
+/** Whether messages may come between the answers of this connection. With RESP2, a connection that listens sends no commands. */
+export function speaksResp3(redis: Redis): boolean {
+  return (redis as unknown as { condition?: { protocol?: number } }).condition?.protocol === 3
+}
+
 /** How many commands the server has not answered. */
 export function unanswered(redis: Redis): number {
   return (redis as unknown as { commandQueue?: { length: number } }).commandQueue?.length ?? 1

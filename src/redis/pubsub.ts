@@ -7,6 +7,7 @@ import type { CommandConnection } from './command-connection'
 import { connectOrFail, inTime, unavailable } from './connect'
 import { withoutSecrets } from './errors'
 import { answerInspectors, type Inspected } from './inspection-channel'
+import { speaksResp3 } from './ioredis-internals'
 import { NO_RESENDING, openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
@@ -59,13 +60,15 @@ export function openSource(
   },
 ): { source: ChannelSource; ready: Promise<void> } {
   const { redis, target } = commands
-  const inspect = (subscriber: Redis) => inspected && answerInspectors(subscriber, redis, inspected)
   if (redis instanceof Cluster) {
-    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels, inspect)
+    const listen = (node: Redis) => inspected && answerInspectors(node, node, inspected, speaksResp3)
+    redis.on('+node', listen)
+    redis.nodes('all').forEach(listen)
+    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
     return { source, ready: Promise.resolve() }
   }
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
-  inspect(subscriber)
+  if (inspected) answerInspectors(subscriber, redis, inspected)
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
   const source = new SubscriberConnection(subscriber, false, clock, channels)

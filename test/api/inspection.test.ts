@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import type { RedissonOptions } from '../../src/index'
+import type { LockHold, Redisson, RedissonOptions } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { type Standalone, sharedCluster, startStandalone, waitUntil } from '../kit/servers/index'
+
+const LEASE = { leaseTime: 60_000 }
 
 interface Answer {
   readonly client: string
@@ -184,6 +186,77 @@ describe('A client that answers inspectors', function () {
     expect(hold.isHeld).to.equal(false)
   })
 
+  for (const [kind, acquire, release] of [
+    [
+      'lock',
+      (client, name) => client.getLock(name).acquire(LEASE),
+      (client, name) => client.getLock(name).forceUnlock(),
+    ],
+    [
+      'fair lock',
+      (client, name) => client.getFairLock(name).acquire(LEASE),
+      (client, name) => client.getFairLock(name).forceUnlock(),
+    ],
+    [
+      'read lock',
+      (client, name) => client.getReadWriteLock(name).readLock().acquire(LEASE),
+      (client, name) => client.getReadWriteLock(name).readLock().forceUnlock(),
+    ],
+    [
+      'write lock',
+      (client, name) => client.getReadWriteLock(name).writeLock().acquire(LEASE),
+      (client, name) => client.getReadWriteLock(name).writeLock().forceUnlock(),
+    ],
+    [
+      'token lock',
+      (client, name) => client.getTokenLock(name).acquire(LEASE),
+      (client, name) => client.getTokenLock(name).forceUnlock(),
+    ],
+  ] as [
+    string,
+    (client: Redisson, name: string) => Promise<LockHold>,
+    (client: Redisson, name: string) => Promise<boolean>,
+  ][])
+    it(`forceUnlock() aborts the signal of a ${kind} with a leaseTime at once, and not at the end of that time (V54)`, async () => {
+      const [holder, other] = [await create(), await create()]
+      const hold = await acquire(holder, uniqueName())
+      await waitUntil('both listen', async () => (await listening(listener)) === 2)
+      expect(await release(other, hold.lockName)).to.equal(true)
+      if (!hold.signal.aborted) await once(hold.signal, 'abort')
+      expect((hold.signal.reason as { code: string }).code).to.equal('LOCK_LOST')
+      expect(hold.isHeld).to.equal(false)
+    })
+
+  it('A message that claims a forced release changes nothing of a hold with a leaseTime, however often it comes', async () => {
+    const holder = await create()
+    const hold = await holder.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
+    const permits = holder.getPermitExpirableSemaphore(uniqueName())
+    await permits.trySetPermits(1)
+    const permit = await permits.acquirePermit({ leaseTime: 60_000 })
+    await waitUntil('it listens', async () => (await listening(listener)) === 1)
+    const end = () =>
+      listener.eval(
+        "local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('pttl', KEYS[1])",
+        1,
+        hold.lockName,
+      )
+    const score = () =>
+      listener.call('ZRANGE', `{${permits.getName()}}:timeout`, '0', '-1', 'WITHSCORES') as Promise<string[]>
+    const before = [await end(), (await score())[1]]
+    const look = [...Array(50).fill(hold.lockName), permits.getName()]
+    await listener.config('RESETSTAT')
+    for (let at = 0; at < 5; at++) await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look }))
+    await waitUntil('it has looked', async () => /cmdstat_evalsha/.test(await listener.info('commandstats')))
+    await holder.getLock(hold.lockName).isLocked()
+    expect((await score())[1]).to.equal(before[1])
+    expect(await end()).to.be.closeTo(Number(before[0]), 500)
+    const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await listener.info('commandstats'))![1])
+    expect(calls).to.be.below(20)
+    expect([hold.isHeld, permit.signal.aborted]).to.deep.equal([true, false])
+    await hold.unlock()
+    await permit.release()
+  })
+
   it('A message that claims a forced release does not end a hold that is there', async () => {
     const holder = await create()
     const hold = await holder.getLock(uniqueName()).acquire()
@@ -201,26 +274,85 @@ describe('A client in a cluster that answers inspectors', function () {
   this.timeout(60_000)
   afterEach(closeAll)
 
-  it('A client in a cluster that answers inspectors does so on a connection that its waiters have', async () => {
-    const { nodes } = await sharedCluster()
-    const urls = nodes.map(({ host, port }) => `redis://${host}:${port}`)
+  /** Asks until this client has answered: its subscription may be on its way. */
+  async function answerOf(client: Redisson, urls: readonly string[]): Promise<Answer> {
+    const inspector = await openRedis(urls[0])
+    const asking = await openRedis(urls[1])
+    const found = new Promise<Answer>((resolve) => {
+      inspector.on('pmessage', (_, __, text: string) => {
+        const answer = JSON.parse(text)
+        if (answer.client === client.getId()) resolve(answer)
+      })
+    })
+    await inspector.psubscribe('rlock:inspect:*')
+    const ask = () =>
+      asking.publish('rlock:inspect', JSON.stringify({ v: 1, id: randomBytes(16).toString('hex') }))
+    const again = setInterval(ask, 100)
+    const answer = await found
+    clearInterval(again)
+    return answer
+  }
+  const urlsOf = async () => (await sharedCluster()).nodes.map(({ host, port }) => `redis://${host}:${port}`)
+
+  it('A client in a cluster that answers inspectors tells its waiters on the connection that waits', async () => {
+    const urls = await urlsOf()
     const create = () => createRedisson({ redis: { nodes: urls } })
     const [holder, waiter] = [await create(), await create()]
     const hold = await holder.getLock(uniqueName()).acquire()
     const waiting = waiter.getLock(hold.lockName).acquire()
-    const id = randomBytes(16).toString('hex')
-    const inspector = await openRedis(urls[0])
-    const asking = await openRedis(urls[1])
-    const answered = once(inspector, 'message')
-    await inspector.subscribe(`rlock:inspect:${id}`)
-    // The subscription of the waiter may be on its way: a request that it misses is asked again.
-    const again = setInterval(() => asking.publish('rlock:inspect', JSON.stringify({ v: 1, id })), 100)
-    const [, text] = await answered
-    clearInterval(again)
-    const { client, waits } = JSON.parse(String(text))
-    expect(client).to.equal(waiter.getId())
-    expect(waits[0].key).to.equal(hold.lockName)
+    await waitUntil('it waits', () => waiter.stats().waiting === 1)
+    expect((await answerOf(waiter, urls)).waits[0]!.key).to.equal(hold.lockName)
     await hold.unlock()
     await (await waiting).unlock()
+  })
+
+  it('A client in a cluster answers inspectors that never waited, at no further connection', async () => {
+    const urls = await urlsOf()
+    const connectionsOf = async (client: Redisson) => {
+      const lists = await Promise.all(
+        urls.map(async (url) => String(await (await openRedis(url)).client('LIST'))),
+      )
+      return lists.join('').split(`name=rlock:${client.getId()} `).length - 1
+    }
+    const [client, other] = [
+      await createRedisson({ redis: { nodes: urls } }),
+      await createRedisson({ redis: { nodes: urls } }),
+    ]
+    const hold = await client.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
+    const before = await connectionsOf(client)
+    const { holds } = await answerOf(client, urls)
+    expect(holds.map(({ key }) => key)).to.deep.equal([hold.lockName])
+    // ioredis reads the map of slots on connections of its own, for a moment.
+    await waitUntil('it has as many connections', async () => (await connectionsOf(client)) <= before)
+    expect(await other.getLock(hold.lockName).forceUnlock()).to.equal(true)
+    if (!hold.signal.aborted) await once(hold.signal, 'abort')
+  })
+
+  it('A client in a cluster takes no request for an answer: its locks work while it is asked a thousand times', async () => {
+    const urls = await urlsOf()
+    const client = await createRedisson({ redis: { nodes: urls } })
+    await answerOf(client, urls)
+    const asking = await openRedis(urls[2])
+    const flood = asking.pipeline()
+    for (let at = 0; at < 1_000; at++)
+      flood.publish('rlock:inspect', JSON.stringify({ v: 1, id: randomBytes(16).toString('hex') }))
+    const flooded = flood.exec()
+    const prefix = uniqueName()
+    await Promise.all(
+      [...Array(300).keys()].map((at) =>
+        client.getLock(`${prefix}:${at % 20}`).withLock(async () => {
+          expect(await client.getLock(`${prefix}:${at % 20}`).isLocked()).to.equal(true)
+        }),
+      ),
+    )
+    await flooded
+  })
+
+  it('A client in a cluster that speaks RESP2 does not listen on a connection for commands, and locks as any other', async () => {
+    const urls = await urlsOf()
+    const client = await createRedisson({
+      redis: { nodes: urls, options: { redisOptions: { protocol: 2 } } },
+    })
+    expect(await client.getLock(uniqueName()).withLock(() => 'inside')).to.equal('inside')
   })
 })

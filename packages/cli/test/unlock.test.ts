@@ -33,6 +33,14 @@ describe('rlock unlock', function () {
     if (!hold.signal.aborted) await once(hold.signal, 'abort')
   })
 
+  it('rlock unlock aborts the signal of a hold with a leaseTime at once, and not at the end of that time (V54)', async () => {
+    const holder = await create()
+    const hold = await holder.getLock(uniqueName()).acquire({ leaseTime: 600_000 })
+    expect((await unlock(hold.lockName)).code).to.equal(0)
+    if (!hold.signal.aborted) await once(hold.signal, 'abort')
+    expect(hold.isHeld).to.equal(false)
+  })
+
   for (const [kind, lockOf] of [
     ['fair', (client, name) => client.getFairLock(name)],
     ['fenced', (client, name) => client.getFencedLock(name)],

@@ -1,7 +1,15 @@
-import type { Holder, Row } from './model'
+import { type Holder, newHolder, type Row } from './model'
 
 export interface Change {
-  readonly event: 'acquired' | 're-entered' | 'handed on' | 'left a level' | 'released' | 'expired' | 'gone'
+  readonly event:
+    | 'acquired'
+    | 're-entered'
+    | 'handed on'
+    | 'left a level'
+    | 'released'
+    | 'expired'
+    | 'lost'
+    | 'gone'
   readonly name: string
   readonly kind: string
   readonly owner: string
@@ -10,8 +18,15 @@ export interface Change {
   readonly from: string | null
 }
 
-/** What the server said of the key since it was read last: `del`, `expired`, `hincrby`, or `message` for a release. */
-export type Signals = ReadonlySet<string>
+/** What the server said of the key since it was read last. */
+export interface Signals {
+  /** Names of events, such as `del`, `expired` and `evicted`, and `message` for the message of a release. */
+  readonly events: ReadonlySet<string>
+  /** Owners whose fields changed: Redis 8.8 and later tell. */
+  readonly owners: ReadonlySet<string>
+  /** Whether every release is followed by a message here: then a hold that ends without one was lost. */
+  readonly everyMessage: boolean
+}
 
 /** What happened between two looks at one object. What nothing says is `gone`, and not guessed to be a release. */
 export function changesBetween(
@@ -32,26 +47,36 @@ export function changesBetween(
     count,
     from,
   })
+  const end = endBy(signals)
+  // A hold that began and ended since: both looks miss it, and its owner was told.
+  const short = [...signals.owners].filter((owner) => !old.has(owner) && !current.has(owner))
+  const passing = short.flatMap((owner) => {
+    const holder = newHolder(owner, null, null)
+    return [change('acquired', holder), change(end === 'gone' ? 'released' : end, holder)]
+  })
   const left = [...old.values()].filter(({ owner }) => !current.has(owner))
   const came = [...current.values()].filter(({ owner }) => !old.has(owner))
-  const changes: Change[] = []
-  if (left.length === 1 && came.length === 1 && now?.mode !== 'read' && !signals.has('expired'))
+  const changes: Change[] = [...passing]
+  if (left.length === 1 && came.length === 1 && now?.mode !== 'read' && !signals.events.has('expired'))
     changes.push(change('handed on', came[0]!, left[0]!.owner))
-  else {
-    const end = signals.has('expired')
-      ? 'expired'
-      : signals.has('message') || signals.has('del') || signals.has('hdel')
-        ? 'released'
-        : 'gone'
+  else
     changes.push(
       ...left.map((holder) => change(end, holder)),
       ...came.map((holder) => change('acquired', holder)),
     )
-  }
   for (const holder of current.values()) {
     const { count } = old.get(holder.owner) ?? holder
     if ((holder.count ?? 0) > (count ?? 0)) changes.push(change('re-entered', holder))
     if ((holder.count ?? 0) < (count ?? 0)) changes.push(change('left a level', holder))
   }
   return changes
+}
+
+/** How a hold ended, by what the server said. A key that is deleted without the message of a release was not released. */
+function endBy({ events, everyMessage }: Signals): Change['event'] {
+  if (events.has('expired')) return 'expired'
+  if (events.has('message')) return 'released'
+  if (events.has('evicted')) return 'lost'
+  if (!events.has('del') && !events.has('hdel')) return 'gone'
+  return everyMessage ? 'lost' : 'released'
 }

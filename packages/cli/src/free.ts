@@ -6,6 +6,8 @@ import {
   readWriteLockChannel,
   type ScriptName,
   script,
+  semaphoreChannel,
+  suffixed,
   tokenLockChannel,
 } from 'rlock/internal'
 import type { Connection } from './connection'
@@ -32,6 +34,15 @@ export async function free(connection: Connection, row: Row, owners: readonly st
         ? await run('read-lock/force-release', [name], [...timeouts, readWrite, publish, ...owners])
         : await run('write-lock/force-release', [name], [writer, readWrite, publish, ...timeouts]),
     )
+  } else if (kind === 'permit-expirable-semaphore') {
+    const ids = owners.map((owner) => owner.replace(/^permit:/, '')).filter((id) => /^[0-9a-f]{32}$/.test(id))
+    const args = ['0', semaphoreChannel(name), publish, ...ids]
+    const [sent, ...states] = (await run(
+      'permit-expirable-semaphore/release',
+      [name, suffixed(name, 'timeout')],
+      args,
+    )) as number[]
+    answers.push(states.every((state) => state === 0) ? 0 : sent === 2 ? 3 : 2)
   } else
     for (const owner of owners) {
       if (kind === 'token') {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -80,7 +80,25 @@ export async function start(args: readonly string[], env: Record<string, string>
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  const run = new Run(child)
+  return kept(new Run(child))
+}
+
+/** Whether `script` of util-linux is there, which gives a program a terminal. */
+export const hasTerminal = () => spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+
+/** Starts the tool with these arguments on a terminal. */
+export async function onTerminal(args: readonly string[]): Promise<Run> {
+  const words = [process.execPath, await program(), ...args].map(
+    (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+  )
+  const child = spawn('script', ['-qec', `exec ${words.join(' ')}`, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, SHELL: '/bin/sh', NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  return kept(new Run(child))
+}
+
+function kept(run: Run): Run {
   running.add(run)
   void run.ended.then(() => running.delete(run))
   return run

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { removeWithThisProcess } from '../../../test/kit/servers/left-behind'
-import { killRuns, rlock, start } from './cli'
+import { hasTerminal, killRuns, onTerminal, rlock, start } from './cli'
 
 /** Runs until a signal that it does not ignore; `$0` is the file that it writes when it gets SIGTERM. */
 const PATIENT = [
@@ -125,6 +125,64 @@ describe('rlock exec', function () {
     run.child.kill('SIGKILL')
     await waitUntil('the command is gone', () => !isAlive(pid))
     expect(await (await openRedis(url)).pttl(name)).to.be.within(1, 30_000)
+  })
+
+  const nested = (trap: string) => [
+    'sh',
+    '-c',
+    `sh -c '${trap}echo "child $$"; while :; do sleep 0.05; done' & wait`,
+  ]
+
+  it('rlock exec sends signals to the processes of its command as well, also SIGKILL for a lost lock', async () => {
+    const passed = await begin(uniqueName(), [], nested(''))
+    await waitUntil('the child of the command runs', () => passed.out.includes('child'))
+    const first = Number(/child (\d+)/.exec(passed.out)![1])
+    passed.child.kill('SIGTERM')
+    await waitUntil('the child of the command is gone', () => !isAlive(first))
+    expect((await passed.ended).code).to.equal(128 + 15)
+    const lost = await begin(uniqueName(), ['--lease', '2s', '--grace', '200ms'], nested('trap "" TERM; '))
+    await waitUntil('the child of the command runs', () => lost.out.includes('child'))
+    const second = Number(/child (\d+)/.exec(lost.out)![1])
+    await waitUntil('the child of the command is gone', () => !isAlive(second))
+    expect((await lost.ended).code).to.equal(76)
+  })
+
+  it('rlock exec that is killed takes the processes of its command along', async () => {
+    const run = await begin(uniqueName(), ['--grace', '100ms'], nested('trap "" TERM; '))
+    await waitUntil('the child of the command runs', () => run.out.includes('child'))
+    const pid = Number(/child (\d+)/.exec(run.out)![1])
+    run.child.kill('SIGKILL')
+    await waitUntil('the child of the command is gone', () => !isAlive(pid))
+  })
+
+  it('rlock exec that is interrupted on a terminal ends with its command, and leaves no lock', async function () {
+    if (!hasTerminal()) this.skip()
+    const name = uniqueName()
+    const terminal = await onTerminal([
+      'exec',
+      name,
+      '--redis',
+      url,
+      '--',
+      'sh',
+      '-c',
+      'trap "exit 9" INT; echo ready; while :; do sleep 0.05; done',
+    ])
+    await waitUntil('the command runs', () => terminal.out.includes('ready'))
+    terminal.child.stdin!.write('\u0003')
+    expect((await terminal.ended).code).to.equal(9)
+    expect(await (await openRedis(url)).exists(name)).to.equal(0)
+  })
+
+  it('rlock exec sends SIGTERM when its lock is freed by force, and ends with 76', async () => {
+    const name = uniqueName()
+    const path = file()
+    const run = await begin(name, ['--lease', '10m'], [...PATIENT, path])
+    await waitUntil('the command runs', () => run.out !== '')
+    const freed = await rlock(['unlock', name, '--redis', url, '--yes', '--json'])
+    expect(freed.json[0]?.result, freed.err).to.equal('freed')
+    expect((await run.ended).code).to.equal(76)
+    expect(readFileSync(path, 'utf8')).to.equal('term\n')
   })
 
   it('rlock exec passes a megabyte through a pipe that is read slowly', async () => {

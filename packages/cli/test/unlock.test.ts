@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
 import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
-import { killRuns, rlock } from './cli'
+import { hasTerminal, killRuns, onTerminal, rlock } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
 
@@ -91,15 +91,60 @@ describe('rlock unlock', function () {
     expect(await redis.get(name)).to.equal('5')
   })
 
-  it('rlock unlock frees nothing that another owner has taken since it was shown', async () => {
+  it('rlock unlock asks on a terminal, and frees nothing that another owner has taken since it was shown', async function () {
+    if (!hasTerminal()) this.skip()
     const name = uniqueName()
     const redis = await openRedis(server.url)
-    await redis.hset(name, `${JAVA}:1`, 1)
-    // The tool reads, and before it frees, the owner changes: here on the server, at the command of the tool itself.
-    await redis.hdel(name, `${JAVA}:1`)
-    await redis.hset(name, `${JAVA}:2`, 1)
-    const { code } = await unlock(name, '--owner', `${JAVA}:1`)
-    expect(code).to.equal(1)
-    expect(await redis.hkeys(name)).to.deep.equal([`${JAVA}:2`])
+    const ask = async (answer: string, meanwhile: () => Promise<unknown>) => {
+      await redis.del(name)
+      await redis.hset(name, `${JAVA}:1`, 1)
+      const run = await onTerminal(['unlock', name, '--redis', server.url])
+      await waitUntil('it asks', () => run.out.includes('[y/N]'))
+      expect(run.out).to.contain(`${JAVA}:1`)
+      await meanwhile()
+      run.child.stdin!.write(`${answer}\n`)
+      return await run.ended
+    }
+    const other = () => redis.multi().hdel(name, `${JAVA}:1`).hset(name, `${JAVA}:2`, 1).exec()
+    const taken = await ask('y', other)
+    expect([taken.code, await redis.hkeys(name)]).to.deep.equal([1, [`${JAVA}:2`]])
+    expect(taken.out).to.contain('held by another')
+    const refused = await ask('n', async () => {})
+    expect([refused.code, await redis.hkeys(name)]).to.deep.equal([1, [`${JAVA}:1`]])
+    const freed = await ask('y', async () => {})
+    expect([freed.code, await redis.exists(name)]).to.deep.equal([0, 0])
+  })
+
+  it('rlock unlock frees one permit that --owner names, wakes its waiter and tells its process', async () => {
+    const [holder, waiter] = [await create(), await create()]
+    const name = uniqueName()
+    const semaphore = holder.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(2)
+    const [first, second] = [
+      await semaphore.acquirePermit({ leaseTime: 600_000 }),
+      await semaphore.acquirePermit({ leaseTime: 600_000 }),
+    ]
+    const waiting = waiter.getPermitExpirableSemaphore(name).acquirePermit()
+    await waitUntil('it waits', () => waiter.stats().waiting === 1)
+    expect((await unlock(name)).code).to.equal(2)
+    const { json, code, err } = await unlock(name, '--owner', `permit:${first.id}`)
+    expect([code, json[0]?.result], err).to.deep.equal([0, 'freed'])
+    if (!first.signal.aborted) await once(first.signal, 'abort')
+    expect(second.signal.aborted).to.equal(false)
+    await (await waiting).release()
+    await second.release()
+  })
+
+  it('rlock unlock says that a latch and a semaphore have no holder, and changes nothing', async () => {
+    const client = await create()
+    const [latch, semaphore] = [client.getCountDownLatch(uniqueName()), client.getSemaphore(uniqueName())]
+    await latch.trySetCount(2)
+    await semaphore.trySetPermits(3)
+    for (const [name, kind] of [
+      [latch.getName(), 'latch'],
+      [semaphore.getName(), 'semaphore'],
+    ] as const)
+      expect((await unlock(name, '--kind', kind)).json[0].result).to.contain(`a ${kind}, which has no holder`)
+    expect([await latch.getCount(), await semaphore.availablePermits()]).to.deep.equal([2, 3])
   })
 })

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { killPrograms, Program } from '../../../test/kit/program'
 import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { parseSubkeys } from '../src/notifications'
 import { killRuns, type Run, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
@@ -19,6 +21,7 @@ describe('rlock watch', function () {
     redis = await openRedis(server.url)
   })
   afterEach(killRuns)
+  afterEach(killPrograms)
   afterEach(closeAll)
 
   const watch = async (...args: string[]) => {
@@ -45,7 +48,7 @@ describe('rlock watch', function () {
     await untilSeen(run, 're-entered', name)
     await redis.hincrby(name, `${JAVA}:1`, -1)
     await untilSeen(run, 'left a level', name)
-    await redis.del(name)
+    await redis.multi().del(name).publish(`redisson_lock__channel:{${name}}`, '0').exec()
     await untilSeen(run, 'released', name)
     await redis.hincrby(name, `${JAVA}:2`, 1)
     await redis.pexpire(name, 50)
@@ -80,5 +83,85 @@ describe('rlock watch', function () {
     expect(seen(run).some(({ name }) => name === 'other')).to.equal(false)
     run.child.kill('SIGINT')
     await run.ended
+  })
+
+  it('rlock watch shows a hold as lost whose key is deleted without a release, also by FLUSHALL', async () => {
+    const run = await watch('--enable-notifications')
+    const [one, other] = [uniqueName(), uniqueName()]
+    for (const name of [one, other]) {
+      await redis.hincrby(name, `${JAVA}:1`, 1)
+      await untilSeen(run, 'acquired', name)
+    }
+    await redis.del(one)
+    await untilSeen(run, 'lost', one)
+    await redis.flushall()
+    await untilSeen(run, 'gone', other)
+    run.child.kill('SIGINT')
+    await run.ended
+  })
+
+  it('rlock watch shows the lock of a process that is killed as expired, with notifications and without', async () => {
+    for (const args of [['--enable-notifications'], []]) {
+      const name = uniqueName()
+      const program = new Program('deadlock.ts', server.url, name, uniqueName(), 'killed')
+      expect(await program.line()).to.equal('held')
+      const run = await watch(...args)
+      program.kill()
+      await program.exit
+      // The rest of its lease, shortened.
+      await redis.pexpire(name, 1_500)
+      await untilSeen(run, 'expired', name)
+      run.child.kill('SIGINT')
+      await run.ended
+    }
+  })
+
+  it('rlock watch shows what begins and ends between two looks where the server tells the fields (Redis 8.8)', async () => {
+    // What Redis 8.8 and later publish, sent by hand: the channel and the text are the same on every server.
+    const run = await watch()
+    const name = uniqueName()
+    const owner = `${JAVA}:7`
+    const text = `${name.length}:${name}|${owner.length}:${owner}`
+    await redis.publish('__subkeyevent@0__:hincrby', text)
+    await untilSeen(run, 'acquired', name)
+    await untilSeen(run, 'released', name)
+    expect(seen(run).map((each) => [each.event, each.owner])).to.deep.equal([
+      ['acquired', owner],
+      ['released', owner],
+    ])
+    run.child.kill('SIGINT')
+    await run.ended
+  })
+
+  it('rlock watch reads messages about fields, and nothing else for one', () => {
+    expect(parseSubkeys('3:a|b|1:x,2:é')).to.deep.equal({ key: 'a|b', fields: ['x', 'é'] })
+    for (const text of [
+      '',
+      '1:a',
+      '1:a|',
+      '9:a|1:x',
+      '1:a|2:x',
+      '1:a,1:x',
+      'a|x',
+      '1:a|1:xy',
+      '99999999999:a|1:x',
+      'x'.repeat(100_000),
+    ])
+      expect(parseSubkeys(text), text.slice(0, 20)).to.equal(undefined)
+  })
+
+  it('rlock watch --enable-notifications turns on what the server has: fields from Redis 8.8 on, keys elsewhere', async () => {
+    const hasFields = await redis.config('SET', 'notify-keyspace-events', 'T').then(
+      () => true,
+      () => false,
+    )
+    await redis.config('SET', 'notify-keyspace-events', '')
+    const run = await watch('--enable-notifications')
+    const [{ sources }] = [JSON.parse(run.out.split('\n')[0]!)]
+    expect(sources).to.include('keyspace notifications')
+    expect(sources.includes('subkey notifications')).to.equal(hasFields)
+    run.child.kill('SIGTERM')
+    await run.ended
+    expect(await flags()).to.equal('')
   })
 })

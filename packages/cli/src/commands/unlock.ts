@@ -16,11 +16,12 @@ usage: rlock unlock NAME [--owner OWNER] [--yes] [--kind token] [--json]
 Shows who holds the lock and who waits, asks, and frees only the holder that it has shown, with the message that wakes
 the waiters. The process of the holder is told at once. Ends with 1 if the lock is not held, or by another holder by now.
 
-  --owner OWNER  only if this is the holder, as ls --json shows it; of a read lock only this reader
+  --owner OWNER  only if this is the holder, as ls --json shows it; of a read lock only this reader, of a
+                 semaphore whose permits expire this permit
   --yes          does not ask; needed where there is no terminal
   --kind token   the name is a token lock: a string that only its user knows to be a lock`
 
-const LOCKS: readonly Kind[] = ['lock', 'fenced', 'fair', 'read-write', 'token']
+const LOCKS: readonly Kind[] = ['lock', 'fenced', 'fair', 'read-write', 'token', 'permit-expirable-semaphore']
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -48,14 +49,23 @@ export async function run(args: string[]): Promise<number> {
     }
     const owners = ownersOf(row, values.owner)
     if (!row || owners.length === 0) {
-      say(row && row.holders.length > 0 ? 'held by another' : 'not held', [])
+      say(notHeld(row), [])
       return EXIT.found
     }
     if (!LOCKS.includes(row.kind))
       throw new UsageError(`${safe(name)} is a ${row.kind}, which has no holder to free`)
+    if (owners.length > 1 && row.kind === 'permit-expirable-semaphore')
+      throw new UsageError(
+        `${safe(name)} has ${owners.length} permits in use: say which with --owner permit:…`,
+      )
     if (!values.yes && !(await confirmed(screen, row, owners))) return EXIT.found
     return await freed(connection, row, owners, say)
   })
+}
+
+function notHeld(row: Row | undefined): string {
+  if (row && !LOCKS.includes(row.kind)) return `a ${row.kind}, which has no holder to free`
+  return row && row.holders.length > 0 ? 'held by another' : 'not held'
 }
 
 function ownersOf(row: Row | undefined, owner: string | undefined): string[] {

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
-import type { Redis } from 'ioredis'
 import { changesBetween } from '../changes'
 import type { Connection } from '../connection'
 import { EXIT, UsageError } from '../exit'
 import { findObjects, glob } from '../find'
-import type { Row } from '../model'
+import { parseOwner, type Row } from '../model'
+import { enableNotifications, type Notifications, notificationsOf, parseSubkeys } from '../notifications'
 import { readObjects } from '../read-objects'
 import { CONNECTION_OPTIONS } from '../target'
 import { Screen, safe } from '../terminal'
@@ -13,13 +13,20 @@ import { help, stopped, withConnection } from './session'
 const USAGE = `
 usage: rlock watch [pattern] [--enable-notifications] [--json]
 
-Shows locks while they are acquired, re-entered, handed on, released or expire, until it is interrupted. It says first
+Shows locks while they are acquired, re-entered, handed on, released, expire or are lost, until it is interrupted. It says first
 which sources it has here, and what it therefore cannot see.
 
   --enable-notifications  turns keyspace notifications on while it runs, and puts the setting back at its end`
 
-/** Keyevents of hashes, of keys that are deleted, and of keys that expire. */
-const NEEDED = 'Eghx'
+/** How often every lock that is known is looked at, in ms. */
+const LOOK_AGAIN = 1_000
+
+/** What was heard of one name since it was read last. */
+interface Heard {
+  readonly events: Set<string>
+  readonly owners: Set<string>
+}
+
 const MESSAGES = /^(?:redisson_lock__channel|redisson_rwlock):(?:\{([^{]*)\}|(.*?))(?::[0-9a-f-]{36}:\d+)?$/s
 
 export async function run(args: string[]): Promise<number> {
@@ -32,7 +39,7 @@ export async function run(args: string[]): Promise<number> {
   if (positionals.length > 1) throw new UsageError('watch takes one pattern; put it in quotes')
   return await withConnection(values, async (connection) => {
     const over = stopped()
-    const putBack = values['enable-notifications'] ? await enable(connection) : []
+    const putBack = values['enable-notifications'] ? await enableNotifications(connection) : []
     try {
       await watch(connection, positionals[0], values.json === true, over)
     } finally {
@@ -41,27 +48,6 @@ export async function run(args: string[]): Promise<number> {
     return EXIT.done
   })
 }
-
-/** Turns the notifications on that are missing. Returns what to put back. */
-async function enable(connection: Connection): Promise<[Redis, string][]> {
-  const changed: [Redis, string][] = []
-  for (const node of connection.primaries()) {
-    const before = await setting(connection, node)
-    if (before === undefined || hasAll(before)) continue
-    await node.config('SET', 'notify-keyspace-events', before + NEEDED)
-    changed.push([node, before])
-  }
-  return changed
-}
-
-async function setting(connection: Connection, node: Redis): Promise<string | undefined> {
-  const missing = 'whether keyspace notifications are on: the right to CONFIG GET is missing'
-  const answer = await connection.tell(node, missing, 'config', 'get', 'notify-keyspace-events')
-  return answer === undefined ? undefined : ((answer as string[])[1] ?? '')
-}
-
-const hasAll = (flags: string) =>
-  flags.includes('E') && (flags.includes('A') || ['g', 'h', 'x'].every((flag) => flags.includes(flag)))
 
 async function watch(
   connection: Connection,
@@ -72,15 +58,32 @@ async function watch(
   const screen = new Screen()
   const matches = pattern === undefined ? () => true : glob(pattern)
   const known = new Map<string, Row>()
-  const signals = new Map<string, Set<string>>()
+  const told = await notificationsOf(connection)
+  const everyMessage = told.keys && connection.publish === 'publish'
+  const signals = new Map<string, Heard>()
   let reading: Promise<void> = Promise.resolve()
+  /** When the keys end that have an expiry, by the clock of this machine. */
+  const ends = new Map<string, number>()
+  const keep = (row: Row) => {
+    known.set(row.name, row)
+    if ((row.ttl ?? -1) >= 0) ends.set(row.name, Date.now() + row.ttl!)
+    else ends.delete(row.name)
+  }
   const look = async (name: string) => {
     const since = signals.get(name)
     if (!since) return
     signals.delete(name)
     const node = connection.primaryOf(name)
     const [now] = await readObjects(connection, node, [name], () => ({ all: false }))
-    for (const change of changesBetween(name, known.get(name), now, since)) {
+    // The message of a release comes behind the event of its key, perhaps since the look began.
+    const events = new Set([
+      ...since.events,
+      ...(signals.get(name)?.events.has('message') ? ['message'] : []),
+    ])
+    const { owners } = since
+    if (!now && !events.has('message') && Date.now() >= (ends.get(name) ?? Number.POSITIVE_INFINITY))
+      events.add('expired')
+    for (const change of changesBetween(name, known.get(name), now, { events, owners, everyMessage })) {
       if (json) screen.json({ at: new Date().toISOString(), ...change })
       else
         screen.line(
@@ -88,27 +91,37 @@ async function watch(
             `${change.from === null ? '' : `  from ${safe(change.from, 60)}`}`,
         )
     }
-    if (now) known.set(name, now)
+    if (now) keep(now)
     else known.delete(name)
   }
-  const heard = (name: string, signal: string) => {
+  const heard = (name: string, signal: string, owners: readonly string[] = []) => {
     if (!matches(name)) return
-    const since = signals.get(name)
-    if (since) since.add(signal)
-    else {
-      signals.set(name, new Set([signal]))
+    const since = signals.get(name) ?? { events: new Set(), owners: new Set() }
+    since.events.add(signal)
+    for (const owner of owners) since.owners.add(owner)
+    if (!signals.has(name)) {
+      signals.set(name, since)
       // One look after the other: the order of the events of one name is that of the looks.
       reading = reading.then(() => look(name)).catch(() => {})
     }
   }
   const database = Number(connection.primaries()[0]?.options.db ?? 0)
   const events = `__keyevent@${database}__:`
-  const patterns = [`${events}*`, 'redisson_lock__channel:*', 'redisson_rwlock:*']
+  const subkeys = `__subkeyevent@${database}__:`
+  const patterns = [`${events}*`, `${subkeys}*`, 'redisson_lock__channel:*', 'redisson_rwlock:*']
   const listening = await Promise.all(
     connection.primaries().map((node) =>
       connection.listenAt(node, patterns, (channel, text) => {
         if (channel.startsWith(events)) heard(text, channel.slice(events.length))
-        else {
+        else if (channel.startsWith(subkeys)) {
+          const { key, fields = [] } = parseSubkeys(text) ?? {}
+          if (key !== undefined)
+            heard(
+              key,
+              'subkeys',
+              fields.filter((field) => parseOwner(field)),
+            )
+        } else {
           const [, braced, plain] = MESSAGES.exec(channel) ?? []
           const name = braced ?? plain
           if (name !== undefined) heard(name, 'message')
@@ -117,31 +130,39 @@ async function watch(
     ),
   )
   try {
-    for (const row of (await findObjects(connection, { pattern })).rows)
-      if (!known.has(row.name)) known.set(row.name, row)
-    await sayWhatIsSeen(connection, screen, json)
+    for (const row of (await findObjects(connection, { pattern })).rows) if (!known.has(row.name)) keep(row)
+    sayWhatIsSeen(connection, told, screen, json)
+    // What no event tells: FLUSHALL, and every end while notifications are off.
+    const again = setInterval(() => {
+      for (const name of known.keys()) heard(name, 'time')
+    }, LOOK_AGAIN)
     await over
+    clearInterval(again)
     await reading
   } finally {
     for (const each of listening) each.close()
   }
 }
 
-async function sayWhatIsSeen(connection: Connection, screen: Screen, json: boolean): Promise<void> {
-  const settings = await Promise.all(connection.primaries().map((node) => setting(connection, node)))
-  const notifications = settings.every((flags) => flags !== undefined && hasAll(flags))
+function sayWhatIsSeen(connection: Connection, told: Notifications, screen: Screen, json: boolean): void {
   const sharded = connection.publish === 'spublish'
   const sources = [
     ...(sharded ? [] : ['messages of releases']),
-    ...(notifications ? ['keyspace notifications'] : []),
+    ...(told.keys ? ['keyspace notifications'] : []),
+    ...(told.fields ? ['subkey notifications'] : []),
   ]
   const unseen = [
-    ...(notifications
+    ...(told.keys
       ? []
-      : ['acquisitions and expiries: keyspace notifications are off, see --enable-notifications']),
-    ...(sharded ? ['messages of releases: this cluster publishes them sharded'] : []),
-    'a hold that begins and ends between two looks',
+      : ['acquisitions and expiries at once: keyspace notifications are off, see --enable-notifications']),
+    ...(sharded
+      ? ['messages of releases: this cluster publishes them sharded. A hold that is lost looks released']
+      : []),
+    ...(told.fields ? [] : ['a hold that begins and ends between two looks: Redis 8.8 and later tell it']),
   ]
   if (json) screen.json({ event: 'watching', sources, unseen })
-  else screen.line(`watching by ${sources.join(' and ') || 'nothing'}; not seen: ${unseen.join('; ')}`)
+  else
+    screen.line(
+      `watching by ${sources.join(' and ') || 'nothing'}; not seen: ${unseen.join('; ') || 'nothing'}`,
+    )
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { isatty } from 'node:tty'
 
 export interface Ended {
   readonly code: number | null
@@ -11,6 +12,12 @@ export interface Ended {
 export const signalNumber = (signal: NodeJS.Signals): number => constants.signals[signal] ?? 0
 
 /**
+ * Whether the command gets a group of its own, so that a signal reaches the processes that it starts as well. On a terminal it
+ * does not: it could not read from it, and Ctrl-C reaches all of them anyway.
+ */
+const hasGroup = () => process.platform !== 'win32' && ![0, 1, 2].some((stream) => isatty(stream))
+
+/**
  * Starts a command that uses this process's input and outputs directly. When the signal aborts, it gets SIGTERM, and SIGKILL
  * after the grace time.
  */
@@ -20,12 +27,23 @@ export function runChild(
   lost: AbortSignal,
   grace: number,
 ): { readonly ended: Promise<Ended>; readonly kill: (signal: NodeJS.Signals) => void } {
-  const child = spawn(command!, args, { stdio: 'inherit', env })
-  const guard = guardOf(child, grace)
+  const detached = hasGroup()
+  // The guard comes first: this process may be killed in any moment after the command has started.
+  const guard = newGuard(grace)
+  const child = spawn(command!, args, { stdio: 'inherit', env, detached })
+  if (child.pid !== undefined) guard?.stdin?.write(`${detached ? '-' : ''}${child.pid}\n`)
+  const kill = (signal: NodeJS.Signals) => {
+    if (child.pid === undefined) return
+    try {
+      process.kill(detached ? -child.pid : child.pid, signal)
+    } catch {
+      // It has ended.
+    }
+  }
   let killing: NodeJS.Timeout | undefined
   const terminate = () => {
-    child.kill('SIGTERM')
-    killing = setTimeout(() => child.kill('SIGKILL'), grace)
+    kill('SIGTERM')
+    killing = setTimeout(() => kill('SIGKILL'), grace)
   }
   if (lost.aborted) terminate()
   else lost.addEventListener('abort', terminate, { once: true })
@@ -36,21 +54,24 @@ export function runChild(
     child.once('exit', (code, signal) => resolve({ code, signal }))
   }).finally(() => {
     clearTimeout(killing)
+    // What it has started must not go on without the lock.
+    if (lost.aborted && detached) kill('SIGKILL')
     lost.removeEventListener('abort', terminate)
     guard?.stdin?.end('done\n')
   })
-  return { ended, kill: (signal) => child.kill(signal) }
+  return { ended, kill }
 }
 
 /**
- * Ends the command when this process was killed: then nothing renews the lock any more. The guard is a shell whose input ends
- * with this process. Windows has no such shell.
+ * Ends the command, whose process id it reads first, when this process was killed: then nothing renews the lock any more. The
+ * guard is a shell whose input ends with this process. Windows has no such shell.
  */
-function guardOf({ pid }: ChildProcess, grace: number): ChildProcess | undefined {
-  if (pid === undefined || process.platform === 'win32') return undefined
+function newGuard(grace: number): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined
   const script =
-    'read -r said; [ "$said" = done ] && exit; kill -TERM "$1" || exit; sleep "$2"; kill -KILL "$1"'
-  const guard = spawn('/bin/sh', ['-c', script, 'rlock-guard', String(pid), String(grace / 1_000)], {
+    'read -r pid || exit; read -r said; [ "$said" = done ] && exit; ' +
+    'kill -s TERM -- "$pid" || exit; sleep "$1"; kill -s KILL -- "$pid"'
+  const guard = spawn('/bin/sh', ['-c', script, 'rlock-guard', String(grace / 1_000)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // A group of its own: Ctrl-C must not end it before the command.
     detached: true,

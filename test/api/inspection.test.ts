@@ -217,7 +217,7 @@ describe('A client that answers inspectors', function () {
     (client: Redisson, name: string) => Promise<LockHold>,
     (client: Redisson, name: string) => Promise<boolean>,
   ][])
-    it(`forceUnlock() aborts the signal of a ${kind} with a leaseTime at once, and not at the end of that time (V62)`, async () => {
+    it(`forceUnlock() aborts the signal of a ${kind} with a leaseTime at once, and not at the end of that time (V70)`, async () => {
       const [holder, other] = [await create(), await create()]
       const hold = await acquire(holder, uniqueName())
       await waitUntil('both listen', async () => (await listening(listener)) === 2)

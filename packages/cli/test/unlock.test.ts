@@ -33,7 +33,7 @@ describe('rlock unlock', function () {
     if (!hold.signal.aborted) await once(hold.signal, 'abort')
   })
 
-  it('rlock unlock aborts the signal of a hold with a leaseTime at once, and not at the end of that time (V62)', async () => {
+  it('rlock unlock aborts the signal of a hold with a leaseTime at once, and not at the end of that time (V70)', async () => {
     const holder = await create()
     const hold = await holder.getLock(uniqueName()).acquire({ leaseTime: 600_000 })
     expect((await unlock(hold.lockName)).code).to.equal(0)

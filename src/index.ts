@@ -1,20 +1,7 @@
-export type {
-  LockOptions,
-  ReleaseOptions,
-  TryLockOptions,
-  UnlockOptions,
-  WaitOptions,
-  WithLockOptions,
-} from './api/arguments'
+export type * from './api/call-options'
 export * from './api/client-state'
 export * from './api/errors'
 export * from './api/events'
-export type {
-  AcquirePermitOptions,
-  LeasedPermitsOptions,
-  TryAcquirePermitOptions,
-  WithPermitOptions,
-} from './api/expirable-permit-arguments'
 export type { LockCalls } from './api/lock-calls'
 export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
@@ -30,11 +17,6 @@ export type {
 export type { RLock } from './api/rlock'
 export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 export type { RReadWriteLock } from './api/rread-write-lock'
-export type {
-  AcquirePermitsOptions,
-  TryAcquirePermitsOptions,
-  WithPermitsOptions,
-} from './api/semaphore-arguments'
 export { TimeUnit } from './api/time-unit'
 export type { RFairLock } from './locks/fair-lock'
 export { type FencedLockHold, FencingTokenError, type RFencedLock } from './locks/fenced-lock'

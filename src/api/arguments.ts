@@ -1,53 +1,12 @@
+import type {
+  LockOptions,
+  ReleaseOptions,
+  TryLockOptions,
+  UnlockOptions,
+  WaitOptions,
+  WithLockOptions,
+} from './call-options'
 import { TimeUnit } from './time-unit'
-
-/** Options of `lock()`. */
-export interface LockOptions {
-  /**
-   * How long the lock is held at most, in ms. Absent or -1: until the release, and the watchdog renews the lease. A hold
-   * counts as lost a tenth of its lease earlier, at most a second, so that its holder knows before Redis grants the lock
-   * to another owner. With `leaseTime: 10_000` that is after 9 s.
-   */
-  leaseTime?: number | undefined
-  /** The caller, as a positive integer of your choice. It replaces `redisson.run()`, and is local to this client. */
-  threadId?: number | undefined
-  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and nothing stays held. */
-  signal?: AbortSignal | undefined
-}
-
-/** Options of `tryLock()` and `tryAcquire()`. */
-export interface TryLockOptions extends LockOptions {
-  /**
-   * How long to wait at most, in ms; 0 or less: one try.
-   * @default 0
-   */
-  waitTime?: number | undefined
-}
-
-/** Options of a LockHold's `unlock()`. */
-export interface ReleaseOptions {
-  /** Stops waiting for the release when it aborts; the release itself goes on in the background. */
-  signal?: AbortSignal | undefined
-}
-
-/** Options of `unlock()`. */
-export interface UnlockOptions extends ReleaseOptions {
-  /** The `threadId` under which the lock was acquired. */
-  threadId?: number | undefined
-}
-
-/** Options of `withLock()`. */
-export interface WithLockOptions extends LockOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
-  waitTime?: number | undefined
-}
-
-/** Options of calls that only wait. */
-export interface WaitOptions {
-  /** How long to wait at most, in ms; 0 or less: one check; absent: without limit. */
-  waitTime?: number | undefined
-  /** Cancels the wait when it aborts. The call rejects with the signal's reason. */
-  signal?: AbortSignal | undefined
-}
 
 export interface AcquireArguments {
   readonly leaseTime: number | undefined

@@ -7,45 +7,14 @@ import {
   refuseAfterOptions,
   tryLockArguments,
 } from './arguments'
+import type {
+  AcquirePermitOptions,
+  LeasedPermitsOptions,
+  TryAcquirePermitOptions,
+  WithPermitOptions,
+} from './call-options'
 import { count } from './semaphore-arguments'
 import { TimeUnit } from './time-unit'
-
-/** Options of `acquire()` and `tryAcquire()` of a semaphore whose permits expire. */
-export interface LeasedPermitsOptions {
-  /** How many permits, 1 to 1000; the call takes all of them or none. */
-  permits: number
-  /** The lease of the permits in ms. Absent or -1: they stay taken until their release, even if this process dies. */
-  leaseTime?: number | undefined
-  /**
-   * How long to wait at most, in ms; 0 or less: one try; absent: without limit (`acquire`) or one try (`tryAcquire`).
-   */
-  waitTime?: number | undefined
-  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
-  signal?: AbortSignal | undefined
-}
-
-/** Options of `acquirePermit()`. */
-export interface AcquirePermitOptions {
-  /** The lease of the permit in ms. Absent or -1: until its release, and the watchdog renews the lease. */
-  leaseTime?: number | undefined
-  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
-  signal?: AbortSignal | undefined
-}
-
-/** Options of `tryAcquirePermit()`. */
-export interface TryAcquirePermitOptions extends AcquirePermitOptions {
-  /**
-   * How long to wait at most, in ms; 0 or less: one try.
-   * @default 0
-   */
-  waitTime?: number | undefined
-}
-
-/** Options of `withPermit()`. */
-export interface WithPermitOptions extends AcquirePermitOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
-  waitTime?: number | undefined
-}
 
 export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId'> {
   readonly permits: number

@@ -1,4 +1,4 @@
-import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from './arguments'
+import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from './call-options'
 import type { LockHold } from './lock-hold'
 import type { TimeUnit } from './time-unit'
 

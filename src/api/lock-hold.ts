@@ -1,4 +1,4 @@
-import type { ReleaseOptions } from './arguments'
+import type { ReleaseOptions } from './call-options'
 
 /**
  * One acquisition of a lock, as an object. Any code that has the object may release it, once, from any scope. So no other

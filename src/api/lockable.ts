@@ -1,4 +1,4 @@
-import type { TryLockOptions } from './arguments'
+import type { TryLockOptions } from './call-options'
 import type { LockHold } from './lock-hold'
 
 /**

@@ -3,7 +3,7 @@ import type {
   LeasedPermitsOptions,
   TryAcquirePermitOptions,
   WithPermitOptions,
-} from './expirable-permit-arguments'
+} from './call-options'
 import type { Permit } from './permit'
 import type { TimeUnit } from './time-unit'
 

@@ -5,33 +5,8 @@ import {
   refuseAfterOptions,
   waitArguments,
 } from './arguments'
+import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from './call-options'
 import type { TimeUnit } from './time-unit'
-
-/** Options of a semaphore's `acquire()`. */
-export interface AcquirePermitsOptions {
-  /**
-   * How many permits; the call takes all of them or none.
-   * @default 1
-   */
-  permits?: number | undefined
-  /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
-  signal?: AbortSignal | undefined
-}
-
-/** Options of a semaphore's `tryAcquire()`. */
-export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
-  /**
-   * How long to wait at most, in ms; 0 or less: one try.
-   * @default 0
-   */
-  waitTime?: number | undefined
-}
-
-/** Options of `withPermits()`. */
-export interface WithPermitsOptions extends AcquirePermitsOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
-  waitTime?: number | undefined
-}
 
 export interface PermitsWanted extends Pick<AcquireArguments, 'waitTime' | 'signal'> {
   readonly permits: number

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { type AcquireArguments, type ReleaseOptions, releaseOptions } from '../api/arguments'
+import { type AcquireArguments, releaseOptions } from '../api/arguments'
+import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import type { BranchPlace } from '../ownership/branch-place'

@@ -1,17 +1,14 @@
 import {
   type AcquireArguments,
   acquireOptions,
-  type LockOptions,
   lockArguments,
-  type TryLockOptions,
   threadId,
   tryLockArguments,
   tryOptions,
-  type UnlockOptions,
   unlockOptions,
-  type WithLockOptions,
   withLockOptions,
 } from '../api/arguments'
+import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/call-options'
 import { LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'

@@ -1,10 +1,5 @@
-import {
-  type AcquireArguments,
-  type LockOptions,
-  lockArguments,
-  type TryLockOptions,
-  tryLockArguments,
-} from '../api/arguments'
+import { type AcquireArguments, lockArguments, tryLockArguments } from '../api/arguments'
+import type { LockOptions, TryLockOptions } from '../api/call-options'
 import { RedisRefusedError, RedissonError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { RLock } from '../api/rlock'

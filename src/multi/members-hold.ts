@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { type ReleaseOptions, releaseOptions } from '../api/arguments'
+import { releaseOptions } from '../api/arguments'
+import type { ReleaseOptions } from '../api/call-options'
 import {
   IllegalMonitorStateError,
   LockLostError,

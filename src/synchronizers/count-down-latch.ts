@@ -1,5 +1,6 @@
 import calculateSlot from 'cluster-key-slot'
-import { describe, type WaitOptions, waitArguments } from '../api/arguments'
+import { describe, waitArguments } from '../api/arguments'
+import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'

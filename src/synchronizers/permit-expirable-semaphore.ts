@@ -1,17 +1,19 @@
 import { type AcquireArguments, lockArguments } from '../api/arguments'
+import type {
+  AcquirePermitOptions,
+  LeasedPermitsOptions,
+  TryAcquirePermitOptions,
+  WithPermitOptions,
+} from '../api/call-options'
 import { PermitNotHeldError } from '../api/errors'
 import {
-  type AcquirePermitOptions,
   acquireLeasedArguments,
   acquirePermitOptions,
-  type LeasedPermitsOptions,
   type LeasedPermitsWanted,
   permitId,
   permitIds,
-  type TryAcquirePermitOptions,
   tryAcquireLeasedArguments,
   tryPermitOptions,
-  type WithPermitOptions,
   withPermitOptions,
 } from '../api/expirable-permit-arguments'
 import type { Permit } from '../api/permit'

@@ -1,12 +1,10 @@
 import { lockArguments } from '../api/arguments'
+import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from '../api/call-options'
 import {
-  type AcquirePermitsOptions,
   acquirePermitsArguments,
   count,
   type PermitsWanted,
-  type TryAcquirePermitsOptions,
   tryAcquirePermitsArguments,
-  type WithPermitsOptions,
   withPermitsArguments,
 } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'

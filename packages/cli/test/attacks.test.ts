@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import type { Redis } from 'ioredis'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
+import { type Standalone, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import { killRuns, rlock, start } from './cli'
+
+const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
+/** Everything that a terminal acts on, but the end of a line. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+const ACTS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/
+const EVIL = [
+  '\u001b]0;title\u0007\u001b[2J\u001b[31m',
+  'line\nanother\r\u0085\u2028x',
+  '\u202eesrever\u2066\u200b<script>alert(1)</script>',
+  `${'long '.repeat(13_000)}`,
+  '__proto__',
+  '{a}b{c',
+]
+
+describe('The command rlock and data that attacks it', function () {
+  this.timeout(60_000)
+  let server: Standalone
+  let redis: Redis
+
+  before(async () => {
+    server = await startStandalone()
+  })
+  after(() => server.stop())
+  beforeEach(async () => {
+    redis = await openRedis(server.url)
+  })
+  afterEach(killRuns)
+  afterEach(closeAll)
+  afterEach(async () => (await openRedis(server.url)).flushall())
+
+  const run = (...args: string[]) => rlock([...args, '--redis', server.url])
+
+  it('No command writes what a terminal acts on, whatever is in names, fields and values', async () => {
+    for (const name of EVIL) {
+      await redis.hset(name, `${JAVA}:1`, 1)
+      await redis.rpush(`redisson_lock_queue:{${name}}`, `${JAVA}:2\u001b[2J`)
+      await redis.set(`redisson_lock_token:{${name}}`, '7\u001b[2J', 'EX', 60)
+      await redis.set(`{${name}}:${JAVA}:9:rwlock_timeout:1`, '1', 'EX', 60)
+    }
+    await redis.hset(Buffer.from([0xff, 0xfe, 0x1b, 0x5b, 0x32, 0x4a]), `${JAVA}:1`, 1)
+    await redis.hset('binary', Buffer.from([0xff, 0x1b, 0x00]), Buffer.from([0x1b, 0x00]))
+    const outputs = [
+      await run('ls', '--all'),
+      await run('ls', '--all', '--json'),
+      await run('doctor'),
+      await run('doctor', '--json'),
+    ]
+    // An argument has no NUL and 128 kB at most: these names can be given.
+    for (const name of EVIL) {
+      outputs.push(await run('show', name), await run('show', name, '--json'))
+      outputs.push(await run('unlock', name, '--yes', '--owner', `${JAVA}:3\u001b[2J`))
+      outputs.push(await run('exec', name, '--wait', '0s', '--', 'true'))
+    }
+    for (const { out, err } of outputs) {
+      expect(out).to.not.match(ACTS)
+      expect(err).to.not.match(ACTS)
+    }
+    const listed = outputs[1]!.json.map(({ name }) => name)
+    expect(listed).to.include.members(EVIL.slice(0, 4))
+    const longest = Math.max(...outputs[0]!.out.split('\n').map(({ length }) => length))
+    expect(longest).to.be.below(500)
+  })
+
+  it('rlock watch writes nothing that a terminal acts on, and reads on after messages that are nonsense', async () => {
+    const watching = await start(['watch', '--redis', server.url, '--enable-notifications'])
+    await waitUntil('it watches', () => watching.out.includes('watching by'))
+    for (const name of EVIL) await redis.hset(name, `${JAVA}:1`, 1)
+    for (const text of ['', '\u001b[2J', 'x'.repeat(100_000), '9:a|1:b'])
+      for (const channel of [
+        '__subkeyevent@0__:hset',
+        '__keyevent@0__:\u001b[2J',
+        'redisson_lock__channel:{\u001b[2J}',
+      ])
+        await redis.publish(channel, text)
+    const name = uniqueName()
+    await redis.hset(name, `${JAVA}:1`, 1)
+    await waitUntil('it reads on', () => watching.out.includes(name))
+    watching.child.kill('SIGINT')
+    const { out, err, code } = await watching.ended
+    expect(out + err).to.not.match(ACTS)
+    expect(code).to.equal(0)
+  })
+
+  it('A process that floods the channel with answers costs the tool two seconds, and no truth', async () => {
+    const client = await createRedisson({ redis: server.url, label: 'honest' })
+    const hold = await client.getLock(uniqueName()).acquire()
+    const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]
+    const lie = (at: number) =>
+      JSON.stringify({
+        v: 1,
+        client: `${at}`,
+        label: '\u001b[2J',
+        host: 'h',
+        pid: at,
+        holds: [
+          { key: hold.lockName, name: hold.lockName, kind: 'lock', owner: `${JAVA}:${at}`, heldFor: 1e12 },
+        ],
+        waits: [{ key: hold.lockName, name: hold.lockName, waitingFor: 1e12, place: 1, at: '\u001b[2J' }],
+        cut: false,
+      })
+    let flooding = true
+    liar.on('message', async (_, request: string) => {
+      const { id } = JSON.parse(request)
+      for (let at = 0; flooding; at += 500) {
+        const flood = voice.pipeline()
+        for (let each = at; each < at + 500; each++) flood.publish(`rlock:inspect:${id}`, lie(each))
+        await flood.exec()
+      }
+    })
+    await liar.subscribe('rlock:inspect')
+    try {
+      const began = performance.now()
+      const { json, out } = await run('ls', '--json')
+      expect(performance.now() - began).to.be.below(30_000)
+      expect(json[0].holders.map(({ owner }: { owner: string }) => owner)).to.deep.equal([hold.owner])
+      expect(out).to.not.match(ACTS)
+    } finally {
+      flooding = false
+    }
+    await hold.unlock()
+  })
+})

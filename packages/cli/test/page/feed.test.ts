@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Feed } from '../../src/page/feed'
+import { servePage } from '../../src/page/server'
 import type { PageRow } from '../../src/page/view'
 
 const NOW = 1_000_000
@@ -32,5 +36,24 @@ describe('The feed of rlock page', () => {
     expect(all.map(({ isFirst }) => isFirst)).to.deep.equal([true, undefined, undefined])
     const [gone] = feed.take(rows.slice(1), 3)
     expect([gone!.gone, gone!.rows]).to.deep.equal([['0'], []])
+  })
+
+  it('rlock page rests after a look that took long: looks do not queue (V61)', async () => {
+    const looks: { readonly from: number; readonly to: number }[] = []
+    const read = async () => {
+      const from = performance.now()
+      await sleep(600)
+      looks.push({ from, to: performance.now() })
+      return { rows: [], holds: new Map(), deadlocks: [], unseen: [] }
+    }
+    const page = await servePage(0, { read, unlock: undefined })
+    const { origin, hash } = new URL(page.address)
+    const asked = get(`${origin}/events`, { headers: { authorization: `Bearer ${hash.slice(1)}` } })
+    const [answer] = await once(asked, 'response')
+    answer.resume()
+    while (looks.length < 2) await sleep(50)
+    expect(looks[1]!.from - looks[0]!.to).to.be.at.least(4 * 550)
+    asked.destroy()
+    await page.close()
   })
 })

@@ -83,6 +83,12 @@ export class Connection {
     return nodes.find(({ options: { host, port } }) => `${host}:${port}` === address) ?? nodes[0]!
   }
 
+  /** Reads the map of slots anew. */
+  async refresh(): Promise<void> {
+    const { redis } = this.commands
+    if (redis instanceof Cluster) await new Promise<void>((done) => redis.refreshSlotsCache(() => done()))
+  }
+
   /** Sends the commands at once. Each has an answer of its own; a broken connection rejects. */
   async ask(node: Redis, commands: readonly (readonly (string | number)[])[]): Promise<Answer[]> {
     if (commands.length === 0) return []

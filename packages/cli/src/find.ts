@@ -8,6 +8,8 @@ import { readObjects } from './read-objects'
 
 /** How many keys one SCAN looks at: the server answers within a millisecond. */
 const SLICE = 500
+/** How often one slot may move while it is read. */
+const MOST_MOVES = 5
 
 export interface Found {
   readonly rows: Row[]
@@ -36,19 +38,17 @@ export async function findObjects(connection: Connection, options: FindOptions =
     for (const row of found) if (!rows.has(row.name)) rows.set(row.name, row)
   }
   const matches = options.pattern === undefined ? () => true : glob(options.pattern)
-  for (const node of connection.primaries()) {
-    const types = wanted('').all ? ['hash', 'string'] : ['hash']
-    for (const type of types)
-      for await (const names of slices(connection, node, type, options.pattern))
-        add(await readObjects(connection, node, names.filter(isOwnName), wanted))
-    // A semaphore whose permits expire is known by the sorted set beside it.
-    for await (const names of slices(connection, node, 'zset', undefined))
-      for (const name of names) {
-        const base = /^(?:\{(.+)\}|(.*\{.*)):timeout$/.exec(name)
-        const owner = base?.[1] ?? base?.[2]
-        if (owner !== undefined) hints.set(owner, 'permit-expirable-semaphore')
-      }
-  }
+  const types = wanted('').all ? ['hash', 'string'] : ['hash']
+  for (const type of types)
+    for await (const { node, names } of allSlices(connection, type, options.pattern))
+      add(await readObjects(connection, node, names.filter(isOwnName), wanted))
+  // A semaphore whose permits expire is known by the sorted set beside it.
+  for await (const { names } of allSlices(connection, 'zset', undefined))
+    for (const name of names) {
+      const base = /^(?:\{(.+)\}|(.*\{.*)):timeout$/.exec(name)
+      const owner = base?.[1] ?? base?.[2]
+      if (owner !== undefined) hints.set(owner, 'permit-expirable-semaphore')
+    }
   for (const name of hints.keys())
     if (!rows.has(name) && matches(name))
       add(await readObjects(connection, connection.primaryOf(name), [name], wanted))
@@ -72,6 +72,56 @@ export async function findOne(
 /** Keys that belong to another object are not objects of their own. */
 const isOwnName = (name: string) =>
   !/^(rlock_requests:|redisson_lock_(token|queue|timeout):|redisson_unlock_latch:)/.test(name)
+
+interface Slice {
+  readonly node: Redis
+  readonly names: string[]
+}
+
+/** The keys of every primary. CLUSTERSCAN of Valkey 9.1 misses no key whose slot moves meanwhile; SCAN at each primary may. */
+async function* allSlices(
+  connection: Connection,
+  type: string,
+  pattern: string | undefined,
+): AsyncGenerator<Slice> {
+  if (connection.isCluster && (await hasClusterScan(connection))) {
+    yield* clusterSlices(connection, type, pattern)
+    return
+  }
+  for (const node of connection.primaries())
+    for await (const names of slices(connection, node, type, pattern)) yield { node, names }
+}
+
+async function hasClusterScan(connection: Connection): Promise<boolean> {
+  const [answer] = await connection.ask(connection.primaries()[0]!, [['clusterscan', '0', 'COUNT', '1']])
+  return answer !== undefined && ('value' in answer || /^MOVED /.test(answer.error.message))
+}
+
+/** A cursor of CLUSTERSCAN names its slot by a hash tag. The owner of that slot answers. */
+async function* clusterSlices(
+  connection: Connection,
+  type: string,
+  pattern: string | undefined,
+): AsyncGenerator<Slice> {
+  const match = pattern === undefined ? [] : ['MATCH', pattern]
+  let cursor = '0'
+  let moves = 0
+  do {
+    const node: Redis = cursor === '0' ? connection.primaries()[0]! : connection.primaryOf(cursor)
+    const command = ['clusterscan', cursor, ...match, 'COUNT', String(SLICE), 'TYPE', type]
+    const [answer] = await connection.ask(node, [command])
+    if (answer && 'value' in answer) {
+      const [next, names] = answer.value as [string, string[]]
+      cursor = next
+      moves = 0
+      if (names.length > 0) yield { node, names }
+    } else if (/^MOVED /.test(answer?.error.message ?? '') && moves++ < MOST_MOVES) await connection.refresh()
+    else {
+      connection.unseen.add('the locks that no process reports: CLUSTERSCAN was refused')
+      return
+    }
+  } while (cursor !== '0')
+}
 
 /** The keys of one primary, a slice at a time. */
 export async function* slices(

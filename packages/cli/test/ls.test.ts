@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/kit/clients'
-import { sharedCluster, sharedSentinel, startStandalone, waitUntil } from '../../../test/kit/servers/index'
+import {
+  sharedCluster,
+  sharedSentinel,
+  startStandalone,
+  waitUntil,
+  withClient,
+} from '../../../test/kit/servers/index'
 import { killRuns, rlock, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
@@ -226,6 +232,33 @@ describe('rlock ls with Sentinel and a cluster', function () {
     const { json } = await rlock(['ls', `${prefix}:*`, '--redis', urls[0]!, '--cluster', '--json'])
     expect(json.map(({ name }) => name)).to.deep.equal(holds.map(({ lockName }) => lockName).sort())
     expect(json.every(({ holders }) => holders[0].host !== null)).to.equal(true)
+    await Promise.all(holds.map((hold) => hold.unlock()))
+  })
+
+  it('rlock ls reads a cluster by CLUSTERSCAN where the server has it (Valkey 9.1)', async function () {
+    const { nodes } = await sharedCluster()
+    const infos = () =>
+      Promise.all(nodes.map((node) => withClient(node, (redis) => redis.info('commandstats'))))
+    const has = await withClient(nodes[0]!, (redis) => redis.call('COMMAND', 'INFO', 'clusterscan'))
+    if ((has as unknown[])[0] === null) {
+      process.stderr.write(
+        'Pending: rlock ls reads a cluster by CLUSTERSCAN (the server has no such command)\n',
+      )
+      this.skip()
+    }
+    for (const node of nodes) await withClient(node, (redis) => redis.config('RESETSTAT'))
+    const urls = nodes.map(({ host, port }) => `redis://${host}:${port}`)
+    const client = await createRedisson({ redis: { nodes: urls } })
+    const prefix = uniqueName()
+    const names = [...Array(60).keys()].map((at) => `${prefix}:${at}`)
+    const holds = await Promise.all(names.map((name) => client.getLock(name).acquire()))
+    const { json, err } = await rlock(['ls', `${prefix}:*`, '--redis', urls[0]!, '--cluster', '--json'])
+    expect(
+      json.map(({ name }) => name),
+      err,
+    ).to.deep.equal(names.sort())
+    const stats = (await infos()).join()
+    expect(stats).to.contain('cmdstat_clusterscan:').and.to.not.contain('cmdstat_scan:')
     await Promise.all(holds.map((hold) => hold.unlock()))
   })
 

@@ -76,6 +76,7 @@ export async function javaLockSection(
   const lock = java.lock(kind, object.name)
   const levels = choices.happens(0.1) ? 2 : 1
   const holds: number[] = []
+  let mayBeAbove = false
   const began = caller.now()
   for (let level = 1; level <= levels; level++) {
     const asked = {
@@ -101,6 +102,7 @@ export async function javaLockSection(
             }
           : { ok },
     )
+    mayBeAbove = !taken
     if (!taken?.value) break
     holds.push(taken.id)
   }
@@ -109,6 +111,8 @@ export async function javaLockSection(
   if (!(await works(caller, outer, began, lease))) return
   for (const hold of holds.reverse())
     await asks(caller, { object, operation: 'release', hold }, () => lock.unlock(threadId))
+  // A level whose request got an error may be there, and Java would renew it for ever.
+  if (mayBeAbove) await lock.unlock(threadId).catch(() => {})
 }
 
 /** A thread takes permits of a semaphore, and releases them. */

@@ -58,6 +58,8 @@ const FOUND = [
     20_000_229,
     'a replica had a key again that had run out before the clock of its primary was set back',
   ],
+  ['semaphore', 30_007_675, 'the judge did not know that a failover may undo what Java took'],
+  ['fenced', 30_008_436, 'a Java thread forgot a level whose request got an error, and Java renewed it'],
 ] as const
 
 describe('Schedules of the simulator that found a fault', () => {

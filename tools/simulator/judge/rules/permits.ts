@@ -23,8 +23,11 @@ function totalOf(
   )
   const [set] = sets
   if (kind !== 'semaphore' || !set || sets.length > 1 || set.called.operation !== 'set') return undefined
+  // Java waits for no replica, so a failover may undo what it took.
   const fault = reading.faults.all.find(
-    ({ excuses, names }) => excuses.includes('data') && (!names || names.includes(name)),
+    ({ excuses, names, rewinds }) =>
+      (rewinds && reading.javaClients.size > 0) ||
+      (excuses.includes('data') && (!names || names.includes(name))),
   )
   return { total: set.called.units ?? 1, until: fault?.at ?? Number.POSITIVE_INFINITY }
 }
@@ -96,7 +99,9 @@ function inUse(reading: Reading, { name }: SimulatedObject): Violation[] {
     used += units
     if (!hold || used <= total) continue
     const at = reading.timeOf(index)
-    if (reading.faults.excuses('data', { name }, 0, at)) return []
+    const isUndone =
+      reading.javaClients.size > 0 && reading.faults.all.some((fault) => fault.rewinds && fault.at <= at)
+    if (isUndone || reading.faults.excuses('data', { name }, 0, at)) return []
     return [
       {
         ...{ rule: 'permits', at, name, events: [hold.calledAt, index] },

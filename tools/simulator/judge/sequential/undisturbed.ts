@@ -25,7 +25,9 @@ export function undisturbed(
   const undone = reading.faults.all.filter(({ rewinds }) => rewinds)
   if (kind && COUNTERS.includes(kind)) {
     const isLatch = kind === 'latch'
-    const first = firstOf(isLatch ? [...faults, ...undone] : faults)
+    // Java waits for no replica with its acquisitions either.
+    const mayBeUndone = isLatch || reading.javaClients.size > 0
+    const first = firstOf(mayBeUndone ? [...faults, ...undone] : faults)
     // Only acquisitions wait for a replica. A failover may undo all that a latch was told, and releases of permits, which makes
     // fewer of them: an answer that counts them may differ then.
     const counted = firstOf(undone)

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Lease } from '../leases/lease'
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { LogicalThread } from '../ownership/logical-thread'
+import { ownerField } from '../ownership/owner-field'
 import { INSPECT_CHANNEL } from '../redis/names'
 import type { Clock } from '../util/clock'
 import type { WaitQueues } from '../waiting/wait-queues'
@@ -76,7 +77,7 @@ export class Inspection {
       places.set(wanted, place)
       const { subject: name, at, wanted: asked } = waiter.attempt
       const { threadId, thread } = asked
-      const owner = threadId === undefined ? undefined : `${this.clientId}:${threadId}`
+      const owner = threadId === undefined ? undefined : ownerField(this.clientId, threadId)
       owners ??= this.ownersByThread()
       const holding = thread && ownersOf(thread, owners)
       yield { key: wanted, name, owner, place, waitingFor: this.since(waiter.joined), holding, at }

@@ -4,6 +4,7 @@ import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
+import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 
@@ -56,7 +57,7 @@ export class Hold extends Lease {
   }
 
   override get owner(): string {
-    return this.leased.ownerIsSecret ? `${this.context.clientId}:${this.threadId}` : this.ownerField
+    return this.leased.ownerIsSecret ? ownerField(this.context.clientId, this.threadId) : this.ownerField
   }
 
   get needsWatchdog(): boolean {

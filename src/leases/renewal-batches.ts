@@ -14,7 +14,7 @@ export class RenewalBatches {
   private cost = 0
 
   constructor(
-    private readonly batchSize: number,
+    private readonly lockWatchdogBatchSize: number,
     /** Whether the leases of one call must share a slot. */
     private readonly isSlotted: boolean,
   ) {}
@@ -29,7 +29,7 @@ export class RenewalBatches {
     this.newest.set(renewal, groups)
     const group = this.isSlotted ? calculateSlot(key) : 0
     let batch = groups.get(group)
-    if (!batch || batch.length === this.batchSize) {
+    if (!batch || batch.length === this.lockWatchdogBatchSize) {
       batch = []
       groups.set(group, batch)
       this.batches.push(batch)

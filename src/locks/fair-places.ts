@@ -1,4 +1,5 @@
 import type { Context } from '../client/context'
+import { ownerField, ownersOfClient } from '../ownership/owner-field'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
@@ -107,7 +108,7 @@ export class FairPlaces {
 
   /** Lets waiters whose place is gone enter the queue again, in their order of arrival. */
   private lookForLost(found: ReadonlySet<string>, began: number) {
-    const idAt = this.context.clientId.length + 1
+    const idAt = ownersOfClient(this.context.clientId).length
     for (const waiter of this.waiters.values()) {
       const { owner, placedAt } = waiter
       if (!placedAt || placedAt.monotonic >= began || found.has(owner.slice(idAt))) continue
@@ -119,7 +120,7 @@ export class FairPlaces {
   /** A late copy of a try may have entered an owner that has left: its place must not be refreshed for ever. */
   private removeLeft(found: ReadonlySet<string>) {
     for (const id of found) {
-      const owner = `${this.context.clientId}:${id}`
+      const owner = ownerField(this.context.clientId, id)
       if (!this.waiters.has(owner)) this.scripts.leave(owner).answer.catch(() => {})
     }
   }

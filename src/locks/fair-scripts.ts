@@ -1,5 +1,6 @@
 import type { Context } from '../client/context'
 import { decodeRelease, type ReleaseReply } from '../engine/lock-scripts'
+import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -116,7 +117,14 @@ export class FairScripts extends PlainLockScripts {
 
   refresh(from: number, waitsAhead: number): ScriptCall<RefreshReply> {
     const { allowance, context, ownChannels } = this
-    const args = [`${context.clientId}:`, allowance, from, waitsAhead, ownChannels, context.publishCommand]
+    const args = [
+      ownersOfClient(context.clientId),
+      allowance,
+      from,
+      waitsAhead,
+      ownChannels,
+      context.publishCommand,
+    ]
     return context.scripts.run(REFRESH, this.queueKeys, args)
   }
 

@@ -1,4 +1,5 @@
 import type { Context } from '../client/context'
+import { ownerField } from '../ownership/owner-field'
 
 /** The names of one lock, in its client and in Redis. */
 export abstract class NamedLock {
@@ -20,6 +21,6 @@ export abstract class NamedLock {
 
   /** The hash field that stands for one holder. */
   ownerField(threadId: number): string {
-    return `${this.context.clientId}:${threadId}`
+    return ownerField(this.context.clientId, threadId)
   }
 }

@@ -1,4 +1,4 @@
-import type { BrokenConnection } from '../redis/fencing/broken-connections'
+import type { BrokenConnection } from '../redis/fencing/fence-states'
 import type { Clock, Moment } from '../util/clock'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'

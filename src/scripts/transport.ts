@@ -1,6 +1,6 @@
 import type { CommandConnection } from '../redis/command-connection'
 import type { Answered } from '../redis/fast-path/raw-command'
-import type { BrokenConnection } from '../redis/fencing/broken-connections'
+import type { BrokenConnection } from '../redis/fencing/fence-states'
 import type { ReplicaAckConnection, ReplicaAckReply } from '../redis/replica-ack/connection'
 import type { Script } from './script'
 

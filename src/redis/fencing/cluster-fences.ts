@@ -1,8 +1,8 @@
 import type { Cluster, Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
 import { addressOf, servingNodes } from '../cluster-nodes'
-import { BrokenConnections } from './broken-connections'
 import { ConnectionFence } from './connection-fence'
+import { BrokenConnections } from './fence-states'
 
 /** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500

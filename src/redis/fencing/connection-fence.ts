@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type { Clock } from '../../util/clock'
 import { classify } from '../errors'
 import { unanswered } from '../ioredis-internals'
-import type { BrokenConnection, BrokenConnections } from './broken-connections'
+import type { BrokenConnection, BrokenConnections } from './fence-states'
 
 const RETRY_AFTER = 250
 

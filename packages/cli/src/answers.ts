@@ -21,8 +21,10 @@ export const number = (answer: Answer | undefined) => {
 /** Remembers what the user may not read. */
 export function noteRefusals(connection: Connection, answers: readonly Answer[]) {
   for (const answer of answers)
-    if ('error' in answer && answer.error.message.startsWith('NOPERM'))
+    if ('error' in answer && answer.error.message.startsWith('NOPERM')) {
+      connection.refusedKeys = true
       connection.unseen.add(`some keys: ${answer.error.message.slice(0, 120)}`)
+    }
 }
 
 /** How many clients listen on the channel; null where the server does not say. */

@@ -24,6 +24,8 @@ export type Answer = { readonly value: unknown } | { readonly error: Error }
 export class Connection {
   /** What could not be read, and by which right it could be: each sentence once. */
   readonly unseen = new Set<string>()
+  /** Whether the server refused to read a key: what was not found may be there. */
+  refusedKeys = false
 
   private constructor(
     private readonly commands: CommandConnection,

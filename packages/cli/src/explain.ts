@@ -12,8 +12,10 @@ export function explain(
   row: Row | undefined,
   processes: readonly ProcessAnswer[],
   cycles: readonly Blocked[][],
+  refused = false,
 ): string[] {
   const said: string[] = []
+  if (!row && refused) return ['This user may not read the key, so nothing is known of it.']
   if (!row) return ['There is no key of this name, and no process says that it waits for it.']
   for (const holder of row.holders) {
     const owner = safe(holder.owner, 60)

@@ -65,7 +65,12 @@ export async function free(connection: Connection, row: Row, owners: readonly st
     try {
       return await connection.redis.eval(text, keys.length, ...keys, ...args)
     } catch (error) {
-      throw connection.safeError(error)
+      const safe = connection.safeError(error)
+      if (/NOPERM|can't (run|access)/.test(safe.message))
+        throw new Error(
+          `this user may not free locks (docs/operations/security.md lists the rights of an operator): ${safe.message}`,
+        )
+      throw safe
     }
   }
 }

@@ -32,6 +32,7 @@ export async function readHashes(
     node,
     candidates.map((name) => ['hscan', name, '0', 'count', MOST_HOLDERS]),
   )
+  noteRefusals(connection, fields)
   const locks = candidates.flatMap((name, at) => {
     const [, flat] = (value(fields[at]) ?? ['0', []]) as [string, string[]]
     const entries = flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : []))

@@ -29,6 +29,7 @@ export async function readStrings(
     node,
     known.map((name) => ['strlen', name]),
   )
+  noteRefusals(connection, lengths)
   const short = known.filter((_, at) => (number(lengths[at]) ?? LONGEST_TOKEN + 1) <= LONGEST_TOKEN)
   const read = await connection.ask(
     node,

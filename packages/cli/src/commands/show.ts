@@ -39,7 +39,7 @@ export async function run(args: string[]): Promise<number> {
       cycle.some(({ holds, waits: wanted }) => holds.name === name || wanted.name === name),
     )
     const answering = processes.filter((process) => process.holds.length + process.waits.length > 0)
-    const explanation = explain(row, answering, cycles)
+    const explanation = explain(row, answering, cycles, connection.refusedKeys)
     const screen = new Screen()
     if (values.json)
       screen.json({ name, object: row ?? null, keys, processes: answering, deadlocks: cycles, explanation })

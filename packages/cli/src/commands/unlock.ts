@@ -49,7 +49,7 @@ export async function run(args: string[]): Promise<number> {
     }
     const owners = ownersOf(row, values.owner)
     if (!row || owners.length === 0) {
-      say(notHeld(row), [])
+      say(notHeld(row, connection.refusedKeys), [])
       return EXIT.found
     }
     if (!LOCKS.includes(row.kind))
@@ -63,7 +63,8 @@ export async function run(args: string[]): Promise<number> {
   })
 }
 
-function notHeld(row: Row | undefined): string {
+function notHeld(row: Row | undefined, refused: boolean): string {
+  if (!row && refused) return 'not known: this user may not read the key'
   if (row && !LOCKS.includes(row.kind)) return `a ${row.kind}, which has no holder to free`
   return row && row.holders.length > 0 ? 'held by another' : 'not held'
 }

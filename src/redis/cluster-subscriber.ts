@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { addressOf, reachedAt } from './cluster-nodes'
 import { openNode } from './node-connection'
+import { reconnectUnless } from './reconnect'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
 
@@ -116,6 +117,8 @@ export class ClusterSubscriber implements ChannelSource {
     const events = { ...this.events, error: (error: unknown, of: string) => this.refused(error, of) }
     const connection = new SubscriberConnection(redis, this.sharded, this.clock, events)
     this.nodes.set(key, connection)
+    // Also before its first `ready`, unlike the connection of create(): waiters want it already.
+    reconnectUnless(() => this.nodes.get(key) !== connection, redis, this.clock)
     return connection
   }
 

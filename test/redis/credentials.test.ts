@@ -4,6 +4,7 @@ import type { RedisCredentials, RedissonOptions } from '../../src/index'
 import { Redisson } from '../../src/redisson'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
+import { queueSleeps } from '../kit/queues'
 import {
   type Address,
   type ClusterSetup,
@@ -190,6 +191,38 @@ describe('Credentials that a function returns, behind sentinels and in a cluster
     try {
       const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
       await throughTwoPasswords({ nodes }, setup.nodes)
+      await closeAll()
+    } finally {
+      await setup.stop()
+    }
+  })
+
+  it('A function that fails for the first subscription in a cluster leaves no waiter without messages (V71)', async () => {
+    const setup: ClusterSetup = await startCluster({ config: [USER] })
+    try {
+      const nodes = setup.nodes.map(({ host, port }) => ({ host, port }))
+      let isFailing = false
+      let failures = 0
+      const credentials = () => {
+        if (isFailing) {
+          failures++
+          throw new Error('the token service is away')
+        }
+        return { username: 'app', password: 'password-0' }
+      }
+      const holder = await createRedisson({ redis: { nodes }, credentials })
+      const other = await createRedisson({ redis: { nodes }, credentials })
+      const name = uniqueName()
+      const hold = await holder.getLock(name).acquire()
+      // Its connection for commands is open: only the subscription needs credentials from now on.
+      expect(await other.getLock(name).tryLock()).to.equal(false)
+      isFailing = true
+      const waiting = other.getLock(name).acquire()
+      await waitUntil('a connection has failed', () => failures > 0)
+      isFailing = false
+      await queueSleeps(other, name, 1)
+      await hold.unlock()
+      await (await waiting).unlock()
       await closeAll()
     } finally {
       await setup.stop()

@@ -34,7 +34,7 @@ describe('The diagnostics of holds', () => {
   const subscribed: (() => void)[] = []
 
   beforeEach(async () => {
-    redisson = await createRedisson({ lockWatchdogTimeout: 600 })
+    redisson = await createRedisson({ lockWatchdogTimeout: 2_400 })
     name = uniqueName('holds')
     seen = []
     contexts = []

@@ -33,7 +33,7 @@ describe('The page of the diagnostics channels', () => {
   it('The page of the diagnostics channels has every field that their messages carry, and no other', async () => {
     const fields = documented()
     expect([...fields.keys()]).to.include.members(['tracing:rlock:hold:error', 'rlock:renew'])
-    const redisson = await createRedisson({ lockWatchdogTimeout: 600 })
+    const redisson = await createRedisson({ lockWatchdogTimeout: 2_400 })
     const name = uniqueName('page')
     const found = new Map<string, Set<string>>()
     for (const each of fields.keys()) {

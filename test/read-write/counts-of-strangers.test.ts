@@ -9,6 +9,8 @@ import { onInMemoryServers, startServer } from '../kit/stand-in'
 /** 2^53 - 1: a script that went through so many levels would hold the server up for years. */
 const COUNT = '9007199254740991'
 const STRANGER = '11111111-2222-3333-4444-555555555555:1'
+/** A busy machine may send a renewal a second late. */
+const LEASE = 3_000
 /** Much longer than any script needs, and shorter than the lua-time-limit of Redis. */
 const AT_ONCE = 2_000
 
@@ -32,7 +34,7 @@ for (const where of ['Redis', 'memory'])
     })
     beforeEach(async () => {
       name = uniqueName('rw')
-      client = await createRedisson({ redis: server.url, lockWatchdogTimeout: 1_500 })
+      client = await createRedisson({ redis: server.url, lockWatchdogTimeout: LEASE })
     })
     afterEach(closeAll)
 
@@ -76,7 +78,7 @@ for (const where of ['Redis', 'memory'])
       const hold = await sides().readLock().acquire()
       const [owner] = await owners()
       await redis.hset(name, owner!, COUNT)
-      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE))
       expect(hold.isHeld).to.equal(true)
       expect(await ttl(owner!, 1)).to.be.above(0)
       expect(Object.keys((await look(redis, name)).readTimeouts)).to.have.members([
@@ -103,9 +105,9 @@ for (const where of ['Redis', 'memory'])
         (level) => level < 5 || level > 900,
       )
       const placing = redis.multi()
-      for (const level of present) placing.set(readTimeoutKey(name, owner!, level), '1', 'PX', 1_500)
+      for (const level of present) placing.set(readTimeoutKey(name, owner!, level), '1', 'PX', LEASE)
       await placing.exec()
-      await new Promise((resolve) => setTimeout(resolve, 2_500))
+      await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE))
       const { readTimeouts } = await look(redis, name)
       expect(Object.keys(readTimeouts)).to.have.members(present.map((level) => `${owner}#${level}`))
       await hold.unlock()

@@ -1,5 +1,5 @@
 import type { RedissonOptions } from 'rlock'
-import { parseDocument, visit } from 'yaml'
+import { parseAllDocuments, parseDocument, visit } from 'yaml'
 import { isObject, present, Section } from './section'
 import { cluster, sentinel, single } from './servers'
 import { type NotCarriedOver, REFUSED_MODES } from './settings'
@@ -79,8 +79,20 @@ export function fromRedissonConfig(
 function javaConfig(given: string | Uint8Array | object): OfSpring {
   const config = given instanceof Uint8Array ? new TextDecoder().decode(given) : given
   const content = typeof config === 'string' && /^spring:/m.test(config) ? parse(config) : config
-  if (isObject(content) && isObject(content.spring)) return ofSpring(content.spring)
+  if (isObject(content) && isObject(content.spring)) {
+    const read = ofSpring(content.spring)
+    const profiles =
+      typeof config === 'string' && parseAllDocuments(config, { logLevel: 'silent' }).length > 1
+    return profiles ? { ...read, notCarriedOver: [...read.notCarriedOver, LATER_DOCUMENTS] } : read
+  }
   return { config, notCarriedOver: [] }
+}
+
+/** Spring lays them over the first one where their profile is active, so the address of production is often there. */
+const LATER_DOCUMENTS: NotCarriedOver = {
+  name: 'the documents after the first',
+  why: 'they are for profiles of Spring, which are not known here: give the document that your service uses',
+  matters: true,
 }
 
 function modeOf(settings: Record<string, unknown>): keyof typeof MODES {

@@ -241,6 +241,15 @@ password: other
       expect(() => options('spring: { datasource: {} }')).to.throw(TypeError, /spring\.data\.redis/)
     })
 
+    it('fromRedissonConfig() says that the documents of profiles in an application.yml are not read', () => {
+      const first = 'spring: { data: { redis: { host: here } } }'
+      const text = `${first}\n---\nspring: { data: { redis: { host: production } } }`
+      expect(lost(first)).to.deep.equal([])
+      expect(lost(text).map(({ name, matters }) => [name, matters])).to.deep.equal([
+        ['the documents after the first', true],
+      ])
+    })
+
     for (const [where, wrap] of [
       ['spring.data.redis', (redis: string) => `spring:\n  data:\n    redis: ${redis}`],
       ['spring.redis', (redis: string) => `spring:\n  redis: ${redis}`],

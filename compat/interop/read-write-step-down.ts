@@ -3,7 +3,7 @@ import { timed, uniqueName } from '../../test/kit/clients'
 import { READ, type Side, WRITE } from '../support/lock-peer'
 import { untilAsleep, type World } from '../support/world'
 
-const WOKEN_WITHIN_MS = 600
+const WOKEN_WITHIN_MS = 5_000
 /** The write lease, and so what those who wait have seen of it. */
 const WRITE_LEASE_MS = 1_200
 

@@ -4,7 +4,7 @@ import { BOTH_WAYS, READ, WRITE } from '../support/lock-peer'
 import { untilAsleep, type World } from '../support/world'
 
 /** From one side's unlock() to the other's acquisition. */
-const WOKEN_WITHIN_MS = 600
+const WOKEN_WITHIN_MS = 5_000
 /** A waiter that is woken by it and not by a message has failed. */
 const LEASE_MS = 30_000
 /** What is held, what is wanted, and so excluded. */

@@ -36,6 +36,15 @@ describe('A cluster may be given as', () => {
 
   const addresses = () => setup.nodes.map(({ host, port }) => ({ host, port }))
 
+  it('A multi lock refuses one lock of two clients that know the cluster by different start nodes (V72)', async () => {
+    const [first, second] = addresses()
+    const one = await createRedisson({ redis: { nodes: [first!] } })
+    const two = await createRedisson({ redis: { nodes: [second!] } })
+    const name = uniqueName()
+    expect(() => one.getMultiLock(one.getLock(name), two.getLock(name))).to.throw(RangeError, 'twice')
+    await one.getMultiLock(one.getLock(name), two.getLock(uniqueName())).withLock(() => {})
+  })
+
   function own(options: ClusterOptions): Cluster {
     const instance = new Cluster(addresses(), options as object)
     instance.on('error', () => {})

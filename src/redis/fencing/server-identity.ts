@@ -1,4 +1,5 @@
-import { type Cluster, Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
+import { reachedAt } from '../cluster-nodes'
 import { runIdOf } from '../ioredis-internals'
 import type { RedisTarget } from '../target'
 
@@ -13,7 +14,7 @@ export class ServerIdentity {
   private runId: string | undefined
 
   constructor(
-    redis: Redis | Cluster,
+    private readonly redis: Redis | Cluster,
     private readonly target: RedisTarget,
   ) {
     this.db = target.options.db ?? 0
@@ -25,10 +26,12 @@ export class ServerIdentity {
   }
 
   /**
-   * Distinguishes the servers of this moment: the run id, or the address if that is unknown (a cluster, or INFO refused). A
-   * server that restarted has another one.
+   * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
+   * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
    */
   get id(): string {
-    return this.runId ?? this.target.description
+    const { redis, runId, target } = this
+    const first = redis instanceof Cluster ? redis.slots[0]?.[0] : undefined
+    return first === undefined ? (runId ?? target.description) : reachedAt(redis as Cluster, first)
   }
 }

@@ -83,55 +83,55 @@ export class Redisson implements RedissonClient {
   }
 
   getLock(name: string): RLock {
-    return new Lock(this.client, name, keyOf(this.client, name))
+    return new Lock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getReadWriteLock(name: string): RReadWriteLock {
-    return new ReadWriteLock(this.client, name, keyOf(this.client, name))
+    return new ReadWriteLock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getFairLock(name: string): RFairLock {
-    return new FairLock(this.client, name, keyOf(this.client, name))
+    return new FairLock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getNonReentrantFairLock(name: string): RFairLock {
-    return new NonReentrantFairLock(this.client, name, keyOf(this.client, name))
+    return new NonReentrantFairLock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getFencedLock(name: string): RFencedLock {
-    return new FencedLock(this.client, name, keyOf(this.client, name))
+    return new FencedLock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getNonReentrantLock(name: string): RLock {
-    return new NonReentrantLock(this.client, name, keyOf(this.client, name))
+    return new NonReentrantLock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getSpinLock(name: string, backOff?: BackOffPolicy): RLock {
-    return new SpinLock(this.client, name, keyOf(this.client, name), backOff)
+    return new SpinLock(clientOf(this), name, keyOf(this.client, name), backOff)
   }
 
   getTokenLock(name: string): TokenLock {
-    return new PlainTokenLock(this.client, name, keyOf(this.client, name))
+    return new PlainTokenLock(clientOf(this), name, keyOf(this.client, name))
   }
 
   getCountDownLatch(name: string): RCountDownLatch {
-    return new CountDownLatch(this.client, name, keyOf(this.client, name))
+    return new CountDownLatch(clientOf(this), name, keyOf(this.client, name))
   }
 
   getMultiLock(...locks: Lockable[]): RMultiLock {
-    return new MultiLock(this.client, locks)
+    return new MultiLock(clientOf(this), locks)
   }
 
   getRedLock(...locks: Lockable[]): RRedLock {
-    return new RedLock(this.client, locks)
+    return new RedLock(clientOf(this), locks)
   }
 
   getSemaphore(name: string): RSemaphore {
-    return new Semaphore(this.client, name, keyOf(this.client, name))
+    return new Semaphore(clientOf(this), name, keyOf(this.client, name))
   }
 
   getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore {
-    return new PermitExpirableSemaphore(this.client, name, keyOf(this.client, name))
+    return new PermitExpirableSemaphore(clientOf(this), name, keyOf(this.client, name))
   }
 
   async run<T>(fn: () => T | Promise<T>): Promise<T> {
@@ -140,52 +140,52 @@ export class Redisson implements RedissonClient {
   }
 
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
-    return await runOnce(this.client, new Lock(this.client, name, keyOf(this.client, name)), fn, options)
+    return await runOnce(clientOf(this), new Lock(this.client, name, keyOf(this.client, name)), fn, options)
   }
 
   getId(): string {
-    return this.client.clientId
+    return clientOf(this).clientId
   }
 
   on<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.on(event, listener)
+    clientOf(this).events.on(event, listener)
     return this
   }
 
   once<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.on(event, listener, true)
+    clientOf(this).events.on(event, listener, true)
     return this
   }
 
   off<E extends keyof RedissonEvents>(event: E, listener: RedissonEvents[E]): this {
-    this.client.events.off(event, listener)
+    clientOf(this).events.off(event, listener)
     return this
   }
 
   holds(): HeldLock[] {
-    return this.client.holds()
+    return clientOf(this).holds()
   }
 
   waiters(): WaitingCaller[] {
-    return this.client.waiters()
+    return clientOf(this).waiters()
   }
 
   get isConnected(): boolean {
-    return this.client.isConnected
+    return clientOf(this).isConnected
   }
 
   async ping(options: PingOptions = {}): Promise<void> {
-    await this.client.ping(timeoutOf(options, PING_TIMEOUT))
+    await clientOf(this).ping(timeoutOf(options, PING_TIMEOUT))
   }
 
   stats(): ClientStats {
-    return this.client.publicStats()
+    return clientOf(this).publicStats()
   }
 
   shutdown(options: ShutdownOptions = {}): Promise<void> {
     try {
       const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
-      this.ending ??= this.client.shutdown(timeout)
+      this.ending ??= clientOf(this).shutdown(timeout)
       return this.ending
     } catch (error) {
       return Promise.reject(error)
@@ -214,6 +214,14 @@ function timeoutOf(options: ShutdownOptions, fallback: number): number {
   if (Number.isNaN(timeout) || timeout < 0)
     throw new RangeError(`timeout must be 0 ms or more, got ${timeout}`)
   return timeout
+}
+
+function clientOf(redisson: Redisson): Client {
+  // biome-ignore lint/complexity/useLiteralKeys: outside of the class only this form reads what is private.
+  if (redisson instanceof Redisson) return redisson['client']
+  throw new TypeError(
+    'the method was taken out of its client: write redisson.getLock(), and not const { getLock } = redisson',
+  )
 }
 
 function keyOf(client: Client, name: string): string {

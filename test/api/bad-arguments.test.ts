@@ -224,4 +224,17 @@ describe('Arguments of the wrong kind', () => {
       /taken out of its lock/,
     )
   })
+
+  it('A method that was taken out of its client says so', async () => {
+    const { getLock, getSemaphore, runOnce, ping } = redisson
+    await expectTypeErrors(
+      [
+        async () => getLock(name),
+        async () => getSemaphore(name),
+        () => runOnce(name, () => {}, { atLeast: 1 }),
+        () => ping(),
+      ],
+      /taken out of its client/,
+    )
+  })
 })

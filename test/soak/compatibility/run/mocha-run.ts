@@ -73,18 +73,22 @@ async function mochaProcess(
   )
   const reasons = new Set<string>()
   const reporter = ['--reporter', inRepository('test/soak/compatibility/run/reporter.ts')]
-  const mocha = spawn(node, [inRepository('node_modules/mocha/bin/mocha.js'), ...args, ...reporter], {
-    cwd: inRepository(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      // Programs that a test starts by the name `node` are of this version, too.
-      ...(node !== process.execPath && { PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }),
-      RLOCK_TEST_REDIS_SERVER: server,
-      RLOCK_TEST_REDIS_URL: '',
-      RLOCK_TEST_REDIS_IMAGE: '',
+  const mocha = spawn(
+    node,
+    [inRepository('node_modules/mocha/bin/mocha.js'), '--retries', '0', ...args, ...reporter],
+    {
+      cwd: inRepository(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        // Programs that a test starts by the name `node` are of this version, too.
+        ...(node !== process.execPath && { PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }),
+        RLOCK_TEST_REDIS_SERVER: server,
+        RLOCK_TEST_REDIS_URL: '',
+        RLOCK_TEST_REDIS_IMAGE: '',
+      },
     },
-  })
+  )
   const endMocha = () => mocha.kill('SIGINT')
   process.once('exit', endMocha)
   createInterface({ input: mocha.stdout }).on('line', (line) => {

@@ -17,7 +17,7 @@ export const mochaHooks = {
     // The types of mocha hide `currentRetry`, which is in its documentation.
     const test = this.currentTest as (Mocha.Test & Retried) | undefined
     if (test && test.currentRetry() > 0)
-      console.log(`repeated, because it failed once: ${test.fullTitle()} (now it ${test.state})`)
+      console.error(`repeated, because it failed once: ${test.fullTitle()} (now it ${test.state})`)
   },
 
   async afterAll(): Promise<void> {

@@ -52,7 +52,7 @@ describe('Read-write lock: readers that try at once', () => {
 
   for (const waitTime of [1, 100])
     it(`Readers that try at once all get the lock within a wait of ${waitTime} ms that many round trips outlast`, async () => {
-      const read = (await farClient(40)).getReadWriteLock(name).readLock()
+      const read = (await farClient(10)).getReadWriteLock(name).readLock()
       const answers = await Promise.all(Array.from({ length: 20 }, () => read.tryLock(waitTime)))
       expect(answers).to.deep.equal(answers.map(() => true))
       expect((await shape(redis, name)).readers).to.have.length(20)

@@ -21,7 +21,7 @@ const NOTIFIED = 600
 function queueOf(world: World, name: string) {
   const queue = new ForeignFairLock(world.redis, name)
   const length = (places: number) =>
-    waitUntil(`${places} wait`, async () => (await queue.places()).length === places, 5_000, 5)
+    waitUntil(`${places} wait`, async () => (await queue.places()).length === places, undefined, 5)
   return {
     queue,
     /** How many keys there are, apart from the latches that a Java peer may keep for a while. */

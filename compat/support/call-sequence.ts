@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dumpKeyspace, isReadTimeoutKey, type KeyDump, type PublishedMessages, withoutIds } from './keyspace'
+import {
+  dumpKeyspace,
+  inSteps,
+  isReadTimeoutKey,
+  type KeyDump,
+  type PublishedMessages,
+  withoutIds,
+} from './keyspace'
 import { type LockThread, type Side, type Sides, saysNotHeld, type WaitOptions } from './lock-peer'
 import type { World } from './world'
 
@@ -94,8 +101,7 @@ class Run {
 async function inWords(call: Call, answering: Promise<unknown>): Promise<unknown> {
   try {
     const answer = await answering
-    if (call === 'remainTimeToLive')
-      return (answer as number) < 0 ? answer : Math.round(Number(answer) / 1000)
+    if (call === 'remainTimeToLive') return (answer as number) < 0 ? answer : inSteps(answer as number)
     return call === 'lock' || call === 'unlock' ? 'done' : answer
   } catch (error) {
     if (saysNotHeld(error)) return 'not held'

@@ -5,7 +5,7 @@ export interface KeyDump {
   readonly key: string
   readonly type: string
   readonly value: unknown
-  /** Seconds, rounded: half a second to either side counts as the same. -1: no expiry. */
+  /** Seconds, in steps of five. -1: no expiry. */
   readonly ttl: number
 }
 
@@ -43,7 +43,7 @@ async function contentOf(redis: Redis, key: string, type: string): Promise<unkno
 }
 
 /** Seconds, in steps of five: on a busy machine a key is read a second after it was written. */
-function inSteps(ms: number): number {
+export function inSteps(ms: number): number {
   return Math.round(ms / 5_000) * 5
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -125,6 +125,39 @@ describe('rlock exec', function () {
     run.child.kill('SIGKILL')
     await waitUntil('the command is gone', () => !isAlive(pid))
     expect(await (await openRedis(url)).pttl(name)).to.be.within(1, 30_000)
+  })
+
+  it('rlock exec that is killed before its guard knows the command never runs the command', async () => {
+    const path = file()
+    // Stops the tool for so long and kills it as soon as the second process, the command, is there.
+    const preload = join(folder, 'killed-early.cjs')
+    writeFileSync(
+      preload,
+      `const processes = require('node:child_process')
+      const { spawn } = processes
+      let started = 0
+      processes.spawn = (...how) => {
+        const child = spawn(...how)
+        if (++started < 2) return child
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+        process.kill(process.pid, 'SIGKILL')
+      }`,
+    )
+    const command = ['sh', '-c', 'while :; do echo runs >> "$0"; sleep 0.05; done', path]
+    const args = ['exec', uniqueName(), '--redis', url, '--grace', '100ms', '--', ...command]
+    const { signal } = await rlock(args, { NODE_OPTIONS: `--require=${preload}` })
+    expect(signal).to.equal('SIGKILL')
+    expect(existsSync(path)).to.equal(false)
+  })
+
+  it('rlock exec hands on variables whose names no shell takes, and its command reads the input', async () => {
+    const print =
+      'console.log(process.env["a.b"], process.env.PATH !== "", require("fs").readFileSync(0, "utf8"))'
+    const args = ['exec', uniqueName(), '--redis', url, '--', process.execPath, '-e', print]
+    const run = await start(args, { 'a.b': 'dotted' })
+    run.child.stdin!.end('typed')
+    const { out, code } = await run.ended
+    expect([out, code]).to.deep.equal(['dotted true typed\n', 0])
   })
 
   const nested = (trap: string) => [

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 
 export interface Ended {
@@ -30,8 +31,17 @@ export function runChild(
   const detached = hasGroup()
   // The guard comes first: this process may be killed in any moment after the command has started.
   const guard = newGuard(grace)
-  const child = spawn(command!, args, { stdio: 'inherit', env, detached })
-  if (child.pid !== undefined) guard?.stdin?.write(`${detached ? '-' : ''}${child.pid}\n`)
+  const child = guard
+    ? spawn('/bin/sh', ['-c', WHEN_GUARDED, 'rlock-exec', ...unreadable(env), command!, ...args], {
+        ...{ stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env, detached },
+      })
+    : spawn(command!, args, { stdio: 'inherit', env, detached })
+  if (guard && child.pid !== undefined) {
+    guard.stdin?.write(`${detached ? '-' : ''}${child.pid}\n`)
+    const go = child.stdio[3] as Writable
+    go.on('error', () => {})
+    go.end('go\n')
+  }
   const kill = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
     try {
@@ -60,6 +70,18 @@ export function runChild(
     guard?.stdin?.end('done\n')
   })
   return { ended, kill }
+}
+
+/**
+ * Becomes the command once the guard knows the process id. Where this process is killed before that, its end of the pipe closes and the
+ * command never runs.
+ */
+const WHEN_GUARDED = 'read -r go <&3 || exit; exec 3<&-; exec "$@"'
+
+/** Variables that some shells drop, because no variable of a shell can have that name. The program `env` hands them to the command. */
+function unreadable(env: NodeJS.ProcessEnv): string[] {
+  const dropped = Object.entries(env).filter(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+  return dropped.length === 0 ? [] : ['env', ...dropped.map(([name, value]) => `${name}=${value}`)]
 }
 
 /**

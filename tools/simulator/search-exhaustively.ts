@@ -1,17 +1,19 @@
 import { inParallel } from './jobs/pool'
 import type { Task } from './jobs/task'
 import type { SimulatorOptions } from './options'
-import { smallWorlds } from './order/small-worlds'
+import { worldsOf } from './order/small-worlds'
 import { type ExhaustiveResult, keepExhaustive } from './report/results'
 import { addTo, lastLine, newTotals } from './totals'
+
+const WIDTH = 22
 
 /** Runs every order of each small world whose scene was asked for. */
 export async function searchExhaustively({ scenes, seeds, jobs, keeps }: SimulatorOptions): Promise<number> {
   const totals = newTotals()
   const results: ExhaustiveResult[] = []
-  const has = (name: string) => smallWorlds.some((world) => world.name === name)
-  for (const { name } of scenes) if (!has(name)) console.log(`${name.padEnd(16)} has no small world`)
-  const worlds = scenes.map(({ name }) => name).filter(has)
+  for (const { name } of scenes)
+    if (worldsOf(name).length === 0) console.log(`${name.padEnd(WIDTH)} has no small world`)
+  const worlds = scenes.flatMap(({ name }) => worldsOf(name))
   const next = (): Task | undefined => {
     const world = worlds.shift()
     return world === undefined ? undefined : { kind: 'orders', world, most: seeds! }
@@ -21,7 +23,7 @@ export async function searchExhaustively({ scenes, seeds, jobs, keeps }: Simulat
     const { world, states, complete, violations } = done.explored!
     results.push(done.explored!)
     const extent = complete === undefined ? 'not every order' : `every order with at most ${complete} faults`
-    console.log(`${world.padEnd(16)} ${states} states, ${extent}, ${violations} violations`)
+    console.log(`${world.padEnd(WIDTH)} ${states} states, ${extent}, ${violations} violations`)
   })
   if (keeps) keepExhaustive(results)
   console.log(lastLine(totals))

@@ -90,6 +90,7 @@ export class Stage {
   /** How many Java clients the run has. */
   javaClients(): number {
     if (!this.plan.javaCaller) return 0
+    if (this.scene.clients) return this.scene.clients.java
     return [0, 1, 2][this.world.choices.stream('java').weigh([6, 3, 1])]!
   }
 
@@ -200,7 +201,7 @@ export class Stage {
 function drawSettings(scene: Scene, choices: Stream): Settings {
   const watchdogTimeout = choices.pick([3_000, 1_000, 30_000])
   return {
-    clients: [2, 3, 1, 4][choices.weigh([4, 3, 1, 1])]!,
+    clients: scene.clients?.ours ?? [2, 3, 1, 4][choices.weigh([4, 3, 1, 1])]!,
     callers: [2, 3, 1, 6][choices.weigh([4, 3, 2, 1])]!,
     sections: [4, 10, 20, 40][choices.weigh([1, 3, 3, 2])]!,
     watchdogTimeout,

@@ -1,37 +1,74 @@
 import type { Redisson } from '../../../src/redisson'
+import type { JavaLockKind } from '../java-model/client'
 import type { ObjectKind, SimulatedObject } from '../judge/history'
-import { type Holdable, lockSection } from '../lock-section'
+import { type Holdable, lockSection, type SectionOptions } from '../lock-section'
 import { operation } from '../operation'
-import type { Caller, Scene } from '../scene'
+import type { Caller, JavaCaller, Scene } from '../scene'
+import { javaLatchStep, javaLockSection, javaPermitSection, javaSemaphoreSection } from '../scenes/java'
 import { permitSection } from '../scenes/permits'
 import { semaphoreSection } from '../scenes/semaphore'
 
-/** Two clients with one caller each, one name, one section each. Named as the scene of the same object. */
-function smallWorld(
-  name: string,
-  objects: readonly SimulatedObject[],
-  play: (caller: Caller, isFirst: boolean) => Promise<unknown>,
-  begin?: (caller: Caller) => Promise<void>,
-): Scene {
+/** What one of two clients does, by its only caller. */
+interface SmallWorld {
+  readonly name: string
+  readonly objects: readonly SimulatedObject[]
+  play(caller: Caller, isFirst: boolean): Promise<unknown>
+  begin?(caller: Caller): Promise<void>
+  /** What the second client does, which is Java's. */
+  java?(caller: JavaCaller): Promise<void>
+}
+
+const isOnly = ({ name }: Pick<Caller, 'name'>) => name.endsWith('.1')
+
+/** Two clients with one caller each, one name, one section each. */
+function smallWorld({ name, objects, play, begin, java }: SmallWorld): Scene {
   return {
-    name,
+    name: java ? `${name} with Java` : name,
     about: 'a small world',
     mayHaveReplica: false,
+    ...(java ? { clients: { ours: 1, java: 1 } } : {}),
     setUp: () => ({
       objects,
       ...(begin ? { begin } : {}),
       async caller(caller) {
-        if (caller.name.endsWith('.1')) await play(caller, caller.name === 'c1.1')
+        if (isOnly(caller)) await play(caller, caller.name === 'c1.1')
       },
+      ...(java
+        ? {
+            async javaCaller(caller) {
+              if (isOnly(caller)) await java(caller)
+            },
+          }
+        : {}),
     }),
   }
 }
 
-function lockWorld(name: string, kind: ObjectKind, lock: (redisson: Redisson) => Holdable): Scene {
+const SHORT = { way: { length: 2, pieces: 2 } }
+
+/** A world of two clients of the package; with Java's name of the kind also one of a client of each. */
+function lockWorlds(
+  name: string,
+  kind: ObjectKind,
+  lock: (redisson: Redisson) => Holdable,
+  javaKind?: JavaLockKind,
+  options: SectionOptions = {},
+): readonly Scene[] {
   const object = { kind, name: 'one' }
-  return smallWorld(name, [object], (caller) =>
-    lockSection(caller, object, lock(caller.redisson), { way: { length: 2, pieces: 2 } }),
-  )
+  const world: SmallWorld = {
+    ...{ name, objects: [object] },
+    play: (caller) => lockSection(caller, object, lock(caller.redisson), { ...SHORT, ...options }),
+  }
+  if (!javaKind) return [smallWorld(world)]
+  return [
+    smallWorld(world),
+    smallWorld({ ...world, java: (caller) => javaLockSection(caller, object, javaKind) }),
+  ]
+}
+
+/** The same for what has no owner: a world without Java, and one with it. */
+function worlds(world: SmallWorld, java: NonNullable<SmallWorld['java']>): readonly Scene[] {
+  return [smallWorld(world), smallWorld({ ...world, java })]
 }
 
 const WRITE = { kind: 'write', name: 'one' } as const
@@ -42,52 +79,93 @@ const LATCH = { kind: 'latch', name: 'one' } as const
 const told = (ok: boolean) => ({ ok })
 const ONE = { operation: 'set', units: 1 } as const
 
+/** A multi lock and one of its members. */
+const MEMBERS: readonly SimulatedObject[] = ['one', 'two'].map((name) => ({ kind: 'lock', name }))
+const MULTI: SimulatedObject = { kind: 'multi', name: 'one+two', members: MEMBERS }
+
+const countDown = (caller: Caller) =>
+  operation(caller, caller.name, { object: LATCH, operation: 'count-down' }, () =>
+    caller.redisson.getCountDownLatch('one').countDown(),
+  )
+const awaits = (caller: Caller) => {
+  const asked = { object: LATCH, operation: 'await', wait: 4_000 } as const
+  const open = () => caller.redisson.getCountDownLatch('one').await({ waitTime: 4_000 })
+  return operation(caller, caller.name, asked, open, told)
+}
+
+/** Sets the permits, or the count, before the callers begin. */
+const set = (object: SimulatedObject, first: (redisson: Redisson) => Promise<boolean>) => (caller: Caller) =>
+  operation(caller, 'first', { ...ONE, object }, () => first(caller.redisson), told) as Promise<void>
+
 export const smallWorlds: readonly Scene[] = [
-  lockWorld('plain', 'lock', (redisson) => redisson.getLock('one')),
-  smallWorld('read-write', [WRITE, READ], (caller, isFirst) => {
-    const lock = caller.redisson.getReadWriteLock('one')
-    const options = { way: { length: 2, pieces: 2 } }
-    return isFirst
-      ? lockSection(caller, WRITE, lock.writeLock(), options)
-      : lockSection(caller, READ, lock.readLock(), options)
+  ...lockWorlds('plain', 'lock', (redisson) => redisson.getLock('one'), 'lock'),
+  smallWorld({
+    name: 'read-write',
+    objects: [WRITE, READ],
+    play: (caller, isFirst) => {
+      const lock = caller.redisson.getReadWriteLock('one')
+      return isFirst
+        ? lockSection(caller, WRITE, lock.writeLock(), SHORT)
+        : lockSection(caller, READ, lock.readLock(), SHORT)
+    },
   }),
-  lockWorld('fair', 'fair', (redisson) => redisson.getFairLock('one')),
-  lockWorld('fenced', 'fenced', (redisson) => redisson.getFencedLock('one')),
-  lockWorld('spin', 'spin', (redisson) => redisson.getSpinLock('one')),
-  lockWorld('token', 'token', (redisson) => redisson.getTokenLock('one')),
-  smallWorld(
-    'semaphore',
-    [SEMAPHORE],
-    (caller) => semaphoreSection(caller, SEMAPHORE, 1),
-    async ({ redisson, ...rest }) => {
-      const set = () => redisson.getSemaphore('one').trySetPermits(1)
-      await operation({ redisson, ...rest }, 'first', { ...ONE, object: SEMAPHORE }, set, told)
+  ...lockWorlds('fair', 'fair', (redisson) => redisson.getFairLock('one'), 'fair'),
+  ...lockWorlds('fenced', 'fenced', (redisson) => redisson.getFencedLock('one'), 'fenced'),
+  ...lockWorlds(
+    'non-reentrant',
+    'non-reentrant',
+    (redisson) => redisson.getNonReentrantLock('one'),
+    undefined,
+    {
+      mayReenter: false,
     },
   ),
-  smallWorld(
-    'permits',
-    [PERMITS],
-    (caller) => permitSection(caller, PERMITS),
-    async ({ redisson, ...rest }) => {
-      const set = () => redisson.getPermitExpirableSemaphore('one').trySetPermits(1)
-      await operation({ redisson, ...rest }, 'first', { ...ONE, object: PERMITS }, set, told)
+  ...lockWorlds('spin', 'spin', (redisson) => redisson.getSpinLock('one')),
+  ...lockWorlds('token', 'token', (redisson) => redisson.getTokenLock('one')),
+  smallWorld({
+    name: 'multi',
+    objects: [...MEMBERS, MULTI],
+    play: (caller, isFirst) => {
+      const [one, two] = MEMBERS.map(({ name }) => caller.redisson.getLock(name))
+      return isFirst
+        ? lockSection(caller, MULTI, caller.redisson.getMultiLock(one!, two!), {
+            ...SHORT,
+            mayReenter: false,
+          })
+        : lockSection(caller, MEMBERS[1]!, two!, SHORT)
     },
+  }),
+  ...worlds(
+    {
+      ...{
+        name: 'semaphore',
+        objects: [SEMAPHORE],
+        play: (caller) => semaphoreSection(caller, SEMAPHORE, 1),
+      },
+      begin: set(SEMAPHORE, (redisson) => redisson.getSemaphore('one').trySetPermits(1)),
+    },
+    (caller) => javaSemaphoreSection(caller, SEMAPHORE, 1),
   ),
-  smallWorld(
-    'latch',
-    [LATCH],
-    (caller, isFirst) => {
-      const latch = caller.redisson.getCountDownLatch('one')
-      if (isFirst)
-        return operation(caller, caller.name, { object: LATCH, operation: 'count-down' }, () =>
-          latch.countDown(),
-        )
-      const asked = { object: LATCH, operation: 'await', wait: 4_000 } as const
-      return operation(caller, caller.name, asked, () => latch.await({ waitTime: 4_000 }), told)
+  ...worlds(
+    {
+      ...{ name: 'permits', objects: [PERMITS], play: (caller) => permitSection(caller, PERMITS) },
+      begin: set(PERMITS, (redisson) => redisson.getPermitExpirableSemaphore('one').trySetPermits(1)),
     },
-    async ({ redisson, ...rest }) => {
-      const set = () => redisson.getCountDownLatch('one').trySetCount(1)
-      await operation({ redisson, ...rest }, 'first', { ...ONE, object: LATCH }, set, told)
-    },
+    (caller) => javaPermitSection(caller, PERMITS),
   ),
+  smallWorld({
+    ...{ name: 'latch', objects: [LATCH] },
+    play: (caller, isFirst) => (isFirst ? countDown(caller) : awaits(caller)),
+    begin: set(LATCH, (redisson) => redisson.getCountDownLatch('one').trySetCount(1)),
+  }),
+  smallWorld({
+    ...{ name: 'latch', objects: [LATCH], play: awaits },
+    begin: set(LATCH, (redisson) => redisson.getCountDownLatch('one').trySetCount(1)),
+    // Its first choice is to count down.
+    java: (caller) => javaLatchStep(caller, LATCH, 1),
+  }),
 ]
+
+/** The small worlds of a scene: with clients of the package alone, and with one of Java. */
+export const worldsOf = (scene: string): readonly string[] =>
+  smallWorlds.map(({ name }) => name).filter((name) => name === scene || name === `${scene} with Java`)

@@ -93,7 +93,7 @@ function ordersOf({ exhaustive }: Results): string[] {
   return [
     `## Every order of small worlds
 
-Two clients, one name, one section each, and at most two faults. ${commandsOf(exhaustive)}
+Two clients, one name, one section each, and at most two faults. Where the world says so, the second client is the model of Java's. ${commandsOf(exhaustive)}
 
 ${table(['world', 'states', 'every order with faults', 'violations'], rows, 1)}`,
   ]

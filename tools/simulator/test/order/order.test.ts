@@ -39,6 +39,16 @@ describe('Orders of the simulator', () => {
     expect(await explore(plain!, 100, newTotals())).to.deep.equal(first)
   })
 
+  it('Every order without faults of a small world with Java passes, for each object that Java shares', async () => {
+    const shared = smallWorlds.filter(({ name }) => name.endsWith('with Java'))
+    expect(shared).to.have.length(6)
+    for (const world of shared) {
+      const { violations, states } = await explore(world, 40, newTotals())
+      expect([world.name, violations]).to.deep.equal([world.name, 0])
+      expect(states).to.be.greaterThan(20)
+    }
+  })
+
   it('The search of every order finds two owners inside, and a bound of one run is not every order', async () => {
     const outcome = await explore(broken, 3, newTotals())
     expect(outcome.violations).to.be.greaterThan(0)

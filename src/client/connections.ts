@@ -1,4 +1,4 @@
-import type { KnownServer } from '../redis/fencing/server-identity'
+import type { KnownServer } from '../redis/command-connection'
 import type { Inspected } from '../redis/inspection-channel'
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
@@ -47,7 +47,7 @@ export interface Connections {
   /** Whether credentials that the server refuses are replaced soon. */
   readonly logsInAgain?: boolean
   /** @internal For tests: the open connections to a Redis. */
-  readonly opened?: { readonly commands: object; readonly acknowledged: object | undefined }
+  readonly opened?: { readonly commands: object }
   /** @internal Whether scripts take the fast path. */
   readonly usesFastPath: boolean
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */

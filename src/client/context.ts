@@ -1,7 +1,7 @@
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { OrphanReleaser } from '../leases/orphan-releaser'
 import type { ExplicitCallers } from '../ownership/caller'
-import type { KnownServer } from '../redis/fencing/server-identity'
+import type { KnownServer } from '../redis/command-connection'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'

@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
-import { addressOf, reachedAt } from './cluster-nodes'
+import { addressOf, primaryOf } from './cluster-nodes'
 import { openNode } from './node-connection'
 import { reconnectUnless } from './reconnect'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
@@ -98,10 +98,7 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private nodeFor(channel: string): string | undefined {
-    if (this.sharded) {
-      const node = this.cluster.slots[calculateSlot(channel)]?.[0]
-      return node && reachedAt(this.cluster, node)
-    }
+    if (this.sharded) return primaryOf(this.cluster, calculateSlot(channel))
     const known = this.cluster.nodes('all').map(addressOf)
     const current = this.nodes.keys().next().value
     if (current !== undefined && known.includes(current)) return current

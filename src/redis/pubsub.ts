@@ -49,15 +49,9 @@ export async function choosePublish(
 export function openSource(
   commands: CommandConnection,
   publish: PublishCommand,
-  {
-    clock,
-    channels,
-    inspected,
-  }: {
-    readonly clock: Clock
-    readonly channels: ChannelEvents
-    readonly inspected: Inspected | undefined
-  },
+  clock: Clock,
+  channels: ChannelEvents,
+  inspected: Inspected | undefined,
 ): { source: ChannelSource; ready: Promise<void> } {
   const { redis, target } = commands
   if (redis instanceof Cluster) {

@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../../util/clock'
+import type { ReplicaAckReply } from '../command-connection'
 import { classify, isLogin } from '../errors'
 import { pingOrDisconnect } from '../health-check'
 import { SelectRefusedError } from '../ioredis-internals'
+import type { OutageReporter } from '../outage-reporter'
 import { reconnectUnless } from '../reconnect'
 import { onlineReplicas } from '../replication-info'
 
@@ -14,24 +16,16 @@ interface Order {
   reject(error: unknown): void
 }
 
-export interface ReplicaAckReply {
-  readonly value: unknown
-  /** A replica has the write, or none needs to have it. */
-  readonly acknowledged: boolean
-}
-
 export interface ReplicaAckOptions {
   readonly clock: Clock
   /** How long to wait for replicas, in ms. */
   readonly slavesSyncTimeout: number
   /** Whether a missing acknowledgement counts. If not, every answer is acknowledged. */
   readonly checkLockSyncedSlaves: boolean
-  /** The server has no WAIT, or this user may not use WAIT or INFO. May be called several times. */
-  onNoWait(error: Error): void
-  /** The server has answered a WAIT. */
-  onWaited?(): void
+  /** Receives the error that the server has no WAIT, or that this user may not use WAIT or INFO. */
+  readonly refusals: OutageReporter
   /** A server is gone, or lost its replicas. Its replicas may lack writes that it has answered. */
-  onCutOff?(): void
+  onCutOff(): void
 }
 
 /** How long a count of the replicas is valid, in ms. */
@@ -79,7 +73,7 @@ export class ReplicaAckBatcher {
       this.counted = undefined
       this.lagging = undefined
       this.hasWait = true
-      options.onCutOff?.()
+      options.onCutOff()
     })
   }
 
@@ -169,7 +163,7 @@ export class ReplicaAckBatcher {
   private lookForCutOff(results: readonly Result[]) {
     const wasCutOff = this.cutOff
     this.cutOff = results.some(([error]) => error && CUT_OFF.test(error.message))
-    if (this.cutOff && !wasCutOff) this.options.onCutOff?.()
+    if (this.cutOff && !wasCutOff) this.options.onCutOff()
   }
 
   /** Whether no replica acknowledged because all connected replicas are loading their first copy. */
@@ -220,7 +214,7 @@ export class ReplicaAckBatcher {
       this.giveUpWaiting()
       return { acknowledged: true }
     }
-    this.options.onWaited?.()
+    this.options.refusals.answered()
     const answered = Number(count)
     if (answered < this.awaited) {
       this.lagging = { since: this.options.clock.now(), answered: Math.max(1, answered) }
@@ -231,7 +225,7 @@ export class ReplicaAckBatcher {
 
   private giveUpWaiting() {
     this.hasWait = false
-    this.options.onNoWait(
+    this.options.refusals.failed(
       new Error(
         'The server has no WAIT, or refuses WAIT or INFO to this user. Acquisitions do not wait for replicas. Grant the ' +
           'user +wait +info.',

@@ -15,6 +15,8 @@ interface EndedCall {
   readonly script: Script
   readonly keys: readonly string[]
   readonly clientId: string
+  readonly mayHaveBeenApplied: boolean
+  readonly isInFlight: boolean
 }
 
 export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTypeError {
@@ -26,13 +28,7 @@ export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTyp
 }
 
 export function unavailable(
-  {
-    script,
-    keys,
-    clientId,
-    mayHaveBeenApplied,
-    isInFlight,
-  }: EndedCall & { readonly mayHaveBeenApplied: boolean; readonly isInFlight: boolean },
+  { script, keys, clientId, mayHaveBeenApplied, isInFlight }: EndedCall,
   ms: number,
   cause?: Error,
 ): RedisUnavailableError {

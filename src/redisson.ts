@@ -238,7 +238,7 @@ function keyOf(client: Client, name: string): string {
       `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
     )
   const key = client.keyOf(name)
-  if (client.isCluster && !sharesSlotWithCompanions(key))
+  if (client.connections.isCluster && !sharesSlotWithCompanions(key))
     throw new TypeError(
       `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +
         'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',

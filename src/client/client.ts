@@ -4,7 +4,6 @@ import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../a
 import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
-import type { KnownServer } from '../redis/command-connection'
 import { withoutSecrets } from '../redis/errors'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
@@ -61,8 +60,6 @@ export class Client implements Context {
   readonly orphans: OrphanReleaser
   readonly unpublishedReleases: UnpublishedReleases
   readonly events: ClientEvents
-  readonly isCluster: boolean
-  readonly server: KnownServer
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
   private readonly closer = new AbortController()
@@ -128,7 +125,7 @@ export class Client implements Context {
     internals: ClientInternals & { readonly clock: Clock },
   ) {
     const { clock } = internals
-    const { hasReplicas, identity, publishCommand, transport } = connections
+    const { hasReplicas, identity, isCluster, publishCommand, transport } = connections
     const label = `${clientId}, server ${identity.address}`
     this.events = new ClientEvents({ clientId, address: identity.address })
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
@@ -137,8 +134,6 @@ export class Client implements Context {
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.waitTime = options.waitTime
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
-    this.isCluster = connections.isCluster
-    this.server = identity
     this.scripts = new ScriptExecutor({
       clientId: label,
       transport: internals.transport?.(transport) ?? transport,
@@ -158,7 +153,7 @@ export class Client implements Context {
       lockWatchdogTimeout: options.lockWatchdogTimeout,
       lockWatchdogBatchSize: options.lockWatchdogBatchSize,
       acknowledged: this.renewalsAcknowledged,
-      isCluster: this.isCluster,
+      isCluster,
     })
     publishLosses(this.events)
     this.queues = new TracedQueues(this.events.origin, {
@@ -170,7 +165,7 @@ export class Client implements Context {
       leases: this.leases.live,
       unavailableAfter,
       longestSleep: options.lockWatchdogTimeout,
-      audienceIsKnown: !this.isCluster || publishCommand === 'spublish',
+      audienceIsKnown: !isCluster || publishCommand === 'spublish',
     })
     this.inspection = new Inspection(clientId, options.label, clock, this.leases, this.queues)
     this.orphans = new OrphanReleaser(clock)

@@ -48,8 +48,6 @@ export interface Connections {
   readonly logsInAgain?: boolean
   /** @internal For tests: the open connections to a Redis. */
   readonly opened?: { readonly commands: object }
-  /** @internal Whether scripts take the fast path. */
-  readonly usesFastPath: boolean
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */
   ping?(timeout: number): Promise<void>
   /** Asks the clients that hold this key to look whether they still hold it. */

@@ -45,8 +45,7 @@ async function connect(
     const asked = await commands.connect()
     const publishCommand = await choosePublish(asked, target, options, clock)
     const rights = warnOfMissingRights(asked, target, publishCommand, client.publishesOn, clock)
-    const { source, ready } = openSource(commands, publishCommand, clock, client.channels, client.inspected)
-    await ready
+    const source = await openSource(commands, publishCommand, clock, client.channels, client.inspected)
     await rights
     commands.stopResending()
     return {
@@ -60,9 +59,6 @@ async function connect(
       secrets: target.secrets,
       logsInAgain: target.options.credentials !== undefined,
       opened: { commands },
-      get usesFastPath() {
-        return commands.usesFastPath
-      },
       ping: (timeout) => commands.ping(timeout),
       close: () => commands.close(),
     }

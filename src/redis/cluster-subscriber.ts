@@ -19,7 +19,6 @@ export class ClusterSubscriber implements ChannelSource {
   private readonly nodes = new Map<string, SubscriberConnection>()
   private readonly routes = new Map<string, string>()
   private refresh: Timer | undefined
-  private closed = false
   private readonly onTopology = () => this.reroute()
 
   constructor(
@@ -66,7 +65,6 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   close(): void {
-    this.closed = true
     this.refresh?.cancel()
     this.cluster.off('refresh', this.onTopology)
     this.cluster.off('-node', this.onTopology)
@@ -78,7 +76,6 @@ export class ClusterSubscriber implements ChannelSource {
   private reroute() {
     // ioredis emits the event before it has removed the nodes that left.
     queueMicrotask(() => {
-      if (this.closed) return
       for (const channel of this.routes.keys()) this.route(channel)
       this.closeUnused()
     })
@@ -134,10 +131,9 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private refreshSoon(delay: number) {
-    if (this.closed || this.routes.size === 0) return
+    if (this.routes.size === 0) return
     this.refresh ??= this.clock.after(delay, () => {
       this.refresh = undefined
-      if (this.closed) return
       this.cluster.refreshSlotsCache(() => {
         this.reroute()
         const unconfirmed = [...this.routes.keys()].some((channel) => !this.isConfirmed(channel))

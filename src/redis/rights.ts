@@ -55,10 +55,9 @@ export async function warnOfMissingRights(
   const patterns = channels.map(channelPattern)
   const user = target.options.username ?? 'default'
   const ask: Ask = (command, ...words) => inTime(redis.call(command, ...words), target, clock)
-  const acl: AskAcl = (...words) => ask('ACL', ...words)
   const [scripts, messages, ...fence] = await Promise.all([
-    dryRun(acl, user, ['EVALSHA', 'no-such-script', '0']),
-    dryRun(acl, user, [publish, channels[0]!, '0']),
+    dryRun(ask, user, ['EVALSHA', 'no-such-script', '0']),
+    dryRun(ask, user, [publish, channels[0]!, '0']),
     ...FENCE.map((command) => refusal(ask, command)),
   ])
   if (scripts !== undefined)
@@ -67,7 +66,7 @@ export async function warnOfMissingRights(
         'Grant the user +evalsha +eval, and do not rename them.',
       { code: 'RLOCK_EVALSHA_REFUSED' },
     )
-  if (messages !== undefined && !(await mayPublishOnSomeChannel(acl, user, patterns, messages)))
+  if (messages !== undefined && !(await mayPublishOnSomeChannel(ask, user, patterns, messages)))
     process.emitWarning(
       `Redis refuses ${publish.toUpperCase()} to the user ${user} (${messages}). A released lock is free, but ${UNNOTIFIED}. ` +
         `${channelGrant(publish, patterns)}.`,
@@ -84,7 +83,6 @@ export async function warnOfMissingRights(
 }
 
 type Ask = (command: string, ...words: string[]) => Promise<unknown>
-type AskAcl = (...words: string[]) => Promise<unknown>
 
 /** Why the server refuses the command; undefined if it does not, or does not answer. */
 async function refusal(ask: Ask, [command, ...words]: readonly [string, ...string[]]) {
@@ -97,9 +95,9 @@ async function refusal(ask: Ask, [command, ...words]: readonly [string, ...strin
 }
 
 /** Why the server would refuse the command; undefined if it would not, or does not say. */
-async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Promise<string | undefined> {
+async function dryRun(ask: Ask, user: string, command: readonly string[]): Promise<string | undefined> {
   try {
-    const answer = String(await acl('DRYRUN', user, ...command))
+    const answer = String(await ask('ACL', 'DRYRUN', user, ...command))
     return answer === 'OK' ? undefined : answer
   } catch (error) {
     const { message } = error as Error
@@ -109,14 +107,14 @@ async function dryRun(acl: AskAcl, user: string, command: readonly string[]): Pr
 
 /** The probe used an invented name. The user may have the right to the channels of its own objects only. */
 async function mayPublishOnSomeChannel(
-  acl: AskAcl,
+  ask: Ask,
   user: string,
   patterns: readonly string[],
   refusal: string,
 ): Promise<boolean> {
   if (!refusal.endsWith('channel')) return false
   try {
-    const rules = JSON.stringify(await acl('GETUSER', user))
+    const rules = JSON.stringify(await ask('ACL', 'GETUSER', user))
     const granted = [...rules.matchAll(/&([^\s"*?[\\]*)/g)].map(([, head = '']) => head)
     return granted.some((head) =>
       patterns.some((channel) => head.startsWith(channel.slice(0, -1)) || channel.startsWith(head)),

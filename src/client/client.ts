@@ -67,11 +67,7 @@ export class Client implements Context {
   private isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
-  static async connect(
-    given: RedissonOptions,
-    internals: ClientInternals,
-    publishesOn: readonly string[],
-  ): Promise<Client> {
+  static async connect(given: RedissonOptions, internals: ClientInternals): Promise<Client> {
     const options = resolveOptions(given)
     const clientId = (internals.newClientId ?? newClientId)()
     const server = serverOf(options, clientId, internals.fastPath)
@@ -102,7 +98,6 @@ export class Client implements Context {
             refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, server.secrets)))
           },
         },
-        publishesOn,
         inspected: options.inspectable ? (text) => client?.inspection.answer(text) : undefined,
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),

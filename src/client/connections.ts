@@ -22,8 +22,6 @@ export interface ConnectedClient {
   /** Receives the errors of the connections. */
   readonly outages: OutageReporter
   readonly channels: ChannelEvents
-  /** One channel of each kind on which objects publish. */
-  readonly publishesOn: readonly string[]
   error(error: Error): void
   /** Another server may answer from now on, and it may not have the data of the last one. */
   newServer(): void

@@ -5,7 +5,7 @@ import { askToLook } from '../redis/inspection-channel'
 import { OutageReporter } from '../redis/outage-reporter'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
-import { warnOfMissingRights } from '../redis/rights'
+import { warnIfUnfenced } from '../redis/rights'
 import { loggingIn, named, type RedisTarget, resolveTarget } from '../redis/target'
 import { systemClock } from '../util/clock'
 import type { ConnectedClient, Connections, Server } from './connections'
@@ -44,7 +44,7 @@ async function connect(
   try {
     const asked = await commands.connect()
     const publishCommand = await choosePublish(asked, target, options, clock)
-    const rights = warnOfMissingRights(asked, target, publishCommand, client.publishesOn, clock)
+    const rights = warnIfUnfenced(asked, target, clock)
     const source = await openSource(commands, publishCommand, clock, client.channels, client.inspected)
     await rights
     commands.stopResending()

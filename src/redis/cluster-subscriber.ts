@@ -39,15 +39,12 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   drop(channel: string): void {
-    const node = this.routes.get(channel)
-    if (node === undefined) return
+    this.connectionOf(channel)?.drop(channel)
     this.routes.delete(channel)
-    this.nodes.get(node)?.drop(channel)
   }
 
   isConfirmed(channel: string): boolean {
-    const node = this.routes.get(channel)
-    return node !== undefined && (this.nodes.get(node)?.isConfirmed(channel) ?? false)
+    return this.connectionOf(channel)?.isConfirmed(channel) ?? false
   }
 
   get size(): number {
@@ -55,7 +52,7 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   async pass(channel: string): Promise<void> {
-    const connection = this.nodes.get(this.routes.get(channel) ?? '')
+    const connection = this.connectionOf(channel)
     if (!connection) throw new Error('Connection is closed')
     await connection.pass(channel)
   }
@@ -71,6 +68,10 @@ export class ClusterSubscriber implements ChannelSource {
     for (const connection of this.nodes.values()) connection.close()
     this.nodes.clear()
     this.routes.clear()
+  }
+
+  private connectionOf(channel: string): SubscriberConnection | undefined {
+    return this.nodes.get(this.routes.get(channel) ?? '')
   }
 
   private reroute() {

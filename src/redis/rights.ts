@@ -11,14 +11,9 @@ export function channelPattern(channel: string): string {
   return channel.replace(/^([^:{]*:?).*$/s, '$1*')
 }
 
-/** The effect on waiters while the server does not publish releases. */
-export const UNNOTIFIED =
-  'waiting clients are not notified: each sleeps until the lease that it read has ended, or until its next try'
-
-/** The advice how to let a user send this command on these channels. */
-export function channelGrant(command: string, patterns: readonly string[]): string {
-  const channels = patterns.map((pattern) => `&${pattern}`).join(' ')
-  return `Grant the user +${command} ${channels}, and do not rename ${command.toUpperCase()}`
+/** The advice how to let a user send this command on all channels of this kind. */
+export function channelGrant(command: string, channel: string): string {
+  return `Grant the user +${command} &${channelPattern(channel)}, and do not rename ${command.toUpperCase()}`
 }
 
 /** The server refused to subscribe to this channel. */
@@ -26,7 +21,7 @@ export function subscribeRefused(channel: string, isSharded: boolean, cause: Err
   const command = isSharded ? 'ssubscribe' : 'subscribe'
   return new RedisRefusedError(
     `Redis refused ${command.toUpperCase()} to the channel ${quote(channel)}: ${cause.message}. Callers that wait try every ` +
-      `second. ${channelGrant(command, [channelPattern(channel)])}.`,
+      `second. ${channelGrant(command, channel)}.`,
     cause.message,
     { cause },
   )

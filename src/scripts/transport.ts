@@ -1,13 +1,11 @@
-import type { ReplicaAckReply } from '../redis/command-connection'
+import type { ReplicaAckReply, SentScript as SentSource } from '../redis/command-connection'
 import type { Answered } from '../redis/fast-path/raw-command'
 import type { BrokenConnection } from '../redis/fencing/fence-states'
 import type { Script } from './script'
 
 /** A script with its arguments. */
-export interface SentScript {
+export interface SentScript extends SentSource {
   readonly script: Script
-  readonly keys: readonly string[]
-  readonly args: readonly (string | number)[]
 }
 
 /** Carries a script to the server and its answer back. A parameter of the internal client. */

@@ -36,10 +36,8 @@ const IGNORED = `autoPipeliningIgnoredCommands autoResendUnfulfilledCommands aut
   sentinelRetryStrategy showFriendlyErrorStack socketTimeout stringNumbers`.split(/\s+/)
 
 const IGNORED_OF_CLUSTER =
-  `autoPipeliningIgnoredCommands clusterNodeRetryStrategy clusterRetryStrategy enableAutoPipelining
-  enableOfflineQueue enableReadyCheck himportFieldsets keyPrefix lazyConnect maxRedirections
-  retryDelayOnClusterDown retryDelayOnFailover retryDelayOnMoved retryDelayOnTryAgain scaleReads scripts shardedSubscribers
-  showFriendlyErrorStack`.split(/\s+/)
+  `clusterNodeRetryStrategy clusterRetryStrategy enableReadyCheck maxRedirections retryDelayOnClusterDown
+  retryDelayOnFailover retryDelayOnMoved retryDelayOnTryAgain scaleReads shardedSubscribers`.split(/\s+/)
 
 /** What a client needs to be let in. */
 export const LOGIN: Place = { taken: LOGIN_OPTIONS, ignored: [] }
@@ -79,7 +77,7 @@ export const CLUSTER: Place = {
     useSRVRecords: check.flag,
     redisOptions: check.present,
   },
-  ignored: IGNORED_OF_CLUSTER,
+  ignored: [...IGNORED, ...IGNORED_OF_CLUSTER],
 }
 
 function each(one: check.Check, names: string): Record<string, check.Check> {

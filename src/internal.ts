@@ -36,12 +36,4 @@ export { outsideRequests } from './util/async-context'
 export { type Clock, type Moment, systemClock, type Timer } from './util/clock'
 export { random, randomUuid } from './util/random'
 export { withTimeout } from './util/timeout'
-export {
-  clearTimeout,
-  dateNow,
-  nextTick,
-  performanceNow,
-  queueMicrotask,
-  setImmediate,
-  setTimeout,
-} from './util/timers'
+export * from './util/timers'

@@ -10,22 +10,19 @@ import type { RReadWriteLock } from './api/rread-write-lock'
 import { Client, type ClientInternals } from './client/client'
 import { FairLock, NonReentrantFairLock, type RFairLock } from './locks/fair-lock'
 import { FencedLock, type RFencedLock } from './locks/fenced-lock'
-import { lockChannel } from './locks/hash-lock-scripts'
 import { Lock } from './locks/lock'
 import { MultiLock, type RMultiLock } from './locks/multi-lock'
 import { NonReentrantLock } from './locks/non-reentrant-lock'
 import { ReadWriteLock } from './locks/read-write-lock'
-import { readWriteLockChannel } from './locks/read-write-side'
 import { RedLock, type RRedLock } from './locks/red-lock'
 import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
 import { type BackOffPolicy, SpinLock } from './locks/spin-lock'
-import { PlainTokenLock, type TokenLock, tokenLockChannel } from './locks/token-lock'
+import { PlainTokenLock, type TokenLock } from './locks/token-lock'
 import { LogicalThread } from './ownership/logical-thread'
 import { sharesSlotWithCompanions } from './redis/names'
 import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
-import { CountDownLatch, latchChannel, type RCountDownLatch } from './synchronizers/count-down-latch'
+import { CountDownLatch, type RCountDownLatch } from './synchronizers/count-down-latch'
 import { PermitExpirableSemaphore } from './synchronizers/permit-expirable-semaphore'
-import { semaphoreChannel } from './synchronizers/permits-attempt'
 import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
 import { quote } from './util/quote'
 
@@ -33,15 +30,6 @@ const SHUTDOWN_TIMEOUT = 2_000
 const PING_TIMEOUT = 1_000
 /** In a template string, a missing part becomes the word `undefined`. */
 const MISSING = /(?<![\p{L}\p{N}_])undefined(?![\p{L}\p{N}_])|\[object \w+\]/u
-
-/** A channel of each kind of object, for the warning about missing rights. */
-const PUBLISHES_ON = [
-  lockChannel,
-  readWriteLockChannel,
-  semaphoreChannel,
-  latchChannel,
-  tokenLockChannel,
-].map((channelOf) => channelOf('rlock'))
 
 /**
  * A client: a connection to Redis and all that its locks share. One client for each process is enough. The interface
@@ -57,8 +45,7 @@ export class Redisson implements RedissonClient {
   /**
    * Connects and resolves with a client.
    *
-   * Emits a process warning for each missing right that locks need: `RLOCK_PUBLISH_REFUSED`, `RLOCK_EVALSHA_REFUSED`,
-   * `RLOCK_FENCE_REFUSED`. For the first two the server must have ACL DRYRUN, and the user must be allowed to call it.
+   * Emits the process warning `RLOCK_FENCE_REFUSED` if the user may not end a broken connection for certain.
    *
    * @throws {@link RedisUnavailableError}, naming host and port, when the server cannot be reached within the connect
    * timeout (ioredis's `connectTimeout`, 10 s by default).
@@ -79,7 +66,7 @@ export class Redisson implements RedissonClient {
 
   /** @internal For tests: with a clock, ids or a script transport of their own. */
   static async createWith(options: RedissonOptions, internals: ClientInternals): Promise<Redisson> {
-    return new Redisson(await Client.connect(options, internals, PUBLISHES_ON))
+    return new Redisson(await Client.connect(options, internals))
   }
 
   getLock(name: string): RLock {
@@ -238,7 +225,7 @@ function keyOf(client: Client, name: string): string {
       `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
     )
   const key = client.keyOf(name)
-  if (client.isCluster && !sharesSlotWithCompanions(key))
+  if (client.connections.isCluster && !sharesSlotWithCompanions(key))
     throw new TypeError(
       `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +
         'channel fall into different slots (Java fails there with CROSSSLOT). Use balanced braces, or none',

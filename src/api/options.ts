@@ -1,5 +1,5 @@
 import { quote } from '../util/quote'
-import { positive } from './arguments'
+import { checkOptions, positive } from './arguments'
 import type { RedisSource } from './redis-source'
 
 /** Maps the names that users write to the names in Redis; the counterpart of Redisson's NameMapper. */
@@ -113,14 +113,8 @@ export interface RedissonOptions {
   inspectable?: boolean | undefined
 }
 
-export type ResolvedOptions = {
-  [K in keyof Omit<RedissonOptions, 'nameMapper' | 'credentials' | 'waitTime' | 'label'>]-?: Exclude<
-    RedissonOptions[K],
-    undefined
-  >
-} & Pick<RedissonOptions, 'credentials' | 'waitTime' | 'label'> & {
-    mapName(name: string): string
-  }
+/** The options with their defaults. */
+export type ResolvedOptions = ReturnType<typeof resolveOptions>
 
 /** Below it, in ms, the caller may have meant seconds. */
 const SHORT_WATCHDOG = 1_000
@@ -131,11 +125,10 @@ const KNOWN =
   shardedSubscriptionMode nameMapper label inspectable`.split(/\s+/)
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
-export function resolveOptions(options: RedissonOptions): ResolvedOptions {
+export function resolveOptions(options: RedissonOptions) {
   if (typeof options !== 'object' || options === null)
     throw new TypeError("Redisson.create expects options, such as { redis: 'redis://127.0.0.1:6379' }")
-  for (const key of Object.keys(options))
-    if (!KNOWN.includes(key)) throw new TypeError(`unknown option ${key}; known here: ${KNOWN.join(', ')}`)
+  checkOptions(options, KNOWN)
   if (options.redis === undefined)
     throw new TypeError('the redis option is missing: a URL, options or an instance')
   const { checkLockSyncedSlaves = true, shardedSubscriptionMode = 'AUTO', credentials, nameMapper } = options
@@ -170,7 +163,7 @@ export function resolveOptions(options: RedissonOptions): ResolvedOptions {
     shardedSubscriptionMode,
     label,
     inspectable,
-    mapName: nameMapper ? (name) => mapped(nameMapper, name) : (name) => name,
+    mapName: (name: string) => (nameMapper ? mapped(nameMapper, name) : name),
   }
 }
 

@@ -5,7 +5,6 @@ import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
 import { ExplicitCallers } from '../ownership/caller'
 import { withoutSecrets } from '../redis/errors'
-import type { KnownServer } from '../redis/fencing/server-identity'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
 import { subscribeRefused } from '../redis/rights'
@@ -61,8 +60,6 @@ export class Client implements Context {
   readonly orphans: OrphanReleaser
   readonly unpublishedReleases: UnpublishedReleases
   readonly events: ClientEvents
-  readonly isCluster: boolean
-  readonly server: KnownServer
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
   private readonly closer = new AbortController()
@@ -70,11 +67,7 @@ export class Client implements Context {
   private isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
-  static async connect(
-    given: RedissonOptions,
-    internals: ClientInternals,
-    publishesOn: readonly string[],
-  ): Promise<Client> {
+  static async connect(given: RedissonOptions, internals: ClientInternals): Promise<Client> {
     const options = resolveOptions(given)
     const clientId = (internals.newClientId ?? newClientId)()
     const server = serverOf(options, clientId, internals.fastPath)
@@ -105,7 +98,6 @@ export class Client implements Context {
             refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, server.secrets)))
           },
         },
-        publishesOn,
         inspected: options.inspectable ? (text) => client?.inspection.answer(text) : undefined,
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),
@@ -128,7 +120,7 @@ export class Client implements Context {
     internals: ClientInternals & { readonly clock: Clock },
   ) {
     const { clock } = internals
-    const { hasReplicas, identity, publishCommand, transport } = connections
+    const { hasReplicas, identity, isCluster, publishCommand, transport } = connections
     const label = `${clientId}, server ${identity.address}`
     this.events = new ClientEvents({ clientId, address: identity.address })
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
@@ -137,8 +129,6 @@ export class Client implements Context {
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
     this.waitTime = options.waitTime
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
-    this.isCluster = connections.isCluster
-    this.server = identity
     this.scripts = new ScriptExecutor({
       clientId: label,
       transport: internals.transport?.(transport) ?? transport,
@@ -158,7 +148,7 @@ export class Client implements Context {
       lockWatchdogTimeout: options.lockWatchdogTimeout,
       lockWatchdogBatchSize: options.lockWatchdogBatchSize,
       acknowledged: this.renewalsAcknowledged,
-      isCluster: this.isCluster,
+      isCluster,
     })
     publishLosses(this.events)
     this.queues = new TracedQueues(this.events.origin, {
@@ -170,7 +160,7 @@ export class Client implements Context {
       leases: this.leases.live,
       unavailableAfter,
       longestSleep: options.lockWatchdogTimeout,
-      audienceIsKnown: !this.isCluster || publishCommand === 'spublish',
+      audienceIsKnown: !isCluster || publishCommand === 'spublish',
     })
     this.inspection = new Inspection(clientId, options.label, clock, this.leases, this.queues)
     this.orphans = new OrphanReleaser(clock)

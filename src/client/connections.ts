@@ -1,4 +1,4 @@
-import type { KnownServer } from '../redis/fencing/server-identity'
+import type { KnownServer } from '../redis/command-connection'
 import type { Inspected } from '../redis/inspection-channel'
 import type { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
@@ -22,8 +22,6 @@ export interface ConnectedClient {
   /** Receives the errors of the connections. */
   readonly outages: OutageReporter
   readonly channels: ChannelEvents
-  /** One channel of each kind on which objects publish. */
-  readonly publishesOn: readonly string[]
   error(error: Error): void
   /** Another server may answer from now on, and it may not have the data of the last one. */
   newServer(): void
@@ -47,9 +45,7 @@ export interface Connections {
   /** Whether credentials that the server refuses are replaced soon. */
   readonly logsInAgain?: boolean
   /** @internal For tests: the open connections to a Redis. */
-  readonly opened?: { readonly commands: object; readonly acknowledged: object | undefined }
-  /** @internal Whether scripts take the fast path. */
-  readonly usesFastPath: boolean
+  readonly opened?: { readonly commands: object }
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */
   ping?(timeout: number): Promise<void>
   /** Asks the clients that hold this key to look whether they still hold it. */

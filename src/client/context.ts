@@ -1,7 +1,6 @@
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { OrphanReleaser } from '../leases/orphan-releaser'
 import type { ExplicitCallers } from '../ownership/caller'
-import type { KnownServer } from '../redis/fencing/server-identity'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
@@ -14,8 +13,6 @@ import type { UnpublishedReleases } from './unpublished-releases'
 export interface Context {
   readonly clientId: string
   readonly clock: Clock
-  readonly isCluster: boolean
-  readonly server: KnownServer
   readonly scripts: ScriptExecutor
   readonly queues: WaitQueues
   readonly leases: LeaseMonitor
@@ -31,8 +28,8 @@ export interface Context {
   readonly waitTime: number | undefined
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
-  /** Asks the client that held a key which was released by force to look at once, and not at its next renewal. */
-  readonly connections: Pick<Connections, 'askToLook'>
+  /** With `askToLook` the client that held a key which was released by force looks at once, and not at its next renewal. */
+  readonly connections: Pick<Connections, 'askToLook' | 'identity' | 'isCluster'>
   /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
   untilReleased<T>(section: () => Promise<T>): Promise<T>
   /** Aborts with RedissonShutdownError when shutdown() is called. */

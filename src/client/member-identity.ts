@@ -14,7 +14,7 @@ export interface MemberIdentity {
   readonly objectId: string
   readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'>
   /** Undefined for a lock that is made of members itself. */
-  readonly server: Context['server'] | undefined
+  readonly server: Context['connections']['identity'] | undefined
   /** Whether this process should yield the lock, or a member of it, to other processes first. */
   mustYield(): boolean
 }

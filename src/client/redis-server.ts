@@ -2,11 +2,11 @@ import type { ResolvedOptions } from '../api/options'
 import { IN_PROCESS_SERVER } from '../api/redis-source'
 import { CommandConnection } from '../redis/command-connection'
 import { askToLook } from '../redis/inspection-channel'
+import { OutageReporter } from '../redis/outage-reporter'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
-import { warnOfMissingRights } from '../redis/rights'
+import { warnIfUnfenced } from '../redis/rights'
 import { loggingIn, named, type RedisTarget, resolveTarget } from '../redis/target'
-import { RedisScriptTransport } from '../scripts/transport'
 import { systemClock } from '../util/clock'
 import type { ConnectedClient, Connections, Server } from './connections'
 
@@ -29,50 +29,38 @@ async function connect(
   fastPath: boolean | undefined,
 ): Promise<Connections> {
   const { clock, outages } = client
-  const renewAll = () => client.newServer()
-  const commands = new CommandConnection(target, clock, outages, renewAll, fastPath)
+  const connection = [target, clock, outages, () => client.newServer(), fastPath] as const
+  // A single server has no replicas that acknowledge, as with Redisson.
+  const hasReplicas = target.kind !== 'standalone'
+  const commands = hasReplicas
+    ? new ReplicaAckConnection(...connection, {
+        clock,
+        slavesSyncTimeout: options.slavesSyncTimeout,
+        checkLockSyncedSlaves: options.checkLockSyncedSlaves,
+        refusals: new OutageReporter(clock, { error: (error) => client.error(error) }),
+        onCutOff: () => client.replicasCutOff(),
+      })
+    : new CommandConnection(...connection)
   try {
     const asked = await commands.connect()
     const publishCommand = await choosePublish(asked, target, options, clock)
-    const rights = warnOfMissingRights(asked, target, publishCommand, client.publishesOn, clock)
-    const { source, ready } = openSource(commands, publishCommand, client)
-    await ready
+    const rights = warnIfUnfenced(asked, target, clock)
+    const source = await openSource(commands, publishCommand, clock, client.channels, client.inspected)
     await rights
     commands.stopResending()
-    // The connection of acquisitions that a replica must acknowledge. A single server has none, as with Redisson.
-    const acknowledged =
-      target.kind === 'standalone'
-        ? undefined
-        : new ReplicaAckConnection(
-            commands,
-            {
-              clock,
-              slavesSyncTimeout: options.slavesSyncTimeout,
-              checkLockSyncedSlaves: options.checkLockSyncedSlaves,
-              onCutOff: () => client.replicasCutOff(),
-              onNoWait: (error) => client.error(error),
-            },
-            renewAll,
-          )
     return {
       isCluster: target.kind === 'cluster',
-      hasReplicas: acknowledged !== undefined,
+      hasReplicas,
       publishCommand,
-      identity: commands.server,
-      transport: new RedisScriptTransport(commands, acknowledged),
+      identity: commands.identity,
+      transport: commands,
       source,
       askToLook: (key) => askToLook(commands.redis, key),
       secrets: target.secrets,
       logsInAgain: target.options.credentials !== undefined,
-      opened: { commands, acknowledged },
-      get usesFastPath() {
-        return commands.usesFastPath
-      },
+      opened: { commands },
       ping: (timeout) => commands.ping(timeout),
-      close() {
-        acknowledged?.close()
-        commands.close()
-      },
+      close: () => commands.close(),
     }
   } catch (error) {
     commands.close()

@@ -1,7 +1,7 @@
 import { RedisRefusedError } from '../api/errors'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
-import { channelGrant, channelPattern, UNNOTIFIED } from '../redis/rights'
+import { channelGrant, channelPattern } from '../redis/rights'
 import type { Clock } from '../util/clock'
 import { quote } from '../util/quote'
 
@@ -37,7 +37,8 @@ export class UnpublishedReleases {
     const pattern = channelPattern(channel)
     const message =
       `Redis refused ${this.publish.toUpperCase()} on the channel ${quote(channel)} when ` +
-      `${subject} was released: ${UNNOTIFIED}. ${channelGrant(this.publish, [pattern])}.`
+      `${subject} was released: waiting clients are not notified. Each sleeps until the lease that it read has ended, or ` +
+      `until its next try. ${channelGrant(this.publish, channel)}.`
     let outages = this.outages.get(pattern)
     if (!outages) {
       outages = new OutageReporter(this.clock, { error: this.report })

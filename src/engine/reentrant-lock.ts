@@ -43,7 +43,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     const { context, scripts } = this
     const { name, key, objectId } = scripts
     const mustYield = () => context.queues.mustYield(scripts)
-    return { name, key, objectId, client: context, server: context.server, mustYield }
+    return { name, key, objectId, client: context, server: context.connections.identity, mustYield }
   }
 
   // A log must not show the client inside, which has credentials.

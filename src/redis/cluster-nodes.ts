@@ -10,6 +10,12 @@ export function reachedAt(cluster: Cluster, node: string): string {
   return mapped ? `${mapped.host}:${mapped.port}` : node
 }
 
+/** The address by which the client reaches the primary that serves this slot. */
+export function primaryOf(cluster: Cluster, slot: number): string | undefined {
+  const node = cluster.slots[slot]?.[0]
+  return node === undefined ? undefined : reachedAt(cluster, node)
+}
+
 /** The name of a node in ioredis. */
 export function addressOf({ options: { host, port } }: Redis): string {
   return `${host}:${port}`

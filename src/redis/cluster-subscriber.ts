@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Cluster } from 'ioredis'
 import type { Clock, Timer } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
-import { addressOf, reachedAt } from './cluster-nodes'
+import { addressOf, primaryOf } from './cluster-nodes'
 import { openNode } from './node-connection'
 import { reconnectUnless } from './reconnect'
 import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
@@ -19,7 +19,6 @@ export class ClusterSubscriber implements ChannelSource {
   private readonly nodes = new Map<string, SubscriberConnection>()
   private readonly routes = new Map<string, string>()
   private refresh: Timer | undefined
-  private closed = false
   private readonly onTopology = () => this.reroute()
 
   constructor(
@@ -40,15 +39,12 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   drop(channel: string): void {
-    const node = this.routes.get(channel)
-    if (node === undefined) return
+    this.connectionOf(channel)?.drop(channel)
     this.routes.delete(channel)
-    this.nodes.get(node)?.drop(channel)
   }
 
   isConfirmed(channel: string): boolean {
-    const node = this.routes.get(channel)
-    return node !== undefined && (this.nodes.get(node)?.isConfirmed(channel) ?? false)
+    return this.connectionOf(channel)?.isConfirmed(channel) ?? false
   }
 
   get size(): number {
@@ -56,7 +52,7 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   async pass(channel: string): Promise<void> {
-    const connection = this.nodes.get(this.routes.get(channel) ?? '')
+    const connection = this.connectionOf(channel)
     if (!connection) throw new Error('Connection is closed')
     await connection.pass(channel)
   }
@@ -66,7 +62,6 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   close(): void {
-    this.closed = true
     this.refresh?.cancel()
     this.cluster.off('refresh', this.onTopology)
     this.cluster.off('-node', this.onTopology)
@@ -75,10 +70,13 @@ export class ClusterSubscriber implements ChannelSource {
     this.routes.clear()
   }
 
+  private connectionOf(channel: string): SubscriberConnection | undefined {
+    return this.nodes.get(this.routes.get(channel) ?? '')
+  }
+
   private reroute() {
     // ioredis emits the event before it has removed the nodes that left.
     queueMicrotask(() => {
-      if (this.closed) return
       for (const channel of this.routes.keys()) this.route(channel)
       this.closeUnused()
     })
@@ -98,10 +96,7 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private nodeFor(channel: string): string | undefined {
-    if (this.sharded) {
-      const node = this.cluster.slots[calculateSlot(channel)]?.[0]
-      return node && reachedAt(this.cluster, node)
-    }
+    if (this.sharded) return primaryOf(this.cluster, calculateSlot(channel))
     const known = this.cluster.nodes('all').map(addressOf)
     const current = this.nodes.keys().next().value
     if (current !== undefined && known.includes(current)) return current
@@ -137,10 +132,9 @@ export class ClusterSubscriber implements ChannelSource {
   }
 
   private refreshSoon(delay: number) {
-    if (this.closed || this.routes.size === 0) return
+    if (this.routes.size === 0) return
     this.refresh ??= this.clock.after(delay, () => {
       this.refresh = undefined
-      if (this.closed) return
       this.cluster.refreshSlotsCache(() => {
         this.reroute()
         const unconfirmed = [...this.routes.keys()].some((channel) => !this.isConfirmed(channel))

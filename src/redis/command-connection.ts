@@ -1,57 +1,85 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import type { Clock } from '../util/clock'
-import { reachedAt } from './cluster-nodes'
-import { answeringServer, connectOrFail, inTime, refuseWrongMode, unavailable } from './connect'
+import { primaryOf } from './cluster-nodes'
+import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
 import { classify, isLogin, withoutSecrets } from './errors'
 import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
-import { ClusterFences } from './fencing/cluster-fences'
-import { ConnectionFence } from './fencing/connection-fence'
-import { BrokenConnections } from './fencing/fence-states'
-import { ServerIdentity } from './fencing/server-identity'
+import type { BrokenConnection } from './fencing/fence-states'
+import { Fences } from './fencing/fences'
 import { pingOrDisconnect } from './health-check'
-import { openSocketsOutsideRequests, prepareNode, SelectRefusedError, wasChecked } from './ioredis-internals'
+import {
+  openSocketsOutsideRequests,
+  prepareNode,
+  runIdOf,
+  SelectRefusedError,
+  wasChecked,
+} from './ioredis-internals'
 import { openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import type { OutageReporter } from './outage-reporter'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
 
+/** The server of a client. Needs no command of its own: the handshake has asked. */
+export interface KnownServer {
+  /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
+  readonly address: string
+  readonly db: number
+  /**
+   * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
+   * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
+   */
+  readonly id: string
+}
+
+/** A script with its arguments. */
+export interface SentScript {
+  readonly script: { readonly source: string; readonly sha: string }
+  readonly keys: readonly string[]
+  readonly args: readonly (string | number)[]
+}
+
+/** The answer to a script, and whether a replica has the writes, or none needs to have them. */
+export interface ReplicaAckReply {
+  readonly value: unknown
+  readonly acknowledged: boolean
+}
+
 /** The connection on which scripts run: one to a single server or a Sentinel primary, or one to each node of a cluster. */
 export class CommandConnection {
   readonly redis: Redis | Cluster
   /** Why the server refused the last connection; undefined once a connection is ready. */
   refusal: Error | undefined
-  /** The broken connections to these servers, also those of other parts of the client. */
-  readonly broken: BrokenConnections
-  readonly server: ServerIdentity
-  private readonly fences: ClusterFences | ConnectionFence
-  private closed = false
   /** @internal For tests: whether scripts take the fast path. */
   usesFastPath = false
+  protected readonly fences: Fences
+  private closed = false
 
   constructor(
     readonly target: RedisTarget,
-    private readonly clock: Clock,
+    protected readonly clock: Clock,
     private readonly outages: OutageReporter,
     /** Another server may answer from now on, and it may not have the data of the last one. */
-    private readonly onNewServer: () => void,
+    protected readonly onNewServer: () => void,
     /** Whether scripts may take the fast path, if the installed ioredis supports it. */
     private readonly mayUseFastPath = true,
   ) {
-    if (target.kind === 'cluster') {
-      const cluster = this.openCluster(target)
-      this.fences = new ClusterFences(cluster, clock)
-      this.broken = this.fences.broken
-      this.redis = cluster
-    } else {
-      const redis = this.openSingle()
-      this.broken = new BrokenConnections()
-      this.fences = new ConnectionFence('', this.broken, clock)
-      this.fences.watch(redis)
-      this.redis = redis
+    this.redis = target.kind === 'cluster' ? this.openCluster(target) : this.openSingle()
+    this.fences = new Fences(this.redis, clock)
+  }
+
+  get identity(): KnownServer {
+    const { redis, target } = this
+    const { db = 0 } = target.options
+    return {
+      address: `${target.description}/${db}`,
+      db,
+      get id() {
+        if (redis instanceof Redis) return runIdOf(redis) ?? target.description
+        return primaryOf(redis, 0) ?? target.description
+      },
     }
-    this.server = new ServerIdentity(this.redis, target)
   }
 
   private openSingle(): Redis {
@@ -126,19 +154,18 @@ export class CommandConnection {
    * server than the target says.
    */
   async connect(): Promise<Redis> {
-    await connectOrFail(this.redis, this.target, this.clock)
-    if (this.redis instanceof Redis && !wasChecked(this.redis))
-      throw unavailable(new Error('the installed ioredis does not let its handshake be checked'), this.target)
-    if (this.target.kind === 'standalone' && this.redis instanceof Redis)
-      await refuseWrongMode(this.redis, this.target, this.clock)
-    const answering = await answeringServer(this.redis, this.target, this.clock)
+    const { redis, target, clock } = this
+    await connectOrFail(redis, target, clock)
     try {
-      this.usesFastPath =
-        this.mayUseFastPath && (await inTime(rawCommandsWork(answering), this.target, this.clock))
+      if (redis instanceof Redis && !wasChecked(redis))
+        throw new Error('the installed ioredis does not let its handshake be checked')
+      const answering = redis instanceof Redis ? redis : await inTime(firstToAnswer(redis), target, clock)
+      if (target.kind === 'standalone') await refuseWrongMode(answering, target, clock)
+      this.usesFastPath = this.mayUseFastPath && (await inTime(rawCommandsWork(answering), target, clock))
+      return answering
     } catch (error) {
-      throw unavailable(error, this.target)
+      throw error instanceof TypeError ? error : unavailable(error, target)
     }
-    return answering
   }
 
   /**
@@ -153,25 +180,38 @@ export class CommandConnection {
     else Object.assign(redis.options, { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false })
   }
 
-  /** The server of this key: the address of a cluster node, or '' for a single server. */
-  serverOf(key: string): string {
-    if (!(this.redis instanceof Cluster)) return ''
-    const node = this.redis.slots[calculateSlot(key)]?.[0]
-    return node === undefined ? '' : reachedAt(this.redis, node)
+  /** The last connection that broke, also of other parts of the client. */
+  get lastBroken(): BrokenConnection {
+    return this.fences.broken.last
   }
 
-  /** Sends EVAL or EVALSHA. Calls back with the answer, perhaps in the tick in which it arrives. */
+  /** The server of this key: the address of a cluster node, or '' for a single server. */
+  serverOf(key: string): string {
+    return this.redis instanceof Cluster ? (primaryOf(this.redis, calculateSlot(key)) ?? '') : ''
+  }
+
+  /** Sends EVALSHA or EVAL. Calls back with the answer, perhaps in the tick in which it arrives. */
   send(
-    how: 'eval' | 'evalsha',
-    script: string,
-    keys: readonly string[],
-    args: readonly (string | number)[],
+    { script, keys, args }: SentScript,
+    bySource: boolean,
     answered: Answered,
     failed: (error: unknown) => void,
   ): void {
     const { redis } = this
-    if (this.usesFastPath) sendRawScript(redis, how, script, keys, args, answered, failed)
-    else redis[how](script, keys.length, ...keys, ...args).then((value) => answered(value), failed)
+    const how = bySource ? 'eval' : 'evalsha'
+    const text = bySource ? script.source : script.sha
+    if (this.usesFastPath) sendRawScript(redis, how, text, keys, args, answered, failed)
+    else redis[how](text, keys.length, ...keys, ...args).then((value) => answered(value), failed)
+  }
+
+  /** Whether the server of this key may have replicas, for which `sendAcknowledged` waits. */
+  mayHaveReplicas(_key: string): boolean {
+    return false
+  }
+
+  async sendAcknowledged(call: SentScript, bySource: boolean): Promise<ReplicaAckReply> {
+    const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
+    return { value, acknowledged: true }
   }
 
   /** Resolves when the server has answered a PING; in a cluster, each primary. */

@@ -1,5 +1,5 @@
 import { type EventEmitter, once } from 'node:events'
-import { type Cluster, Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
@@ -40,24 +40,15 @@ export async function connectOrFail(
   }
 }
 
-/** The server itself, or the node of a cluster that answers first: another node may hang. */
-export async function answeringServer(
-  redis: Redis | Cluster,
-  target: RedisTarget,
-  clock: Clock,
-): Promise<Redis> {
-  if (redis instanceof Redis) return redis
-  const answering = redis.nodes('master').map(async (node) => {
-    await node.ping().catch((error) => {
-      if (!isReplyError(error)) throw error
-    })
+/** The node of a cluster that answers first: another node may hang. */
+export async function firstToAnswer(cluster: Cluster): Promise<Redis> {
+  const answering = cluster.nodes('master').map(async (node) => {
+    await node.ping().catch(unlessReply)
     return node
   })
-  try {
-    return await inTime(Promise.any(answering), target, clock)
-  } catch (error) {
-    throw unavailable(error instanceof AggregateError ? error.errors[0] : error, target)
-  }
+  return await Promise.any(answering).catch(({ errors }) => {
+    throw errors[0]
+  })
 }
 
 /**
@@ -65,14 +56,8 @@ export async function answeringServer(
  * with MOVED or an unknown command.
  */
 export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
-  let info: unknown
-  try {
-    info = await inTime(redis.info('server'), target, clock)
-  } catch (error) {
-    // A user without the right to INFO can still use locks.
-    if (isReplyError(error)) return
-    throw unavailable(error, target)
-  }
+  // A user without the right to INFO can still use locks.
+  const info = await inTime(redis.info('server').catch(unlessReply), target, clock)
   const mode = /^(?:redis|server)_mode:(\w+)/m.exec(String(info))?.[1]
   if (mode === 'cluster')
     throw new TypeError(
@@ -83,6 +68,12 @@ export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: 
     throw new TypeError(
       `${target.description} is a sentinel, which holds no locks: give { redis: { sentinels: [...], name } }`,
     )
+}
+
+/** An error reply is an answer, too. */
+function unlessReply(error: unknown): string {
+  if (!isReplyError(error)) throw error
+  return ''
 }
 
 /** Settles as the work does, or rejects after the target's connect timeout. */

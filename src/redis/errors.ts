@@ -32,27 +32,17 @@ const RETRIES_ARE_OURS = /^Reached the max retries per request limit/
 const DEMOTED = /WAIT cannot be used with replica/
 const CONNECTION =
   /Connection is closed|Cluster is ended|None of startup nodes|Failed to refresh slots|Too many Cluster redirections|Stream isn't writeable|Cluster isn't ready|aborted due to connection close|max retries per request|All sentinels are unreachable|Socket timeout|Socket closed/i
-const CONNECTION_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ECONNABORTED',
-])
+const CONNECTION_CODE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ECONNABORTED)$/
 
 export function classify(error: unknown): FailureKind {
-  const { message: given = '', code } = error as { message?: string; code?: string }
+  const { message: given = '', code = '' } = error as { message?: string; code?: string }
   const message = (REDIRECTED_TOO_OFTEN.exec(given)?.[1] ?? given).replace(QUOTED, '')
   // Before everything else: a refusal of rights quotes the name of the user, which may be any word.
   if (message.startsWith('NOPERM')) return 'refused'
   if (message.startsWith('NOSCRIPT')) return 'noscript'
   if (message.includes('WRONGTYPE')) return 'wrongtype'
-  if (code !== undefined && CONNECTION_CODES.has(code)) return 'connection'
-  if (CONNECTION.test(message)) return 'connection'
+  if (CONNECTION_CODE.test(code) || CONNECTION.test(message)) return 'connection'
   if (REFUSED.test(message)) return 'refused'
   if (TRANSIENT.test(message) || REDIRECTED.test(message) || DEMOTED.test(message)) return 'transient'
   return isReplyError(error) ? 'refused' : 'final'

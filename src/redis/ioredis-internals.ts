@@ -42,7 +42,6 @@ export class SelectRefusedError extends Error {
 
 const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|support)|disabled/i
 const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
-const TAKES_NO_USERNAME = /wrong number of arguments for 'auth' command/
 
 const ignore = () => {}
 /** Only of connections that passed the check. */
@@ -118,13 +117,16 @@ export function openSocketsOutsideRequests(redis: Redis | Cluster): void {
 
 /**
  * Makes a connection ask for its credentials whenever it opens, if its options have a function for them. Prevents the warnings
- * that ioredis prints if a server or a sentinel needs no password, or knows no user names.
+ * that ioredis prints if a server or a sentinel needs no password.
  */
 export function logIn(redis: Redis): Redis {
   const methods = redis as unknown as Record<'auth' | 'hello', Method>
   for (const name of ['auth', 'hello'] as const) {
     const send = methods[name].bind(redis)
-    methods[name] = (...args) => send(...args).catch(judgeLogin)
+    methods[name] = (...args) =>
+      send(...args).catch((error: Error) => {
+        if (!NEEDS_NO_PASSWORD.test(error.message)) throw error
+      })
   }
   const { connector } = redis as unknown as { connector?: Connector }
   const { credentials } = redis.options as { credentials?: AskForCredentials }
@@ -152,15 +154,6 @@ function askWhenOpening(redis: Redis, connector: Connector, credentials: AskForC
     Object.assign(redis.options, { username, password })
     return await open(...args)
   }
-}
-
-/** Judges the server's refusal of a login. Exported for tests: only servers from before 2020 answer the second case. */
-export function judgeLogin(error: unknown): void {
-  const { message } = error as Error
-  if (NEEDS_NO_PASSWORD.test(message)) return
-  if (!TAKES_NO_USERNAME.test(message)) throw error
-  const reply = 'ERR the server takes a password without a user name, as before Redis 6: leave username out'
-  throw Object.assign(new Error(reply), { name: 'ReplyError' })
 }
 
 /** Prepares the connection to a node of a cluster. Nodes have one database only, so nothing needs a check. */

@@ -45,32 +45,26 @@ export async function choosePublish(
   }
 }
 
-/** Opens the source of messages. */
-export function openSource(
+/** Opens the source of messages; resolves once it works, and rejects as `connectOrFail` does. */
+export async function openSource(
   commands: CommandConnection,
   publish: PublishCommand,
-  {
-    clock,
-    channels,
-    inspected,
-  }: {
-    readonly clock: Clock
-    readonly channels: ChannelEvents
-    readonly inspected: Inspected | undefined
-  },
-): { source: ChannelSource; ready: Promise<void> } {
+  clock: Clock,
+  channels: ChannelEvents,
+  inspected: Inspected | undefined,
+): Promise<ChannelSource> {
   const { redis, target } = commands
   if (redis instanceof Cluster) {
     const listen = (node: Redis) => inspected && answerInspectors(node, node, inspected, speaksResp3)
     redis.on('+node', listen)
     redis.nodes('all').forEach(listen)
-    const source = new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
-    return { source, ready: Promise.resolve() }
+    return new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
   }
   const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
   if (inspected) answerInspectors(subscriber, redis, inspected)
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
   const source = new SubscriberConnection(subscriber, false, clock, channels)
-  return { source, ready: connectOrFail(subscriber, target, clock) }
+  await connectOrFail(subscriber, target, clock)
+  return source
 }

@@ -53,8 +53,6 @@ export class SubscriberConnection implements ChannelSource {
   /** The number of the connection, so that answers of an earlier connection are ignored. */
   private epoch = 0
   private retry: Timer | undefined
-  /** Runs after MOVED: until the map of slots is new, each subscription would be answered with MOVED at once. */
-  private pause: Timer | undefined
 
   constructor(
     readonly redis: Redis,
@@ -71,12 +69,9 @@ export class SubscriberConnection implements ChannelSource {
     // the others: those that no waiter needs any more must be unsubscribed.
     redis.on('moved', () => {
       this.forget('unknown')
-      if (this.pause) return
-      this.reconcileAll()
-      this.pause = clock.after(RETRY_MOVED_AFTER, () => {
-        this.pause = undefined
-        this.reconcileAll()
-      })
+      // Until the map of slots is new, each subscription would be answered with MOVED at once.
+      if (!this.retry) this.reconcileAll()
+      this.retryAfter(RETRY_MOVED_AFTER)
     })
     // It reconnects only after its first `ready`, because a client that could not connect is closed.
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
@@ -117,7 +112,6 @@ export class SubscriberConnection implements ChannelSource {
   close(): void {
     this.closed = true
     this.retry?.cancel()
-    this.pause?.cancel()
     this.channels.clear()
     this.redis.disconnect()
   }
@@ -204,7 +198,11 @@ export class SubscriberConnection implements ChannelSource {
     // MOVED is reported as well: the cluster subscriber finds the new node of the channel.
     const kind = classify(error)
     if (kind === 'refused' || kind === 'final' || hasMoved) this.events.error(error, batch[0]!)
-    this.retry ??= this.clock.after(RETRY_REFUSED_AFTER, () => {
+    this.retryAfter(hasMoved ? RETRY_MOVED_AFTER : RETRY_REFUSED_AFTER)
+  }
+
+  private retryAfter(delay: number) {
+    this.retry ??= this.clock.after(delay, () => {
       this.retry = undefined
       this.reconcileAll()
     })

@@ -4,17 +4,7 @@ import type { RedisSource } from '../api/redis-source'
 import { type AskForCredentials, askFor } from './credentials'
 import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
 import { isNodeRedis, readNodeRedis } from './node-redis'
-import {
-  CLUSTER,
-  checkAddress,
-  LOGIN,
-  NODE,
-  type Place,
-  refuseUnknown,
-  SERVER,
-  SERVERS,
-  take,
-} from './options/allowed'
+import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './options/allowed'
 import { isPlainObject, present } from './options/checks'
 import { parseRedisUrl } from './options/redis-url'
 
@@ -47,7 +37,7 @@ export function resolveTarget(source: RedisSource): RedisTarget {
   if (typeof source === 'string') return single(parseRedisUrl(source, 'redis'))
   if (isUrl(source)) return single(parseRedisUrl(source.href, 'redis'))
   if (typeof source === 'object' && source !== null) {
-    if (isCluster(source)) return cluster(nodesOf(source), source.options, false)
+    if (isCluster(source)) return cluster(nodesOf(source), source.options)
     if (isRedis(source)) return single(optionsOf(source))
     if (isNodeRedis(source)) return ofNodeRedis(source)
     if (isSomeClient(source))
@@ -59,18 +49,13 @@ export function resolveTarget(source: RedisSource): RedisTarget {
     throw new TypeError(
       `redis must be a URL, ioredis options, { nodes, options } or a client of ioredis or node-redis, got ${describe(source)}`,
     )
-  if ('nodes' in source) return givenCluster(source)
-  refuseUnknown(source, SERVER, 'redis')
-  const target = single(source, true)
-  // Last: what is refused says more than what is missing.
-  checkAddress(source, 'redis', ['path', 'sentinels', 'Connector'])
-  return target
+  return 'nodes' in source ? givenCluster(source) : single(source, true)
 }
 
 function ofNodeRedis(client: object): RedisTarget {
   const { redis, credentials } = readNodeRedis(client)
   const { nodes, options } = redis
-  const target = Array.isArray(nodes) ? cluster(nodes, options as ClusterOptions, false) : single(redis)
+  const target = Array.isArray(nodes) ? cluster(nodes, options as ClusterOptions) : single(redis)
   return loggingIn(target, credentials)
 }
 
@@ -81,13 +66,13 @@ function isUrl(source: unknown): source is URL {
 
 /** `isWritten`: by the caller. Otherwise they are those of an instance, with its defaults. */
 function single(given: object, isWritten = false): RedisTarget {
-  const options = take(given, SERVER, 'redis')
+  const options = read(given, SERVER, 'redis', isWritten)
   const { sentinels } = options
   // Without this switch ioredis drops `tls` behind Sentinel, and sends the password in clear.
   if (sentinels && usesTls(options, isWritten)) options.enableTLSForSentinelMode = true
   const description = sentinels
-    ? `${options.name ?? 'the primary'} by Sentinel at ${sentinels.map((s) => `${s.host ?? 'localhost'}:${s.port ?? 26379}`).join(', ')}`
-    : (options.path ?? `${options.host ?? 'localhost'}:${options.port ?? 6379}`)
+    ? `${options.name} by Sentinel at ${addresses(sentinels, 26379)}`
+    : addresses([options], 6379)
   if (sentinels && !options.name)
     throw new TypeError('redis.name is missing: the name under which the sentinels know the primary')
   return {
@@ -125,66 +110,55 @@ export function loggingIn(target: RedisTarget, credentials: (() => unknown) | un
   return { ...target, secrets, options: { ...target.options, credentials: ask } }
 }
 
-function givenCluster(source: Record<string, unknown>): RedisTarget {
-  refuseUnknown(source, GIVEN_CLUSTER, 'redis')
-  const { nodes, options } = source
+function givenCluster(source: object): RedisTarget {
+  const { nodes, options } = read(source, GIVEN_CLUSTER, 'redis', true) as Record<string, unknown>
   if (!Array.isArray(nodes) || nodes.length === 0)
     throw new TypeError('redis.nodes must be an array that names at least one node of the cluster')
-  const checked = checkedOptions(options, CLUSTER, 'redis.options')
-  checkedOptions(checked.redisOptions, SERVERS, 'redis.options.redisOptions')
-  return cluster(nodes, checked, true)
+  return cluster(nodes, options as ClusterOptions | undefined, true)
 }
 
-function checkedOptions(options: unknown, place: Place, where: string): Record<string, unknown> {
-  if (options === undefined || options === null) return {}
-  if (!isPlainObject(options))
-    throw new TypeError(`${where} must be an object of options, got ${describe(options)}`)
-  refuseUnknown(options, place, where)
-  return options
-}
-
-/** `strict`: the caller wrote the nodes itself, so unknown options are errors. The nodes of an instance are not checked. */
-function cluster(given: readonly unknown[], options: ClusterOptions, strict: boolean): RedisTarget {
-  const shared = take(options.redisOptions ?? {}, SERVERS, 'redis.options.redisOptions')
-  refuseDatabase(shared, 'redis.options.redisOptions')
+function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWritten = false): RedisTarget {
+  const ofCluster = read(options, CLUSTER, 'redis.options', isWritten) as ClusterOptions
+  const { redisOptions = {}, ...clusterOptions } = ofCluster
+  const ofServers = 'redis.options.redisOptions'
+  const shared = read(redisOptions, SERVERS, ofServers, isWritten)
+  refuseDatabase(shared, ofServers)
   // Array.from, because `map` skips the holes of an array.
-  const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, strict))
+  const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, isWritten))
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
-  const each = { ...take(entrance, LOGIN, 'redis.nodes'), ...shared }
+  const each = { ...read(entrance, LOGIN, 'redis.nodes', false), ...shared }
   return {
     kind: 'cluster',
     nodes,
     options: each,
-    clusterOptions: take(options, CLUSTER, 'redis.options') as ClusterOptions,
-    description: nodes
-      .map(({ path, host, port }) => path ?? `${host ?? 'localhost'}:${port ?? 6379}`)
-      .join(', '),
+    clusterOptions,
+    description: addresses(nodes, 6379),
     secrets: [each, ...nodes].flatMap(secretsOf),
     connectTimeout: each.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
   }
 }
 
-function parseNode(node: unknown, where: string, strict: boolean): RedisOptions {
+function parseNode(node: unknown, where: string, isWritten: boolean): RedisOptions {
   const options = nodeOptions(node, where)
-  if (strict) {
-    refuseUnknown(options, NODE, where)
-    checkAddress(options, where, ['path'])
-    refuseDatabase(options as RedisOptions, where)
-  }
-  return take(options, NODE, where)
+  if (isWritten) refuseDatabase(options, where)
+  return read(options, NODE, where, isWritten)
 }
 
-function nodeOptions(node: unknown, where: string): object {
+function nodeOptions(node: unknown, where: string): RedisOptions {
   if (typeof node === 'number') return { port: node }
   if (isUrl(node)) return parseRedisUrl(node.href, where)
   if (typeof node === 'string') {
-    if (/^\d+$/.test(node)) return { port: node }
+    if (/^\d+$/.test(node)) return { port: Number(node) }
     const isAddress = /^(\[[^\]]+\]|[^\s/@?#:]+)(:\d+)?$/.test(node)
     return parseRedisUrl(isAddress ? `redis://${node}` : node, where)
   }
   if (isPlainObject(node)) return node
   throw new TypeError(`${where} must be a URL, a port or an object with host and port, got ${describe(node)}`)
+}
+
+function addresses(of: readonly RedisOptions[], defaultPort: number): string {
+  return of.map(({ path, host = 'localhost', port = defaultPort }) => path ?? `${host}:${port}`).join(', ')
 }
 
 function refuseDatabase({ db }: RedisOptions, where: string): void {

@@ -7,14 +7,13 @@ import type { Script } from './script'
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Calls that have the same effect when their caller repeats them. */
-const REPEATABLE = /\/(acquire|reenter|inspect)$/
-
 /** The part of a call that its error names. The call knows its key, but not the name of the lock nor its thread. */
 interface EndedCall {
   readonly script: Script
   readonly keys: readonly string[]
   readonly clientId: string
+  readonly mayHaveBeenApplied: boolean
+  readonly isInFlight: boolean
 }
 
 export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTypeError {
@@ -26,13 +25,7 @@ export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTyp
 }
 
 export function unavailable(
-  {
-    script,
-    keys,
-    clientId,
-    mayHaveBeenApplied,
-    isInFlight,
-  }: EndedCall & { readonly mayHaveBeenApplied: boolean; readonly isInFlight: boolean },
+  { script, keys, clientId, mayHaveBeenApplied, isInFlight }: EndedCall,
   ms: number,
   cause?: Error,
 ): RedisUnavailableError {
@@ -40,7 +33,7 @@ export function unavailable(
   const effect = mayHaveBeenApplied || isInFlight ? ' The call may have been applied.' : ''
   const message =
     `Redis did not answer ${script.name} for the key ${quote(keys[0]!)} within ${Math.round(ms)} ms ` +
-    `(client ${clientId})${why}.${effect} ${advice(script)}`
+    `(client ${clientId})${why}.${effect} Check the connection to Redis.`
   return withoutStack(() => new RedisUnavailableError(message, cause && { cause }))
 }
 
@@ -52,12 +45,6 @@ export function failedHere({ script, keys, clientId }: EndedCall, cause: Error):
       'a proxy, or code that patches ioredis.',
     { cause },
   )
-}
-
-function advice({ name }: Script): string {
-  return REPEATABLE.test(name)
-    ? 'Check the connection to Redis, then try again.'
-    : 'Check the connection to Redis.'
 }
 
 export function refused({ script, keys, clientId }: EndedCall, cause: Error): RedisRefusedError {

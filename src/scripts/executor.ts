@@ -167,9 +167,7 @@ export class ScriptExecutor {
       clock.after(backoff, () => this.retries.run(() => this.retry(call, backoff)))
       return
     }
-    const explained = this.explain(kind, error, call)
-    if (kind === 'refused') this.noteRefusal(call, error, explained)
-    this.end(call, explained)
+    this.end(call, this.explain(kind, error, call))
   }
 
   /** The call threw in this client while it was sent, or its answer could not be read. */
@@ -202,11 +200,8 @@ export class ScriptExecutor {
     const { clock, transport } = this.options
     if (call.settled || !call.isFencePending) return
     const { refusal } = transport
-    if (refusal && this.kindOf(refusal) === 'refused') {
-      const explained = this.explain('refused', refusal, call)
-      this.noteRefusal(call, refusal, explained)
-      this.refuse(call, explained)
-    }
+    if (refusal && this.kindOf(refusal) === 'refused')
+      this.refuse(call, this.explain('refused', refusal, call))
     if (!call.settled) clock.after(LONGEST_BACKOFF, () => this.refuseWithConnection(call))
   }
 
@@ -236,12 +231,13 @@ export class ScriptExecutor {
     last.place = place
   }
 
+  /** The error for the caller. A refusal is reported as well. */
   private explain(kind: string, error: unknown, call: AnyScriptCall): Error {
     const { clock, secrets } = this.options
     const cause = withoutSecrets(error, secrets)
     const ended = this.named(call)
     if (kind === 'wrongtype') return wrongType(ended, cause)
-    if (kind === 'refused') return refused(ended, cause)
+    if (kind === 'refused') return this.reported(refused(ended, cause), error, call)
     const last = error === NOT_READY.away ? (call.lastError ?? cause) : cause
     return unavailable(ended, clock.elapsedSince(call.started), last)
   }
@@ -251,14 +247,16 @@ export class ScriptExecutor {
     return { script, keys, mayHaveBeenApplied, isInFlight, clientId: this.options.clientId }
   }
 
-  private noteRefusal(call: AnyScriptCall, error: unknown, explained: Error) {
+  private reported(explained: Error, error: unknown, call: AnyScriptCall): Error {
     const { outages, refusals, transport } = this.options
     if (cameFromScript(error)) call.mayHaveBeenApplied = true
     // A renewal of several locks is sent again, by slot (leases/watchdog.ts).
-    if (this.closed !== undefined || isCrossSlot(error)) return
+    if (this.closed !== undefined || isCrossSlot(error)) return explained
     // A connection reports refused credentials as well; the same reporter makes one outage of both.
     const isOfConnection = error === transport.refusal || isLogin(error)
-    ;(isOfConnection ? outages : refusals).failed(explained)
+    const reporter = isOfConnection ? outages : refusals
+    reporter.failed(explained)
+    return explained
   }
 
   private armSupervisor(): Timer {

@@ -24,14 +24,14 @@ export class ScriptCall<Value> {
   readonly started: Moment
   /** The caller has its answer or its error. The command may still be in flight. */
   settled = false
-  private reply: Reply<Value> | undefined
   private error: unknown
   private promise: Promise<Reply<Value>> | undefined
   private onReply: ((reply: Reply<Value>) => void) | undefined
   private onError: ((error: unknown) => void) | undefined
   private finished = false
   private whenFinished: ((reply: Reply<Value> | undefined) => void) | undefined
-  private late: Reply<Value> | undefined
+  /** The answer, which may have come after the caller had its error. */
+  private reply: Reply<Value> | undefined
   /** The last error after which the command was sent again, without credentials. */
   lastError: Error | undefined
   /** A copy was sent and has not been answered. */
@@ -62,8 +62,8 @@ export class ScriptCall<Value> {
 
   /** Calls back with the answer; at once if it has arrived. Callbacks run in the order of their registration. */
   whenAnswered(onReply: (reply: Reply<Value>) => void, onError?: (error: unknown) => void): void {
-    if (this.reply) onReply(this.reply)
-    else if (this.settled) onError?.(this.error)
+    if (this.error !== undefined) onError?.(this.error)
+    else if (this.reply) onReply(this.reply)
     else {
       this.onReply = after(this.onReply, onReply)
       if (onError) this.onError = after(this.onError, onError)
@@ -73,10 +73,7 @@ export class ScriptCall<Value> {
   /** The answer came, perhaps after its caller has left. No copy is in flight any more. */
   resolve(reply: Reply<Value>): void {
     const isAwaited = !this.settled
-    if (isAwaited) {
-      this.settled = true
-      this.reply = reply
-    }
+    this.settled = true
     this.finish(reply)
     if (isAwaited) this.onReply?.(reply)
   }
@@ -91,14 +88,14 @@ export class ScriptCall<Value> {
 
   /** Calls back once no copy of this command is in flight: with the reply, or with undefined if there was none. */
   onFinished(callback: (reply: Reply<Value> | undefined) => void): void {
-    if (this.finished) callback(this.late)
+    if (this.finished) callback(this.reply)
     else this.whenFinished = after(this.whenFinished, callback)
   }
 
   finish(reply: Reply<Value> | undefined): void {
     if (this.finished) return
     this.finished = true
-    this.late = reply
+    this.reply = reply
     this.whenFinished?.(reply)
   }
 

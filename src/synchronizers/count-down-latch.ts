@@ -218,14 +218,14 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
 
   constructor(context: Context, name: string, key: string) {
     const channel = latchChannel(key)
-    if (context.isCluster && calculateSlot(channel) !== calculateSlot(key))
+    if (context.connections.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
           'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
       )
     // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
     // not grant their wait.
-    const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
+    const isOrdered = !context.connections.isCluster || context.publishCommand === 'spublish'
     super(context, name, KIND, [key, `${prefixed('rlock_requests', key)}:opened`], {
       channel,
       takesTurns: false,

@@ -1,36 +1,33 @@
 import { outsideThreads } from '../ownership/logical-thread'
 
-const listeners = new WeakMap<AbortSignal, Set<() => void>>()
+const callbacksOf = new WeakMap<EventTarget, Set<() => void>>()
+
+function fire({ target }: Event): void {
+  const callbacks = callbacksOf.get(target!)!
+  callbacksOf.delete(target!)
+  outsideThreads(() => {
+    for (const each of callbacks) each()
+  })
+}
 
 /**
  * Calls back when the signal aborts, until the returned function is called. The signal gets one listener for all callbacks:
  * Node warns at eleven listeners, and a signal may outlive a million waits.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  let callbacks = listeners.get(signal)
-  if (!callbacks) {
-    const added = new Set<() => void>()
-    callbacks = added
-    listeners.set(signal, added)
-    const fire = () => {
-      listeners.delete(signal)
-      outsideThreads(() => {
-        for (const each of added) each()
-      })
-    }
-    outsideThreads(() => signal.addEventListener('abort', fire, { once: true }))
-    remove.set(added, () => signal.removeEventListener('abort', fire))
-  }
+  const callbacks = callbacksOf.get(signal) ?? new Set()
   callbacks.add(callback)
-  const joined = callbacks
+  if (!callbacksOf.has(signal)) {
+    callbacksOf.set(signal, callbacks)
+    outsideThreads(() => signal.addEventListener('abort', fire, { once: true }))
+  }
   return () => {
-    if (!joined.delete(callback) || joined.size > 0 || listeners.get(signal) !== joined) return
-    listeners.delete(signal)
-    remove.get(joined)?.()
+    callbacks.delete(callback)
+    if (callbacks.size > 0 || callbacksOf.get(signal) !== callbacks) return
+    callbacksOf.delete(signal)
+    signal.removeEventListener('abort', fire)
   }
 }
-
-const remove = new WeakMap<Set<() => void>, () => void>()
 
 /** Settles as the work does, or rejects with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

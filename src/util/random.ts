@@ -27,12 +27,5 @@ export function randomHex(bytes: number): string {
 /** A random UUID of version 4. */
 export function randomUuid(): string {
   if (!processState.simulated) return randomUUID()
-  const digits = randomHex(16)
-  const groups = [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `4${digits.slice(13, 16)}`,
-    `8${digits.slice(17, 20)}`,
-  ]
-  return [...groups, digits.slice(20)].join('-')
+  return randomHex(16).replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, '$1-$2-4$3-8$4-$5')
 }

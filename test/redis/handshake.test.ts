@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import type { RedissonOptions } from '../../src/index'
-import { judgeLogin } from '../../src/redis/ioredis-internals'
 import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import {
   type ClusterSetup,
@@ -138,16 +137,6 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     const redisson = await createRedisson({ redis: `${server.url}/2` })
     expect(await redisson.getLock(uniqueName()).tryLock()).to.equal(true)
     await restarting
-    expect(printed).to.deep.equal([])
-  })
-
-  it('A handshake with a server from before Redis 6 that is given a user name fails with the reason, not with a warning', async () => {
-    await start()
-    expect(() => judgeLogin(new Error("ERR wrong number of arguments for 'auth' command"))).to.throw(
-      /leave username out/,
-    )
-    expect(judgeLogin(new Error('ERR Client sent AUTH, but no password is set'))).to.equal(undefined)
-    expect(() => judgeLogin(new Error('WRONGPASS'))).to.throw('WRONGPASS')
     expect(printed).to.deep.equal([])
   })
 })

@@ -6,11 +6,9 @@ import {
   type ClusterSetup,
   needs,
   type Standalone,
-  serverHas,
   startCluster,
   startStandalone,
   withClient,
-  without,
 } from '../kit/servers/index'
 
 /** Process warnings with this code, from now on. */
@@ -120,8 +118,7 @@ describe('A PUBLISH that the server refuses', () => {
       await lockAndUnlock(lock)
       expect(errors.map(({ message }) => message)).to.have.length(1)
       expect(errors[0]!.message).to.contain('do not rename PUBLISH')
-      const isWarned = await serverHas('ACL DRYRUN')
-      expect(await publishing.soFar()).to.have.length(isWarned ? 2 : 1)
+      expect(await publishing.soFar()).to.have.length(1)
     } finally {
       await renamed.stop()
     }
@@ -160,49 +157,6 @@ describe('A PUBLISH that the server refuses', () => {
     await new Promise((resolve) => setTimeout(resolve, 5_200))
     await lockAndUnlock(lock)
     expect(errors).to.have.length(2)
-  })
-
-  it('A PUBLISH that the server refuses is warned of by create(), where the server may be asked (ACL DRYRUN)', async function () {
-    await needs(this, 'ACL DRYRUN')
-    await setUser('resetchannels', '+@all')
-    await createRedisson({ redis: asUser() })
-    const [message, ...more] = await publishing.soFar()
-    expect(message)
-      .to.contain('&redisson_lock__channel:* &redisson_rwlock:* &redisson_sc:*')
-      .and.contain('&redisson_countdownlatch__channel__* &rlock_token:*')
-      .and.contain('app')
-      .and.not.contain('secret')
-    expect(more).to.deep.equal([])
-  })
-
-  it('A PUBLISH that the server refuses is warned of nowhere else: not with all rights, those of its own objects, or none to ask', async () => {
-    for (const rules of [
-      ['&*', '+@all'],
-      ['resetchannels', '&redisson_lock__channel:*', '&redisson_rwlock:*', '+@all'],
-      ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all'],
-      ['resetchannels', '&redisson_lock__channel:{order:*}', '+@all', ...without('acl', 'getuser')],
-      ['resetchannels', '&redisson_sc:{jobs}', '+@all'],
-      ['resetchannels', '&redisson_countdownlatch__channel__{start:*', '+@all'],
-      ['resetchannels', '&rlock_token:*', '+@all'],
-      ['resetchannels', '+@all', '-acl'],
-    ]) {
-      await setUser(...rules)
-      await createRedisson({ redis: asUser() })
-      expect(await publishing.soFar(), rules.join(' ')).to.deep.equal([])
-    }
-  })
-
-  it('An EVALSHA that create() asks for as well is not reported as a refused PUBLISH', async function () {
-    await needs(this, 'ACL DRYRUN')
-    const scripts = warnings('RLOCK_EVALSHA_REFUSED')
-    try {
-      await setUser('&*', '+@all', '-evalsha')
-      await createRedisson({ redis: asUser() })
-      expect(await publishing.soFar()).to.deep.equal([])
-      expect(await scripts.soFar()).to.have.length(1)
-    } finally {
-      scripts.stop()
-    }
   })
 
   describe('An SPUBLISH that the server refuses', () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Command, Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
+import type { CommandConnection } from '../../src/redis/command-connection'
 import { rawCommandsWork, sendRawScript } from '../../src/redis/fast-path/raw-command'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
@@ -17,7 +18,8 @@ import {
 
 const UNKNOWN = '0'.repeat(40)
 
-const usesFastPath = (redisson: Redisson) => internalsOf(redisson).connections.usesFastPath
+const usesFastPath = (redisson: Redisson) =>
+  (internalsOf(redisson).connections.opened!.commands as CommandConnection).usesFastPath
 
 describe('Raw commands', () => {
   let server: Standalone

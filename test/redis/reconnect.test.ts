@@ -39,16 +39,15 @@ function connectionsOf(client: Client): Connection[] {
   const { connections, subscriptions } = client as unknown as {
     connections: {
       opened: {
-        commands: { redis: Connection }
-        acknowledged: { senders: Map<string, { redis: Connection }> }
+        commands: { redis: Connection; senders: Map<string, { redis: Connection }> }
       }
     }
     subscriptions: { source: { redis: Connection } }
   }
-  const { commands, acknowledged } = connections.opened
+  const { commands } = connections.opened
   return [
     commands.redis,
     subscriptions.source.redis,
-    ...[...acknowledged.senders.values()].map(({ redis }) => redis),
+    ...[...commands.senders.values()].map(({ redis }) => redis),
   ]
 }

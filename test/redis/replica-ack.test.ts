@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Redis } from 'ioredis'
+import { OutageReporter } from '../../src/redis/outage-reporter'
 import { ReplicaAckBatcher } from '../../src/redis/replica-ack/batcher'
 import { systemClock } from '../../src/util/clock'
 import { rejection, timed } from '../kit/clients'
@@ -50,7 +51,7 @@ describe('Acknowledgement by replicas', () => {
       clock: systemClock,
       slavesSyncTimeout: 500,
       checkLockSyncedSlaves: true,
-      onNoWait: () => reported.push('no WAIT'),
+      refusals: new OutageReporter(systemClock, { error: () => reported.push('no WAIT') }),
       onCutOff,
     })
     return sending

@@ -30,7 +30,6 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
     transport: new InMemoryTransport(link),
     source: channels,
     secrets: [],
-    usesFastPath: false,
     close: () => link.close(),
   }
 }

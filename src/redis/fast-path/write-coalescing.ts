@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { perObject } from '../../util/per-object'
 import { nextTick } from '../../util/timers'
 
 /** The most commands in one write. It is bounded, so that the server can work while the client makes the next commands. */
@@ -30,7 +31,7 @@ class WriteBatch {
   }
 }
 
-const batches = new WeakMap<Writable, WriteBatch>()
+const batchOf = perObject((stream: Writable) => new WriteBatch(stream))
 
 /**
  * Called before each write of a command to a stream. Puts all commands of one tick of the event loop into one write, except
@@ -38,10 +39,5 @@ const batches = new WeakMap<Writable, WriteBatch>()
  * concurrent callers.
  */
 export function coalesceWrites(stream: Writable): void {
-  let batch = batches.get(stream)
-  if (!batch) {
-    batch = new WriteBatch(stream)
-    batches.set(stream, batch)
-  }
-  batch.add()
+  batchOf(stream).add()
 }

@@ -8,12 +8,6 @@ const RETRY_AFTER = 250
 
 /** The id of a connection, and the run id of its server. A restarted server numbers its connections from 1 again. */
 interface Identity {
-  id?: number
-  runId?: string
-}
-
-interface PendingFence {
-  readonly broken: BrokenConnection
   readonly id: number
   readonly runId: string
 }
@@ -31,7 +25,7 @@ interface PendingFence {
  * would close the connection of another client.
  */
 export class ConnectionFence {
-  private readonly pending = new Set<PendingFence>()
+  private readonly pending = new Map<BrokenConnection, Identity>()
   private closed = false
 
   constructor(
@@ -47,10 +41,10 @@ export class ConnectionFence {
 
   /** Fences the connections of this client to the server, now and after each reconnect. */
   watch(redis: Redis): void {
-    let identity: Identity = {}
+    let identity: Partial<Identity> = {}
     let identified: Promise<void> = Promise.resolve()
     redis.on('connect', () => {
-      const own: Identity = {}
+      const own: Partial<Identity> = {}
       const { stream } = redis
       identity = own
       // A server that became a replica refuses every command in flight, and ioredis adds a listener for each.
@@ -71,7 +65,7 @@ export class ConnectionFence {
 
   /** No new connection to this server will come: pending connections stay unfenced. */
   giveUp(): void {
-    for (const fence of [...this.pending]) this.settle(fence, 'unfenced')
+    for (const broken of [...this.pending.keys()]) this.settle(broken, 'unfenced')
   }
 
   close(): void {
@@ -79,16 +73,16 @@ export class ConnectionFence {
     this.giveUp()
   }
 
-  private ended(redis: Redis, { id, runId }: Identity) {
+  private ended(redis: Redis, { id, runId }: Partial<Identity>) {
     // A connection that never became ready carried no commands.
     if (redis.status !== 'ready') return
     if (unanswered(redis) === 0) this.broken.add(this.server, 'fenced')
     else if (this.closed || id === undefined || runId === undefined) this.broken.add(this.server, 'unfenced')
-    else this.pending.add({ broken: this.broken.add(this.server, 'pending'), id, runId })
+    else this.pending.set(this.broken.add(this.server, 'pending'), { id, runId })
   }
 
   /** Asks for the ids. Asks a server that is busy or loading again, because pending fences wait for the answer. */
-  private async identify(redis: Redis, identity: Identity, isSame: () => boolean): Promise<void> {
+  private async identify(redis: Redis, identity: Partial<Identity>, isSame: () => boolean): Promise<void> {
     while (isSame() && !this.closed) {
       try {
         const [id, info] = await Promise.all([redis.client('ID'), redis.info('server')])
@@ -103,31 +97,31 @@ export class ConnectionFence {
     }
   }
 
-  private fenceAll(redis: Redis, { runId }: Identity, isSame: () => boolean) {
-    for (const fence of [...this.pending]) {
+  private fenceAll(redis: Redis, { runId }: Partial<Identity>, isSame: () => boolean) {
+    for (const [broken, lost] of [...this.pending]) {
       if (!isSame()) return
-      if (runId === fence.runId) this.kill(redis, fence, isSame)
-      else this.settle(fence, 'unfenced')
+      if (runId === lost.runId) this.kill(redis, broken, lost, isSame)
+      else this.settle(broken, 'unfenced')
     }
   }
 
-  private kill(redis: Redis, fence: PendingFence, isSame: () => boolean) {
-    redis.client('KILL', 'ID', fence.id).then(
+  private kill(redis: Redis, broken: BrokenConnection, lost: Identity, isSame: () => boolean) {
+    redis.client('KILL', 'ID', lost.id).then(
       // How many it killed does not matter: 0 means that the server has closed it already.
-      () => this.settle(fence, 'fenced'),
+      () => this.settle(broken, 'fenced'),
       (error) => {
         const kind = classify(error)
         if (kind === 'connection') return
-        if (kind !== 'transient') return this.settle(fence, 'unfenced')
+        if (kind !== 'transient') return this.settle(broken, 'unfenced')
         this.clock.after(RETRY_AFTER, () => {
-          if (isSame() && this.pending.has(fence)) this.kill(redis, fence, isSame)
+          if (isSame() && this.pending.has(broken)) this.kill(redis, broken, lost, isSame)
         })
       },
     )
   }
 
-  private settle(fence: PendingFence, state: 'fenced' | 'unfenced') {
-    this.pending.delete(fence)
-    fence.broken.settle(state)
+  private settle(broken: BrokenConnection, state: 'fenced' | 'unfenced') {
+    this.pending.delete(broken)
+    broken.settle(state)
   }
 }

@@ -14,16 +14,12 @@ export class BrokenConnection {
   constructor(
     /** Its server: the address of a cluster node, or '' for a single server. */
     readonly server: string,
-    private current: FenceState,
+    public state: FenceState,
   ) {}
 
-  get state(): FenceState {
-    return this.current
-  }
-
   settle(state: 'fenced' | 'unfenced'): void {
-    if (this.current !== 'pending') return
-    this.current = state
+    if (this.state !== 'pending') return
+    this.state = state
     for (const callback of this.callbacks.splice(0)) callback()
   }
 

@@ -52,11 +52,10 @@ export const host = textUnless(
 export const path = textUnless(/^\w[\w+.-]*:/, 'the path of a socket; a URL is given as redis itself')
 
 /** The name becomes a part of messages, and a URL may have a password. */
-export function primaryName(value: unknown, name: string): unknown {
-  if (/[\s/@]/.test(text(value, name) as string))
-    throw new TypeError(`${name} must be the name under which the sentinels know the primary, and no URL`)
-  return value
-}
+export const primaryName = textUnless(
+  /[\s/@]/,
+  'the name under which the sentinels know the primary, and no URL',
+)
 
 function textUnless(wrong: RegExp, what: string): Check {
   return (value, name) => {

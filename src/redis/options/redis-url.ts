@@ -5,7 +5,8 @@ const EXPECTED = 'expected redis://[user:password@]host:port[/database]'
 const WITH_TLS = /^(rediss|valkeys):/i
 // Redisson writes redis+uds.
 const SOCKET = /^redis\+(?:unix|uds):/i
-const SOCKET_URL = /^redis\+(?:unix|uds):\/\/(?:([^/?#]*)@)?(\/[^?#]*)(\?[^#]*)?$/i
+/** Up to the path of the socket, with the credentials. */
+const SOCKET_URL = /^redis\+(?:unix|uds):\/\/([^/?#]*@)?\//i
 
 const FLAGS = ['noDelay', 'enableReadyCheck']
 /** The options that the query of a URL may have. */
@@ -16,16 +17,23 @@ const IN_QUERY = 'db username password family connectTimeout connectionName clie
 /** Reads a URL or the path of a unix socket. Throws TypeError without a credential in it. `where` names the option. */
 export function parseRedisUrl(given: string, where: string): RedisOptions {
   if (given.startsWith('/') && !given.startsWith('//')) return parsePath(given, where)
-  if (SOCKET.test(given)) return parseSocketUrl(given, where)
-  const url = parseUrl(given, where)
+  const isSocket = SOCKET.test(given)
+  if (isSocket && !SOCKET_URL.test(given))
+    throw new TypeError(
+      `${where} is not a valid URL; expected redis+unix:///path/of/the/socket[?db=database]`,
+    )
+  // The class URL allows no credentials without a host.
+  const url = parseUrl(given.replace(SOCKET_URL, 'redis://$1socket/'), where)
   // A password with a plain '/', '?' or '#' ends there, and its rest looks like a part of the address.
   if (`${url.pathname}${url.search}${url.hash}`.includes('@') || url.hash !== '')
     throw new TypeError(`${where} is not a valid URL: percent-encode the special characters of its password`)
+  const login = credentials(url.username, url.password, where)
+  if (isSocket) return withQuery({ path: decoded(url.pathname, where), ...login }, url.searchParams, where)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (host === '') throw new TypeError(`${where} is a URL without a host; ${EXPECTED}`)
   if (host === 'undefined' || host === 'null')
     throw new TypeError(`${where} is a URL with the host ${host}: is an environment variable missing?`)
-  const options: RedisOptions = { host, ...credentials(url.username, url.password, where) }
+  const options: RedisOptions = { host, ...login }
   if (url.port !== '') options.port = Number(url.port)
   if (WITH_TLS.test(given)) options.tls = {}
   const path = /^\/?(\d*)$/.exec(url.pathname)?.[1]
@@ -54,19 +62,6 @@ function parsePath(given: string, where: string): RedisOptions {
   const end = given.indexOf('?')
   const path = end < 0 ? given : given.slice(0, end)
   return withQuery({ path }, new URLSearchParams(end < 0 ? '' : given.slice(end)), where)
-}
-
-/** Does not use the class URL, which allows no credentials without a host. */
-function parseSocketUrl(given: string, where: string): RedisOptions {
-  const [, user = '', path, query = ''] = SOCKET_URL.exec(given) ?? []
-  if (path === undefined)
-    throw new TypeError(
-      `${where} is not a valid URL; expected redis+unix:///path/of/the/socket[?db=database]`,
-    )
-  const colon = user.indexOf(':')
-  const [username, password] = colon < 0 ? [user, ''] : [user.slice(0, colon), user.slice(colon + 1)]
-  const options = { path: decoded(path, where), ...credentials(username, password, where) }
-  return withQuery(options, new URLSearchParams(query), where)
 }
 
 function credentials(username: string, password: string, where: string): RedisOptions {

@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../../util/clock'
+import type { ReplicaAckReply } from '../command-connection'
 import { classify, isLogin } from '../errors'
 import { pingOrDisconnect } from '../health-check'
 import { SelectRefusedError } from '../ioredis-internals'
+import type { OutageReporter } from '../outage-reporter'
 import { reconnectUnless } from '../reconnect'
 import { onlineReplicas } from '../replication-info'
 
@@ -14,24 +16,16 @@ interface Order {
   reject(error: unknown): void
 }
 
-export interface ReplicaAckReply {
-  readonly value: unknown
-  /** A replica has the write, or none needs to have it. */
-  readonly acknowledged: boolean
-}
-
 export interface ReplicaAckOptions {
   readonly clock: Clock
   /** How long to wait for replicas, in ms. */
   readonly slavesSyncTimeout: number
   /** Whether a missing acknowledgement counts. If not, every answer is acknowledged. */
   readonly checkLockSyncedSlaves: boolean
-  /** The server has no WAIT, or this user may not use WAIT or INFO. May be called several times. */
-  onNoWait(error: Error): void
-  /** The server has answered a WAIT. */
-  onWaited?(): void
+  /** Receives the error that the server has no WAIT, or that this user may not use WAIT or INFO. */
+  readonly refusals: OutageReporter
   /** A server is gone, or lost its replicas. Its replicas may lack writes that it has answered. */
-  onCutOff?(): void
+  onCutOff(): void
 }
 
 /** How long a count of the replicas is valid, in ms. */
@@ -58,13 +52,11 @@ export class ReplicaAckBatcher {
   private closed = false
   /** How many replicas to wait for. One acknowledgement is enough. */
   private awaited = 0
+  /** When that was found out, and how long it is valid, in ms. */
   private counted: Moment | undefined
+  private validFor = REPLICAS_KNOWN_FOR
   /** The server had an online replica at some count. */
   private hadReplicas = false
-  /** All online replicas are loading their first copy of the data. */
-  private areLoading = false
-  private lagging: { readonly since: Moment; readonly answered: number } | undefined
-  private hasWait = true
   private cutOff = false
   /** When the batch in flight was written. */
   private sent: Moment | undefined
@@ -77,9 +69,7 @@ export class ReplicaAckBatcher {
     // The next connection may reach another server.
     redis.on('close', () => {
       this.counted = undefined
-      this.lagging = undefined
-      this.hasWait = true
-      options.onCutOff?.()
+      options.onCutOff()
     })
   }
 
@@ -101,7 +91,7 @@ export class ReplicaAckBatcher {
 
   private get isCounted(): boolean {
     const { counted, options } = this
-    return counted !== undefined && options.clock.elapsedSince(counted) <= REPLICAS_KNOWN_FOR
+    return counted !== undefined && options.clock.elapsedSince(counted) <= this.validFor
   }
 
   /** Closes the connection if its batch is unanswered for longer than its WAIT can take. */
@@ -143,7 +133,7 @@ export class ReplicaAckBatcher {
   private async sendBatch(batch: readonly Order[]) {
     // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
     if (!this.isCounted) await this.countReplicas()
-    const waits = this.hasWait && this.awaited > 0
+    const waits = this.awaited > 0
     const pipeline = this.redis.pipeline()
     for (const { command, asking } of batch) {
       if (asking) pipeline.asking()
@@ -153,8 +143,9 @@ export class ReplicaAckBatcher {
     if (waits) pipeline.wait(this.awaited, this.options.slavesSyncTimeout)
     const results = (await pipeline.exec()) as Result[]
     const wait = waits ? this.readWait(results.pop()!) : { acknowledged: true }
-    this.lookForCutOff(results)
-    const acknowledged = wait.acknowledged || (!wait.error && (await this.allAreLoading()))
+    this.reportCutOff(results)
+    const acknowledged =
+      wait.acknowledged || (!wait.error && (await this.countReplicas(true).catch(() => false)))
     let index = 0
     for (const order of batch) {
       if (order.asking) index++
@@ -166,32 +157,10 @@ export class ReplicaAckBatcher {
   }
 
   /** Reports NOREPLICAS once, until a command succeeds again. */
-  private lookForCutOff(results: readonly Result[]) {
+  private reportCutOff(results: readonly Result[]) {
     const wasCutOff = this.cutOff
     this.cutOff = results.some(([error]) => error && CUT_OFF.test(error.message))
-    if (this.cutOff && !wasCutOff) this.options.onCutOff?.()
-  }
-
-  /** Whether no replica acknowledged because all connected replicas are loading their first copy. */
-  private async allAreLoading(): Promise<boolean> {
-    try {
-      await this.countReplicas(true)
-    } catch {
-      return false
-    }
-    return this.areLoading
-  }
-
-  private async countReplicas(askedInVain = false) {
-    try {
-      this.readReplication(await this.redis.info('replication'), askedInVain)
-      // If WAIT was refused before, the right may have been granted since.
-      this.hasWait = true
-    } catch (error) {
-      if (!isRefused(error)) throw error
-      this.giveUpWaiting()
-    }
-    this.counted = this.options.clock.now()
+    if (this.cutOff && !wasCutOff) this.options.onCutOff()
   }
 
   /**
@@ -199,39 +168,49 @@ export class ReplicaAckBatcher {
    * initial sync does not count, because it can neither acknowledge nor be promoted with data. A replica that is online but
    * has acknowledged nothing may still load its copy, for any time, or may have come online a moment ago. It counts while its
    * lag is short and no WAIT has failed to reach it.
+   *
+   * Resolves with whether all online replicas are loading their first copy of the data.
    */
-  private readReplication(info: string, askedInVain: boolean) {
-    const online = onlineReplicas(info)
-    if (online.length > 0) this.hadReplicas = true
-    const counted = online.filter(
-      ({ lag, hasAcknowledged }) => hasAcknowledged || (lag <= KEEPS_UP && !askedInVain),
-    )
-    this.areLoading = online.length > 0 && counted.length === 0
-    const keepingUp = counted.filter(({ lag }) => lag <= KEEPS_UP).length
-    if (this.lagging && this.options.clock.elapsedSince(this.lagging.since) > LAGGING_FOR)
-      this.lagging = undefined
-    const most = this.lagging?.answered ?? keepingUp
-    this.awaited = Math.min(counted.length, Math.max(1, Math.min(keepingUp, most)))
+  private async countReplicas(askedInVain = false): Promise<boolean> {
+    let areLoading = false
+    try {
+      const online = onlineReplicas(await this.redis.info('replication'))
+      const counted = online.filter(
+        ({ lag, hasAcknowledged }) => hasAcknowledged || (lag <= KEEPS_UP && !askedInVain),
+      )
+      const keepingUp = counted.filter(({ lag }) => lag <= KEEPS_UP)
+      this.waitFor(Math.min(counted.length, Math.max(1, keepingUp.length)))
+      this.hadReplicas ||= online.length > 0
+      areLoading = online.length > 0 && counted.length === 0
+    } catch (error) {
+      if (!isRefused(error)) throw error
+      this.waitForNone()
+    }
+    return areLoading
   }
 
   private readWait([error, count]: Result): { acknowledged: boolean; error?: Error } {
     if (error) {
       if (!isRefused(error)) return { acknowledged: false, error }
-      this.giveUpWaiting()
+      this.waitForNone()
       return { acknowledged: true }
     }
-    this.options.onWaited?.()
+    this.options.refusals.answered()
     const answered = Number(count)
-    if (answered < this.awaited) {
-      this.lagging = { since: this.options.clock.now(), answered: Math.max(1, answered) }
-      this.awaited = this.lagging.answered
-    }
+    if (answered > 0 && answered < this.awaited) this.waitFor(answered, LAGGING_FOR)
     return { acknowledged: answered > 0 || !this.options.checkLockSyncedSlaves }
   }
 
-  private giveUpWaiting() {
-    this.hasWait = false
-    this.options.onNoWait(
+  private waitFor(replicas: number, validFor = REPLICAS_KNOWN_FOR) {
+    this.awaited = replicas
+    this.counted = this.options.clock.now()
+    this.validFor = validFor
+  }
+
+  /** Until the next count: the right may be granted. */
+  private waitForNone() {
+    this.waitFor(0)
+    this.options.refusals.failed(
       new Error(
         'The server has no WAIT, or refuses WAIT or INFO to this user. Acquisitions do not wait for replicas. Grant the ' +
           'user +wait +info.',

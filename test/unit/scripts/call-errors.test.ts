@@ -16,20 +16,15 @@ describe('The errors of script calls', () => {
     const inFlight = { ...call('lock/acquire'), isInFlight: true }
     expect(unavailable(inFlight, 10_000.4, closed).message).to.equal(
       `Redis did not answer lock/acquire for the key "order:42" within 10000 ms (client ${CLIENT}): Connection is closed. ` +
-        'The call may have been applied. Check the connection to Redis, then try again.',
+        'The call may have been applied. Check the connection to Redis.',
     )
   })
 
   it('An unanswered call that was never sent does not say that it may have been applied', () => {
     expect(unavailable(call('lock/acquire'), 10_000).message).to.equal(
       `Redis did not answer lock/acquire for the key "order:42" within 10000 ms (client ${CLIENT}). ` +
-        'Check the connection to Redis, then try again.',
+        'Check the connection to Redis.',
     )
-  })
-
-  it('An unanswered call whose repetition may have a second effect does not advise to try again', () => {
-    for (const name of ['lock/release', 'semaphore/add-permits', 'semaphore/drain-permits'] as const)
-      expect(unavailable(call(name), 10_000).message).to.match(/Check the connection to Redis\.$/)
   })
 
   it('A refused call names the key, the client and the rights that are missing', () => {

@@ -95,7 +95,6 @@ async function connect(
     transport: new SimulatedTransport(commands, acknowledged, broken, process),
     source,
     secrets: [],
-    usesFastPath: true,
     close() {
       isClosed = true
       for (const fence of fences) fence.close()

@@ -16,8 +16,8 @@ export function describeWaiting(redisson: Redisson): string {
     cohort: queue.environment.cohort(queue.lock),
     first: firstOf(queue),
   }))
-  const { commands, acknowledged } = client.connections.opened
-  const senders = [...(acknowledged?.senders ?? [])].map(([name, sender]) => ({
+  const { commands } = client.connections.opened
+  const senders = [...(commands.senders ?? [])].map(([name, sender]) => ({
     name,
     status: sender.redis.status,
     busy: sender.busy,

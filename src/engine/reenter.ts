@@ -1,13 +1,12 @@
 import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
-import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import type { AcquireRequest } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
-import type { AnyLockScripts, ReenterReply } from './lock-scripts'
+import type { ReenterReply } from './lock-scripts'
 import { releaseOrphan, updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
@@ -28,7 +27,7 @@ export async function reenterInTime(
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, clientId)
+          throw unanswered(`the re-entry of ${nameOf(scripts, hold.threadId)}`, clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
@@ -111,7 +110,7 @@ async function askForLevel(
     hold.book.endsAt(reply.value.leaseEnd)
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver) continue
     await updateLevels(scripts, hold)
-    throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
+    throw notReplicated(nameOf(scripts, hold.threadId), context.clientId, tries)
   }
 }
 
@@ -132,9 +131,4 @@ async function askOnce(
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
     throw error
   }
-}
-
-/** The lock and the hold, for messages of the wait. */
-function subjectOf({ name }: AnyLockScripts, { threadId }: Hold): string {
-  return nameOf({ subject: `the lock ${quote(name)}`, wanted: { threadId } })
 }

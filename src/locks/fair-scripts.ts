@@ -4,7 +4,7 @@ import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { Exclusive, queueBeside, type WaitTarget } from '../waiting/admission'
+import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { PlainLockScripts } from './lock'
 
@@ -56,7 +56,7 @@ const LEAVE = script('fair-lock/leave', Number)
 const REFRESH = script('fair-lock/refresh', decodeRefresh)
 
 /** The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive. */
-class InOrderOfServer extends Exclusive {
+class InOrderOfServer extends Admission {
   override longestSleep(): number {
     return Number.POSITIVE_INFINITY
   }

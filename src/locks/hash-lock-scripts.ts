@@ -20,11 +20,6 @@ export function lockChannel(key: string): string {
   return prefixed('redisson_lock__channel', key)
 }
 
-/** The queue of the waiters of a spin lock. */
-export function spinQueueId(key: string): string {
-  return `lock ${key} spin`
-}
-
 const RELEASE = script('lock/release', decodeRelease)
 const FORCE_RELEASE = script('lock/force-release', decodeRelease)
 const INSPECT = script('lock/inspect', decodeInspect)
@@ -43,7 +38,8 @@ export abstract class HashLockScripts<Grant = undefined> extends NamedLock imple
   readonly renewal = HASH_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, `lock ${key}`, lockChannel(key), spinQueueId(key))
+    // The waiters of a spin lock have a queue of their own.
+    super(name, key, context, `lock ${key}`, lockChannel(key), `lock ${key} spin`)
   }
 
   abstract acquire(owner: string, lease: number): ScriptCall<Outcome<Grant>>

@@ -5,8 +5,7 @@ import type { AttemptOptions } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { random } from '../util/random'
 import { warnOnce } from '../util/warn-once'
-import { Exclusive, type WaitTarget } from '../waiting/admission'
-import { spinQueueId } from './hash-lock-scripts'
+import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { PlainLockScripts } from './lock'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
@@ -73,7 +72,7 @@ export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPo
 const DEFAULT = exponentialBackOff()
 
 /** For peers that publish nothing when they release: the first waiter tries again after the pauses of a policy. */
-export class Spinning extends Exclusive {
+export class Spinning extends Admission {
   private tries = 0
 
   constructor(private readonly policy: BackOffPolicy) {
@@ -116,10 +115,8 @@ class SpinLockScripts extends PlainLockScripts {
 
   constructor(name: string, key: string, context: Context, backOff: BackOffPolicy) {
     super(name, key, context)
-    const { relatedIds, channel, takesTurns } = this
-    const admission = () => new Spinning(backOff)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { objectId: spinQueueId(key), key, relatedIds, channel, takesTurns, admission }
+    this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {

@@ -90,7 +90,7 @@ function decodeCheck(raw: unknown): LatchAnswer {
     : GRANTED
 }
 
-const KIND = { id: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' }
+const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch', takesTurns: false } as const
 
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
@@ -99,7 +99,6 @@ const OPENED = '0'
 
 /** One caller that waits until the latch is open. */
 class LatchAttempt implements Attempt<undefined> {
-  readonly kind = 'latch'
   /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
   asked = 0
   /**
@@ -112,14 +111,6 @@ class LatchAttempt implements Attempt<undefined> {
     private readonly latch: CountDownLatch,
     readonly wanted: Wanted,
   ) {}
-
-  get name(): string {
-    return this.latch.name
-  }
-
-  get subject(): string {
-    return `the latch ${quote(this.latch.name)}`
-  }
 
   send(): ScriptCall<LatchAnswer> {
     const { context, keys } = this.latch
@@ -228,7 +219,6 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const isOrdered = !context.isCluster || context.publishCommand === 'spublish'
     super(context, name, KIND, [key, `${prefixed('rlock_requests', key)}:opened`], {
       channel,
-      takesTurns: false,
       admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),
     })
     this.isOrdered = isOrdered
@@ -250,7 +240,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
 
   async countDown(): Promise<void> {
     this.context.assertOpen()
-    const { value } = await this.requests.insist(COUNT_DOWN, this[MESSAGES])
+    const { value } = await this.requests.run(COUNT_DOWN, this[MESSAGES], false, 'unavailable')
     this[CHANGED](value)
   }
 

@@ -14,6 +14,12 @@ const RETRIED_FOR = 30_000
 
 const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in the background.'
 
+/**
+ * When the client goes on to send a change in the background, so that it does not get lost. After `unavailable` its caller must not
+ * repeat it. `also refused`: for a caller that cannot repeat it.
+ */
+export type Retried = 'never' | 'unavailable' | 'also refused'
+
 /** A request. Several calls may send it. The caller closes it when it needs no answer any more. */
 export interface Request {
   /** Its field in the record: the lowest that no other open request of this client to this object has. */
@@ -88,54 +94,36 @@ export class RequestRecord {
     return this.context.scripts.run(script, this.keys, [...args, slot, number], acknowledged)
   }
 
-  /** Sends a new request once. */
+  /** Sends a new request. */
   async run<Value>(
     script: Script<Value>,
     args: readonly (string | number)[],
     acknowledged = false,
-  ): Promise<Reply<Value>> {
-    const request = this.open()
-    const call = this.send(script, args, request, acknowledged)
-    call.onFinished(() => this.close(request))
-    try {
-      return await call.answer
-    } catch (error) {
-      throw asUnknown(error, call)
-    }
-  }
-
-  /**
-   * The same for a change that must not get lost. After it rejects with RedisUnavailableError, the client goes on to retry it
-   * in the background, so its caller must not repeat it. `alsoRefused`: the same after a refusal, for a caller that cannot
-   * repeat it.
-   */
-  async insist<Value>(
-    script: Script<Value>,
-    args: readonly (string | number)[],
-    acknowledged = false,
-    alsoRefused = false,
+    retried: Retried = 'never',
   ): Promise<Reply<Value>> {
     const { orphans, clock } = this.context
     const request = this.open()
     const call = this.send(script, args, request, acknowledged)
-    let retried: Promise<void> | undefined
+    let retries: Promise<void> | undefined
     try {
       return await call.answer
     } catch (reason) {
       const error = asUnknown(reason, call)
-      if (error instanceof RedisUnavailableError || (alsoRefused && error instanceof RedisRefusedError)) {
+      const isUnavailable = error instanceof RedisUnavailableError
+      const isRefused = error instanceof RedisRefusedError
+      if (retried !== 'never' && (isUnavailable || (isRefused && retried === 'also refused'))) {
         const release = async () => {
           // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped back.
           if (clock.elapsedSince(call.started) < RETRIED_FOR)
             await this.send(script, args, request, acknowledged).answer
         }
-        if (error instanceof RedisUnavailableError) error.message += NOT_TO_BE_REPEATED
-        retried = orphans.releaseNow({ lease: RETRIED_FOR, release }, call.started)
+        if (isUnavailable) error.message += NOT_TO_BE_REPEATED
+        retries = orphans.releaseNow({ lease: RETRIED_FOR, release }, call.started)
       }
       throw error
     } finally {
       const close = () => this.close(request)
-      if (retried) retried.then(close)
+      if (retries) retries.then(close)
       else call.onFinished(close)
     }
   }

@@ -17,6 +17,7 @@ import type { Attempt, Outcome } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { AnyWaiter } from '../waiting/waiter'
 import { Permits, type PermitsAnswer, semaphoreChannel } from './permits-attempt'
+import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer, untilRecheck } from './synchronizer'
 import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
@@ -118,7 +119,7 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
   return lockArguments(ttl, unit).leaseTime ?? 0
 }
 
-const KIND = { id: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' }
+const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore', takesTurns: true } as const
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
 class PermitsInTurn extends Permits {
@@ -165,7 +166,6 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
     super(context, name, KIND, [key], {
       channel: semaphoreChannel(key),
-      takesTurns: true,
       admission: () => new PermitsInTurn(),
     })
   }
@@ -236,7 +236,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
   private async [RELEASE_OF_SCOPE](permits: number): Promise<void> {
     this.context.assertNotClosed()
-    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, true, true))
+    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, true, 'also refused'))
   }
 
   /** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
@@ -250,7 +250,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   private async [RELEASE_ON_SERVER](
     permits: number,
     onlyIfExists: boolean,
-    alsoRefused = false,
+    retried: Retried = 'unavailable',
   ): Promise<boolean> {
     const { context, name, target } = this
     context.assertNotClosed()
@@ -259,7 +259,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     context.queues.releasing(target)
     let notified: number | undefined
     try {
-      const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
+      const { value } = await this.requests.run(RELEASE, args, true, retried)
       if (value.result === 'too-large') throw this[TOO_MANY]()
       notified = value.notified
       context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)

@@ -29,10 +29,9 @@ export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + random() / 5)
 }
 
-/** A kind of synchronizer: for the ids of its queues, for messages and for logs. */
-interface Kind {
-  readonly id: string
-  readonly what: string
+/** A kind of synchronizer. `what` and `interfaceName`: for messages and for logs. */
+interface Kind extends Pick<WaitTarget, 'kind' | 'takesTurns'> {
+  readonly what: 'semaphore' | 'latch'
   readonly interfaceName: string
 }
 
@@ -46,11 +45,14 @@ export abstract class Synchronizer {
     readonly name: string,
     private readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],
-    waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
+    waits: Pick<WaitTarget, 'channel' | 'admission'>,
   ) {
     const [key] = keys
-    const objectId = `${kind.id} ${key}`
-    this.target = { ...waits, objectId, key, relatedIds: [objectId] }
+    const { what, takesTurns } = kind
+    const objectId = `${kind.kind} ${key}`
+    const subject = `${what === 'latch' ? 'the' : 'permits of the'} ${what} ${quote(name)}`
+    const names = { kind: kind.kind, name, objectId, relatedIds: [objectId], key, subject }
+    this.target = { ...waits, ...names, takesTurns }
     this.requests = new RequestRecord(context, keys)
   }
 

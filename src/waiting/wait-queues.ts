@@ -103,10 +103,10 @@ export class WaitQueues {
     this.options.subscriptions.whenCaughtUp(channel, callback)
   }
 
-  /** Every caller that waits, and the key for which it waits. */
-  *waiting(): Iterable<{ readonly key: string; readonly waiter: AnyWaiter }> {
+  /** Every caller that waits, and the object for which it waits. */
+  *waiting(): Iterable<{ readonly target: WaitTarget; readonly waiter: AnyWaiter }> {
     for (const { target, waiters } of this.queues.values())
-      for (const waiter of waiters) yield { key: target.key, waiter }
+      for (const waiter of waiters) yield { target, waiter }
   }
 
   /** @internal How many queues there are. */

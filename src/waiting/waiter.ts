@@ -65,6 +65,7 @@ export class Waiters implements Iterable<AnyWaiter> {
 
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {
+  readonly target: { readonly subject: string }
   readonly environment: WaitSettings
   readonly waiters: Waiters
   /** Called once when the waiter was settled for any reason, and is no longer among the waiters. */
@@ -223,16 +224,21 @@ export class Waiter<Grant> {
     }
   }
 
+  /** For messages. */
+  private get name(): string {
+    return nameOf(this.queue.target, this.attempt.wanted.threadId)
+  }
+
   private failUnreplicated() {
-    this.fail(notReplicated(nameOf(this.attempt), this.queue.environment.clientId, this.unacknowledged))
+    this.fail(notReplicated(this.name, this.queue.environment.clientId, this.unacknowledged))
   }
 
   private waitIsOver() {
-    const { attempt, inFlight, unacknowledged } = this
+    const { inFlight, unacknowledged } = this
     const { clock, clientId, grace, scripts } = this.queue.environment
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
-    if (scripts.isServerAway || cause) return this.fail(unavailable(nameOf(attempt), clientId, cause))
+    if (scripts.isServerAway || cause) return this.fail(unavailable(this.name, clientId, cause))
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
       // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true
@@ -241,7 +247,7 @@ export class Waiter<Grant> {
       return
     }
     if (unacknowledged > 0) this.failUnreplicated()
-    else if (!known) this.fail(unanswered(nameOf(attempt), clientId))
+    else if (!known) this.fail(unanswered(this.name, clientId))
     else this.giveUp()
   }
 

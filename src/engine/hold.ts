@@ -1,4 +1,4 @@
-import { IllegalMonitorStateError, LockLostError } from '../api/errors'
+import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
@@ -7,6 +7,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
@@ -108,16 +109,9 @@ export class Hold extends Lease {
 
   /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
   drop(level: Level): void {
-    if (!this.levels.delete(level)) throw this.releasedAlready()
+    if (!this.levels.delete(level))
+      throw releasedAlready(this.context, { lockName: this.leased.name, threadId: this.threadId })
     level.branchPlace?.leave()
-  }
-
-  /** For a caller that releases a level a second time. */
-  releasedAlready(): IllegalMonitorStateError {
-    return new IllegalMonitorStateError(
-      `This hold on the lock ${quote(this.leased.name)} was released already ` +
-        `(client ${this.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
-    )
   }
 
   renewalFailed(error: unknown): void {

@@ -17,7 +17,13 @@ import { ADOPT } from '../client/member-identity'
 import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
 import type { OwnedHold } from '../ownership/caller'
-import { type Caller, ThreadCaller, unscopedCaller } from '../ownership/caller'
+import {
+  type Caller,
+  explicitCaller,
+  type HoldTable,
+  ThreadCaller,
+  unscopedCaller,
+} from '../ownership/caller'
 import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
@@ -197,7 +203,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   private [CALLER](explicit: number | undefined): Caller<H> {
-    if (explicit !== undefined) return this.context.explicitCallers.caller(explicit)
+    if (explicit !== undefined) return explicitCaller(this.context.explicitHolds as HoldTable<H>, explicit)
     const thread = ambientThread()
     return thread?.isAlive ? new ThreadCaller<H>(this.context, thread) : unscopedCaller
   }

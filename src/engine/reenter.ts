@@ -71,7 +71,7 @@ async function reenter(
     return undefined
   }
   entering.state = 'inside'
-  const handle = new request.Handle(request, hold, sent)
+  const handle = request.newHandle(hold, sent)
   context.leases.update(hold)
   return handle
 }

@@ -87,6 +87,7 @@ export class LeaseBook {
   /** When the last command was sent that may have shortened the lease. */
   private shortenedBy: Moment | undefined
   private longestTerm: number
+  /** When the lease ends, by the server's clock in ms, as the server last answered. */
   private end = 0
   private endAtRelease = 0
 
@@ -108,11 +109,6 @@ export class LeaseBook {
   /** The longest lease that there ever was, in ms. The server may still have it, if a command that shortened it was not answered. */
   get longest(): number {
     return this.longestTerm
-  }
-
-  /** When the lease ends, by the server's clock in ms, as the server last answered. */
-  get leaseEnd(): number {
-    return this.end
   }
 
   /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */

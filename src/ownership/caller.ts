@@ -124,27 +124,17 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
 
 const NO_PATH: readonly LogicalThread[] = []
 
-/** The callers of one client that the `threadId` option names. */
-export class ExplicitCallers {
-  private readonly table: HoldTable = new HoldTable()
-
-  /** @internal */
-  stats(): { entries: number } {
-    return { entries: this.table.size }
-  }
-
-  caller<H extends OwnedHold>(threadId: number): Caller<H> {
-    const table = this.table as HoldTable<H>
-    const keyOf = (objectId: string) => `${threadId} ${objectId}`
-    return {
-      description: `threadId ${threadId}`,
-      thread: undefined,
-      entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
-      settled: (objectId) => table.get(keyOf(objectId))?.settled(),
-      holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
-      expiredHoldOf: (objectId) => table.retired(keyOf(objectId)),
-      pathBelow: () => NO_PATH,
-    }
+/** The caller that the `threadId` option names. `table`: the holds of all such callers of one client. */
+export function explicitCaller<H extends OwnedHold>(table: HoldTable<H>, threadId: number): Caller<H> {
+  const keyOf = (objectId: string) => `${threadId} ${objectId}`
+  return {
+    description: `threadId ${threadId}`,
+    thread: undefined,
+    entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
+    settled: (objectId) => table.get(keyOf(objectId))?.settled(),
+    holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
+    expiredHoldOf: (objectId) => table.retired(keyOf(objectId)),
+    pathBelow: () => NO_PATH,
   }
 }
 

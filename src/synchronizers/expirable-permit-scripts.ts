@@ -83,7 +83,7 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
     this.ids = Array.from({ length: wanted.permits }, () => randomHex(ID_BYTES))
   }
 
-  send(): ScriptCall<PermitsAnswer> {
+  protected ask(): ScriptCall<PermitsAnswer> {
     const { permitLease: lease, ids } = this
     const { context, keys, [MESSAGES]: messages } = this.semaphore
     const args = [lease ?? 0, ...messages, ids.length, ...ids]

@@ -24,9 +24,10 @@ import type { Context } from '../client/context'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
+import { shared } from '../waiting/admission'
 import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease } from './permit-lease'
-import { Permits, semaphoreChannel } from './permits-attempt'
+import { semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
 import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT } from './synchronizer-internals'
 
@@ -40,7 +41,6 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
-const PERMITS = new Permits()
 const KIND = {
   kind: 'permit',
   what: 'semaphore',
@@ -63,10 +63,7 @@ const TAKE = Symbol('take')
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, KIND, keys, {
-      channel: semaphoreChannel(key),
-      admission: () => PERMITS,
-    })
+    super(context, name, KIND, keys, { channel: semaphoreChannel(key), admission: shared })
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {

@@ -1,12 +1,10 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import { prefixed } from '../redis/names'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { warnOnce } from '../util/warn-once'
-import { Shared } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
-import type { AnyWaiter } from '../waiting/waiter'
 import type { Synchronizer } from './synchronizer'
 
 /** The channel on which both kinds of semaphores publish. */
@@ -22,19 +20,6 @@ export const NO_SEMAPHORE = -1
 /** In ms. */
 const LONG_WAIT = 5_000
 
-/** Several callers may have permits at a time. */
-export class Permits extends Shared {
-  override next(
-    { value }: Reply<Outcome<unknown>>,
-    attempt: Attempt<unknown>,
-    _: Iterable<AnyWaiter>,
-  ): number {
-    if (value.granted) return 0
-    ;(attempt as PermitsAttempt).blocked(value)
-    return value.blockedFor
-  }
-}
-
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
   /** How many permits were free at its last try, if they were too few. */
@@ -47,10 +32,18 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
     readonly wanted: PermitsWanted,
   ) {}
 
-  abstract send(): ScriptCall<PermitsAnswer>
+  send(): ScriptCall<PermitsAnswer> {
+    const call = this.ask()
+    call.whenAnswered(({ value }) => {
+      if (!value.granted) this.blocked(value)
+    })
+    return call
+  }
+
+  protected abstract ask(): ScriptCall<PermitsAnswer>
 
   /** Its try was answered, and too few permits are free. */
-  blocked({ free }: PermitsAnswer): void {
+  protected blocked({ free }: PermitsAnswer): void {
     this.free = free
     if (free === undefined || free <= 0) this.tooFewSince = undefined
     else this.tooFewSince ??= this.semaphore.context.clock.now()

@@ -28,13 +28,13 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
 export class SemaphoreAttempt extends PermitsAttempt {
   private request: Request | undefined
 
-  send(): ScriptCall<PermitsAnswer> {
+  protected ask(): ScriptCall<PermitsAnswer> {
     const { requests } = this.semaphore
     this.request ??= requests.open()
     return requests.send(ACQUIRE, [this.wanted.permits], this.request, true)
   }
 
-  override blocked(answer: PermitsAnswer): void {
+  protected override blocked(answer: PermitsAnswer): void {
     super.blocked(answer)
     this.closeRequest()
   }

@@ -13,10 +13,11 @@ import { script } from '../scripts/script'
 import type { Reply } from '../scripts/script-call'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
+import { Shared } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { AnyWaiter } from '../waiting/waiter'
-import { Permits, type PermitsAnswer, semaphoreChannel } from './permits-attempt'
+import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
 import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer, untilRecheck } from './synchronizer'
@@ -122,7 +123,7 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
 const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore', takesTurns: true } as const
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
-class PermitsInTurn extends Permits {
+class PermitsInTurn extends Shared {
   /** How many permits are free by the last answer. */
   private free: number | undefined
 

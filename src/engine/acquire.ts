@@ -8,8 +8,8 @@ import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { AcquireAttempt } from './acquire-attempt'
-import type { AcquiredLockHold } from './acquired-lock-hold'
-import { type Caller, Hold, type Level } from './hold'
+import type { AcquiredLockHold, LevelRequest } from './acquired-lock-hold'
+import { type Caller, Hold } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { releaseOrphan } from './release'
 
@@ -17,13 +17,13 @@ const TRIES_TO_OUTRUN_LEASE = 10
 
 /** The class of the LockHolds of one kind of lock. */
 export type HandleClass<Handle = AcquiredLockHold> = new (
-  scripts: AnyLockScripts,
+  request: LevelRequest,
   hold: Hold,
-  level: Level,
+  granted: Moment,
 ) => Handle
 
 /** What a caller asked for, and what is left of its wait. */
-export class AcquireRequest {
+export class AcquireRequest implements LevelRequest {
   /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
   branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
@@ -34,10 +34,10 @@ export class AcquireRequest {
   constructor(
     readonly context: Context,
     readonly scripts: AnyLockScripts,
-    private readonly Handle: HandleClass,
+    readonly Handle: HandleClass,
     readonly caller: Caller,
-    private readonly options: AcquireArguments,
-    private readonly byToken: boolean,
+    readonly options: AcquireArguments,
+    readonly byToken: boolean,
     /** The entry of its hold; undefined where each acquisition is an owner of its own. */
     readonly entry: HoldEntry<Hold> | undefined,
   ) {
@@ -54,13 +54,6 @@ export class AcquireRequest {
   get isWaitOver(): boolean {
     const { waitTime } = this
     return waitTime !== undefined && waitTime <= 0
-  }
-
-  /** The LockHold of a new level, which a command acquired that was sent at `granted`. */
-  newHandle(hold: Hold, granted: Moment): AcquiredLockHold {
-    const { scripts, options, byToken, branchPlace, caller } = this
-    const { leaseTime } = options
-    return new this.Handle(scripts, hold, { leaseTime, granted, byToken, thread: caller.thread, branchPlace })
   }
 
   /** Throws if the client shuts down or the caller has aborted. */
@@ -96,7 +89,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       continue
     }
-    const handle = request.newHandle(hold, sent)
+    const handle = new request.Handle(request, hold, sent)
     const { thread } = caller
     hold.thread = thread
     if (entry) {

@@ -6,11 +6,19 @@ import { ADOPT } from '../client/member-identity'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { releasedAlready } from './not-held'
 import { leaveToLease, release } from './release'
+
+/** What a level takes of the request that acquired it. */
+export interface LevelRequest extends Pick<Level, 'byToken' | 'branchPlace'> {
+  readonly scripts: AnyLockScripts
+  readonly options: Pick<Level, 'leaseTime'>
+  readonly caller: Pick<Level, 'thread'>
+}
 
 export const LEAVE_TO_LEASE: unique symbol = Symbol('leaveToLease')
 
@@ -22,12 +30,19 @@ export class AcquiredLockHold implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
 
+  private readonly scripts: AnyLockScripts
+  private readonly level: Level
+
+  /** `granted`: when the command was sent that acquired the level. */
   constructor(
-    private readonly scripts: AnyLockScripts,
+    request: LevelRequest,
     readonly hold: Hold,
-    private readonly level: Level,
+    granted: Moment,
   ) {
-    hold.levels.add(level)
+    const { scripts, options, byToken, branchPlace, caller } = request
+    this.scripts = scripts
+    this.level = { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
+    hold.levels.add(this.level)
   }
 
   get lockName(): string {

@@ -26,12 +26,6 @@ export interface Level {
   readonly branchPlace: BranchPlace | undefined
 }
 
-const EXPLANATIONS: Record<LossReason, string> = {
-  lease: 'its lease of {lease} ms, less a margin, ran out',
-  gone: 'the server no longer knows it',
-  forced: 'it was released by force',
-}
-
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {
   /** In the order in which they were acquired. */
@@ -94,12 +88,13 @@ export class Hold extends Lease {
   /** For its holder, when it has ended without a release. */
   lossError(): LockLostError {
     const { leased, threadId } = this
-    const explanation = EXPLANATIONS[this.lossReason ?? 'lease'].replace(
-      '{lease}',
-      String(this.book.term.lasts),
-    )
+    const explanations: Record<LossReason, string> = {
+      lease: `its lease of ${this.book.term.lasts} ms, less a margin, ran out`,
+      gone: 'the server no longer knows it',
+      forced: 'it was released by force',
+    }
     return new LockLostError(
-      `The lock ${quote(leased.name)} was lost: ${explanation} ` +
+      `The lock ${quote(leased.name)} was lost: ${explanations[this.lossReason ?? 'lease']} ` +
         `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
         'stop working under it, and acquire it again where needed.',
       leased.name,

@@ -48,14 +48,6 @@ import {
   warnOfSharedObject,
 } from './ownership-warnings'
 
-/** What one caller holds of a lock, as its calls see it. */
-interface CallerHold extends OwnedHold {
-  thread: LogicalThread | undefined
-  /** For messages. */
-  readonly holder: string
-  checkLive(): boolean
-}
-
 /** One acquisition as an object. */
 interface HandleOf<H> extends LockHold {
   readonly hold: H
@@ -68,7 +60,7 @@ const RELEASE_FOR = Symbol('releaseFor')
 const TIMED_OUT = Symbol('timedOut')
 
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
-export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>> {
+export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>> {
   private readonly unscoped = new UnscopedHolds<H>()
 
   constructor(

@@ -1,4 +1,3 @@
-import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
@@ -6,7 +5,6 @@ import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import type { AcquireRequest } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
-import type { ReenterReply } from './lock-scripts'
 import { releaseOrphan, updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
@@ -40,11 +38,7 @@ export async function reenterInTime(
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter(
-  request: AcquireRequest,
-  hold: Hold,
-  entering: Entering,
-): Promise<AcquiredLockHold | undefined> {
+async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
   const { context, scripts, lease } = request
@@ -71,7 +65,7 @@ async function reenter(
     return undefined
   }
   entering.state = 'inside'
-  const handle = request.newHandle(hold, sent)
+  const handle = new request.Handle(request, hold, sent)
   context.leases.update(hold)
   return handle
 }
@@ -93,10 +87,7 @@ function hasEndedWriteHold({ scripts, caller }: AcquireRequest): boolean {
  * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. Undefined if
  * the hold is gone.
  */
-async function askForLevel(
-  request: AcquireRequest,
-  hold: Hold,
-): Promise<Reply<ReenterReply<unknown>> | undefined> {
+async function askForLevel(request: AcquireRequest, hold: Hold) {
   const { context, scripts } = request
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(request, hold)
@@ -114,10 +105,7 @@ async function askForLevel(
   }
 }
 
-async function askOnce(
-  { context, scripts, lease, signal }: AcquireRequest,
-  hold: Hold,
-): Promise<Reply<ReenterReply<unknown>>> {
+async function askOnce({ context, scripts, lease, signal }: AcquireRequest, hold: Hold) {
   const { book } = hold
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.

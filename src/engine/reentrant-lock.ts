@@ -101,11 +101,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     return (await this[INSPECT]('')).timeToLive
   }
 
-  protected async [ACQUIRE_FOR](
-    caller: Caller,
-    options: AcquireArguments,
-    byToken: boolean,
-  ): Promise<Handle | undefined> {
+  protected async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, byToken: boolean) {
     const { context, scripts } = this
     const entry = caller.entryToAcquire(scripts.objectId)
     if (entry && !entry.begin())

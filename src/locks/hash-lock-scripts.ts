@@ -1,18 +1,10 @@
 import type { Context } from '../client/context'
-import {
-  decodeInspect,
-  decodeRelease,
-  type LockScripts,
-  type LockState,
-  type ReenterReply,
-  type ReleaseReply,
-} from '../engine/lock-scripts'
+import { decodeInspect, decodeRelease, type LockState, type ReleaseReply } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
 import { NamedLock } from './named-lock'
 
 /** The channel on which the release of a lock is published. */
@@ -31,7 +23,7 @@ export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
  * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
  */
-export abstract class HashLockScripts<Grant = undefined> extends NamedLock implements LockScripts<Grant> {
+export abstract class HashLockScripts extends NamedLock {
   readonly kind: string = 'lock'
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive
@@ -41,15 +33,6 @@ export abstract class HashLockScripts<Grant = undefined> extends NamedLock imple
     // The waiters of a spin lock have a queue of their own.
     super(name, key, context, `lock ${key}`, lockChannel(key), `lock ${key} spin`)
   }
-
-  abstract acquire(owner: string, lease: number): ScriptCall<Outcome<Grant>>
-
-  abstract reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<Grant>>
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
     const { channel, context } = this

@@ -94,19 +94,15 @@ export class Spinning extends Admission {
     try {
       return Math.max(1, positive('nextSleepPeriod()', this.policy.nextSleepPeriod(tries)))
     } catch (error) {
-      warnOfFailure(this.policy, error)
+      warnOnce(
+        this.policy,
+        'RLOCK_BACK_OFF',
+        `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
+          'exponentialBackOff() instead. Answer with a number of ms above 0.',
+      )
       return DEFAULT.nextSleepPeriod(tries)
     }
   }
-}
-
-function warnOfFailure(policy: BackOffPolicy, error: unknown) {
-  warnOnce(
-    policy,
-    'RLOCK_BACK_OFF',
-    `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
-      'exponentialBackOff() instead. Answer with a number of ms above 0.',
-  )
 }
 
 class SpinLockScripts extends PlainLockScripts {

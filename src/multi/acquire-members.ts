@@ -66,7 +66,11 @@ export async function acquireMembers(
     const parts = answers.filter((answer) => answer.kind === 'granted')
     const valid = parts.filter(({ hold }) => hold.isHeld)
     if (valid.length >= needed && !signal?.aborted && !context.closing.aborted) {
-      const hold = new MembersHold(group, valid, validFor === undefined ? undefined : { since, ms: validFor })
+      const hold = new MembersHold(
+        group,
+        valid,
+        validFor === undefined ? undefined : { since, lasts: validFor },
+      )
       if (hold.isHeld) {
         void releaseParts(
           parts.filter((part) => !valid.includes(part)),
@@ -115,11 +119,7 @@ export async function acquireMembers(
 }
 
 /** One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already. */
-async function tryAtOnce(
-  { context, members }: MemberGroup,
-  options: MemberOptions,
-  first: Granted | undefined,
-): Promise<readonly Answer[]> {
+async function tryAtOnce({ context, members }: MemberGroup, options: MemberOptions, first?: Granted) {
   const { bound, signal } = options
   const tryAll = (how: AcquireArguments) =>
     Promise.all(members.map((member) => (member === first?.member ? first : tryMember(member, 0, how))))
@@ -134,12 +134,7 @@ async function tryAtOnce(
 }
 
 /** The member may belong to another client. Its queue does not know when the client of the multi lock shuts down. */
-function waitForMember(
-  { closing }: Context,
-  member: Member,
-  waitTime: number,
-  options: AcquireArguments,
-): Promise<Answer> {
+function waitForMember({ closing }: Context, member: Member, waitTime: number, options: AcquireArguments) {
   if (waitTime <= 0) return tryMember(member, waitTime, options)
   return withEither(closing, options.signal, (signal) => tryMember(member, waitTime, { ...options, signal }))
 }

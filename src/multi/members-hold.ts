@@ -10,11 +10,11 @@ import {
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
+import type { Term } from '../leases/lease'
 import type { Caller, HoldEntry, OwnedHold } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
-import type { Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
 import type { MemberGroup } from './member'
@@ -43,12 +43,6 @@ export interface MultiLockHold extends LockHold {
   readonly holds: readonly LockHold[]
 }
 
-/** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
-export interface Validity {
-  readonly since: Moment
-  readonly ms: number
-}
-
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
@@ -67,7 +61,8 @@ export class MembersHold implements MultiLockHold {
   constructor(
     private readonly group: MemberGroup,
     private readonly parts: readonly Part[],
-    private readonly validity: Validity | undefined,
+    /** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
+    private readonly validity: Term | undefined,
   ) {}
 
   get lockName(): string {
@@ -137,7 +132,8 @@ export class MembersHold implements MultiLockHold {
     if (this.loss) return false
     const { validity, group, parts } = this
     if (this.unlocked) return true
-    const isPast = validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.ms
+    const isPast =
+      validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.lasts
     if (!isPast && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
     this[LOSE]()
     return false
@@ -151,7 +147,7 @@ export class MembersHold implements MultiLockHold {
       if (signal.aborted) this[MEMBER_GONE](signal.reason)
       else this.stopWatching.push(onAbort(signal, () => this[MEMBER_GONE](signal.reason)))
     }
-    if (validity) this[CHECK_AFTER](validity.ms - group.context.clock.elapsedSince(validity.since))
+    if (validity) this[CHECK_AFTER](validity.lasts - group.context.clock.elapsedSince(validity.since))
     if (this.loss) this[STOP]()
   }
 

@@ -6,10 +6,10 @@ import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
-import type { Clock, Moment } from '../util/clock'
+import type { Clock } from '../util/clock'
 import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
-import { queueBeside, Shared } from '../waiting/admission'
+import { queueBeside, Shared, type TryReply } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
 import { Synchronizer, untilRecheck } from './synchronizer'
@@ -139,11 +139,8 @@ class OpenToAll extends Shared {
     super()
   }
 
-  override next(
-    { value, sent }: Reply<Outcome<unknown>>,
-    attempt: Attempt<unknown>,
-    waiters: Iterable<AnyWaiter>,
-  ): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
+    const { value, sent } = reply
     if (value.granted) {
       // The latch was open after each of these had begun to wait.
       for (const waiter of [...waiters])
@@ -153,7 +150,7 @@ class OpenToAll extends Shared {
     // In a microtask, because the queue may begin to listen in this tick.
     queueMicrotask(() => this.catchUp(waiters))
     const { asked } = attempt as LatchAttempt
-    const nextLook = this.grantByOpening(waiters, sent, asked, (value as LatchAnswer).opening!)
+    const nextLook = this.grantByOpening(waiters, reply as Reply<LatchAnswer>, asked)
     return Math.min(value.blockedFor, nextLook)
   }
 
@@ -177,12 +174,8 @@ class OpenToAll extends Shared {
    * are. It replaces the message that a waiter could not hear. Returns after how many ms the next look is due. It is early where
    * the time of this answer cannot say it of a waiter.
    */
-  private grantByOpening(
-    waiters: Iterable<AnyWaiter>,
-    sent: Moment,
-    asked: number,
-    { id, ago }: Opening,
-  ): number {
+  private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>, asked: number) {
+    const { id, ago } = value.opening!
     const { clock, lastId } = this
     const closedAt = lastId !== undefined && lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a

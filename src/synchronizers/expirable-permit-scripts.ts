@@ -2,7 +2,7 @@ import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
 import type { Orphan } from '../leases/orphan-releaser'
 import { suffixed } from '../redis/names'
 import { script } from '../scripts/script'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
 import { GRANTED } from '../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
@@ -45,11 +45,7 @@ export function timeoutsKey(key: string): string {
 }
 
 /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
-export async function releasePermits(
-  semaphore: Synchronizer,
-  ids: readonly string[],
-  all: boolean,
-): Promise<Reply<ReleaseReply>> {
+export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
   const args = [all ? 1 : 0, ...semaphore[MESSAGES], ...ids]
   const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
   semaphore[CHANGED](reply.value.change)

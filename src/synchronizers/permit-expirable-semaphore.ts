@@ -87,13 +87,9 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     return await this[IDS](acquireLeasedArguments(first, unit))
   }
 
-  async tryAcquire(
-    first?: number | LeasedPermitsOptions,
-    second?: number | TimeUnit,
-    third?: TimeUnit,
-    // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
-  ): Promise<any> {
-    return await this[IDS](tryAcquireLeasedArguments(first, second, third))
+  // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
+  async tryAcquire(...args: Parameters<typeof tryAcquireLeasedArguments>): Promise<any> {
+    return await this[IDS](tryAcquireLeasedArguments(...args))
   }
 
   async release(permits: string | readonly string[]): Promise<void> {

@@ -10,6 +10,9 @@ import type { Synchronizer } from './synchronizer'
 
 const RENEWAL = renewalBy('permit-expirable-semaphore/renew', ({ leased }) => timeoutsKey(leased.key))
 
+/** Sets a lease on the server, in ms, and resolves with whether the permit is in use. */
+type Update = (lease: number) => Promise<Reply<boolean>>
+
 /** The lease of one permit. */
 export class PermitLease extends Lease {
   /** The last command that sets its lease, until it is answered. */
@@ -35,11 +38,10 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * Sets its lease after earlier calls; undefined: the watchdog renews it. `update` sets a lease on the server, and resolves with
-   * whether the permit is in use. While the command is in flight, the client assumes no more than this lease. If it fails, the
+   * Sets its lease after earlier calls; undefined: the watchdog renews it. While the command is in flight, the client assumes no more than this lease. If it fails, the
    * permit goes on as before.
    */
-  set(leaseTime: number | undefined, update: (lease: number) => Promise<Reply<boolean>>): Promise<boolean> {
+  set(leaseTime: number | undefined, update: Update): Promise<boolean> {
     const set = () => this.setAlone(leaseTime, update)
     const { lastUpdate } = this
     // Without an earlier one the command is sent at once, so that calls take effect in their order.
@@ -52,10 +54,7 @@ export class PermitLease extends Lease {
     return result
   }
 
-  private async setAlone(
-    leaseTime: number | undefined,
-    update: (lease: number) => Promise<Reply<boolean>>,
-  ): Promise<boolean> {
+  private async setAlone(leaseTime: number | undefined, update: Update): Promise<boolean> {
     const { context } = this.semaphore
     // It ended while an earlier call was in flight. The server may keep it, and no caller would release the new lease.
     if (this.state !== 'held') return false
@@ -98,14 +97,8 @@ export class PermitLease extends Lease {
   renewalFailed(error: unknown): void {
     const { leased, owner, id } = this
     const { name: lockName, kind } = leased
-    this.semaphore.context.events.emit('renewalFailed', {
-      lockName,
-      kind,
-      owner,
-      threadId: 0,
-      permitId: id,
-      error,
-    })
+    const event = { lockName, kind, owner, threadId: 0, permitId: id, error }
+    this.semaphore.context.events.emit('renewalFailed', event)
   }
 
   lose(reason: LossReason): void {
@@ -123,12 +116,7 @@ export class PermitLease extends Lease {
     this.end('lost', context.clock.now(), error)
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
-    context.events.emit('permitLost', {
-      semaphoreName: this.leased.name,
-      permitId: this.id,
-      reason,
-      error,
-    })
+    context.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
   }
 
   /** Ends it and releases it. */

@@ -10,11 +10,10 @@ import {
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
-import type { Reply } from '../scripts/script-call'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
-import { Shared } from '../waiting/admission'
-import type { Attempt, Outcome } from '../waiting/attempt'
+import { Shared, type TryReply } from '../waiting/admission'
+import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { AnyWaiter } from '../waiting/waiter'
 import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
@@ -127,11 +126,7 @@ class PermitsInTurn extends Shared {
   /** How many permits are free by the last answer. */
   private free: number | undefined
 
-  override next(
-    reply: Reply<Outcome<unknown>>,
-    attempt: Attempt<unknown>,
-    waiters: Iterable<AnyWaiter>,
-  ): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
     const { free } = reply.value as PermitsAnswer
     this.free = free
     // The last permit was granted: the next waiter waits for a message.
@@ -175,12 +170,8 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     await this[TAKE](acquirePermitsArguments(first))
   }
 
-  async tryAcquire(
-    first?: number | TryAcquirePermitsOptions,
-    waitTime?: number,
-    unit?: TimeUnit,
-  ): Promise<boolean> {
-    return await this[TAKE](tryAcquirePermitsArguments(first, waitTime, unit))
+  async tryAcquire(...args: Parameters<typeof tryAcquirePermitsArguments>): Promise<boolean> {
+    return await this[TAKE](tryAcquirePermitsArguments(...args))
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
@@ -252,7 +243,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     permits: number,
     onlyIfExists: boolean,
     retried: Retried = 'unavailable',
-  ): Promise<boolean> {
+  ) {
     const { context, name, target } = this
     context.assertNotClosed()
     if (permits === 0) return false

@@ -7,7 +7,6 @@ import { random } from '../util/random'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
-import type { GrantedReply } from '../waiting/waiter'
 import { RequestRecord } from './request-record'
 import { CHANGE, CHANGED, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
 
@@ -76,10 +75,7 @@ export abstract class Synchronizer {
   }
 
   /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
-  protected async [ENTER]<Grant>(
-    attempt: Attempt<Grant>,
-    target = this.target,
-  ): Promise<GrantedReply<Grant> | undefined> {
+  protected async [ENTER]<Grant>(attempt: Attempt<Grant>, target = this.target) {
     const { queues, waitTime } = this.context
     const { wanted } = attempt
     this.context.assertOpen()
@@ -100,11 +96,7 @@ export abstract class Synchronizer {
   }
 
   /** Sends a change, and resolves with whether the server applied it. */
-  protected async [CHANGE](
-    script: Script<number>,
-    args: readonly number[],
-    acknowledged = true,
-  ): Promise<boolean> {
+  protected async [CHANGE](script: Script<number>, args: readonly number[], acknowledged = true) {
     this.context.assertOpen()
     const { value } = await this.requests.run(script, [...args, ...this[MESSAGES]], acknowledged)
     if (value === TOO_LARGE) throw this[TOO_MANY]()

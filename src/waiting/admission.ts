@@ -3,6 +3,9 @@ import type { Reply } from '../scripts/script-call'
 import type { Attempt, Outcome } from './attempt'
 import type { AnyWaiter } from './waiter'
 
+/** The answer to a try. */
+export type TryReply = Reply<Outcome<unknown>>
+
 /** While no message can arrive, the first waiter tries again after this long, in ms. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
@@ -37,7 +40,7 @@ export class Admission {
    * A try was answered, and others wait. Returns after how long the first of them tries without a message, in ms; below 0: there
    * is no such time; 0 after a grant: at once. The answer may also grant some of them.
    */
-  next({ value }: Reply<Outcome<unknown>>, { wanted }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
     return value.granted ? (wanted.lease ?? -1) : value.blockedFor
   }
 
@@ -54,7 +57,7 @@ export class Admission {
 export class Shared extends Admission {
   override readonly shared = true
 
-  override next({ value }: Reply<Outcome<unknown>>, _a: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+  override next({ value }: TryReply, _a: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
     return value.granted ? 0 : value.blockedFor
   }
 }

@@ -70,12 +70,9 @@ export function mayPass({ turn, handoffs, peers }: Readonly<Turns>, now: number)
 export function pause(turns: Readonly<Turns>, now: number): number {
   const missing = missingPeers(turns, now)
   if (turns.turn !== undefined || missing === 0) return 0
-  const time = Math.max(YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO), leastYield(turns, now))
+  const leastYield = LEAST_YIELDS[missesAt(turns, now) % MISSES_TO_ABSENCE]!
+  const time = Math.max(YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO), leastYield)
   return Math.max(0, Math.min(MAX_YIELD, turns.since + time - now))
-}
-
-function leastYield(turns: Readonly<Turns>, now: number): number {
-  return LEAST_YIELDS[missesAt(turns, now) % MISSES_TO_ABSENCE]!
 }
 
 function missesAt({ misses, until }: Readonly<Turns>, now: number): number {
@@ -123,11 +120,6 @@ export class Cohort extends Turns {
     // All of them had a turn: the yield was long enough, or those that were left out have come.
     if (this.misses >= MISSES_TO_ABSENCE && this.heard >= this.peers)
       this.keepLongerYield(this.someAreAbsent ? MISSES_TO_ABSENCE - 1 : this.misses % MISSES_TO_ABSENCE)
-  }
-
-  /** Whether a peer has released the lock since the last release here. */
-  get peerWasIn(): boolean {
-    return this.heard > 0
   }
 
   /** A caller came, and no other was waiting here. */

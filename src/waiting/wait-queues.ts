@@ -1,5 +1,4 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { AnyScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
@@ -46,11 +45,6 @@ export class WaitQueues {
   /** The queue of this object, if a caller waits for it. */
   of({ objectId }: Pick<WaitTarget, 'objectId'>): WaitQueue | undefined {
     return this.queues.get(objectId)
-  }
-
-  /** Hands the lock to the first local waiter. Undefined if the lock must be released with a message. */
-  handOff(objectId: string, giver: string, leaseLeft: number): AnyScriptCall | undefined {
-    return this.queues.get(objectId)?.handOff(giver, leaseLeft)
   }
 
   /** This client is about to release the lock. */

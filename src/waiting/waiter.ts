@@ -68,10 +68,11 @@ export interface WaiterQueue {
   readonly target: { readonly subject: string }
   readonly environment: WaitSettings
   readonly waiters: Waiters
-  /** Called once when the waiter was settled for any reason, and is no longer among the waiters. */
-  left(waiter: AnyWaiter): void
-  /** Called after `left` if the queue awaited the answer to a try of the waiter. */
-  leftDuringTry(): void
+  /**
+   * Called once when the waiter was settled for any reason, and is no longer among the waiters. `duringTry`: the queue awaited
+   * the answer to a try of the waiter.
+   */
+  left(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
   /** Whether the lock may become free without a message. */
@@ -260,8 +261,7 @@ export class Waiter<Grant> {
     if (!this.isSending) this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.waiters.remove(this)
-    this.queue.left(this)
-    if (this.isAwaited) this.queue.leftDuringTry()
+    this.queue.left(this, this.isAwaited)
     return true
   }
 }

@@ -154,11 +154,7 @@ export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>>
   }
 
   /** A call that gives no waitTime has the one of the client, and rejects after it. */
-  protected async [ACQUIRE_AS_ASKED](
-    options: AcquireArguments,
-    byToken: boolean,
-    given?: Caller<H>,
-  ): Promise<Handle | undefined> {
+  protected async [ACQUIRE_AS_ASKED](options: AcquireArguments, byToken: boolean, given?: Caller<H>) {
     const caller = given ?? this[CALLER](options.threadId)
     const { waitTime } = this.context
     const isLimited = options.waitTime === undefined && waitTime !== undefined

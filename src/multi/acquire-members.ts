@@ -72,10 +72,8 @@ export async function acquireMembers(
         validFor === undefined ? undefined : { since, lasts: validFor },
       )
       if (hold.isHeld) {
-        void releaseParts(
-          parts.filter((part) => !valid.includes(part)),
-          clock,
-        )
+        const late = parts.filter((part) => !valid.includes(part))
+        void releaseParts(late, clock)
         return hold
       }
     }

@@ -11,7 +11,7 @@ import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
 import type { Term } from '../leases/lease'
-import type { Caller, HoldEntry, OwnedHold } from '../ownership/caller'
+import type { HoldEntry, OwnedHold } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
@@ -220,19 +220,13 @@ export class MembersHold implements MultiLockHold {
 export class LevelsHold implements OwnedHold {
   readonly levels: MembersHold[] = []
 
-  private constructor(
+  constructor(
     readonly objectId: string,
     /** The logical thread of the caller, which may have ended. */
     public thread: LogicalThread | undefined,
     private readonly entry: HoldEntry<LevelsHold> | undefined,
-  ) {}
-
-  /** The hold of this caller, or a new one; always a new one where each acquisition is an owner of its own. */
-  static of(caller: Caller<LevelsHold>, { objectId }: MemberGroup): LevelsHold {
-    const entry = caller.entryToAcquire(objectId)
-    const hold = entry?.hold ?? new LevelsHold(objectId, caller.thread, entry)
-    if (entry) entry.hold = hold
-    return hold
+  ) {
+    if (entry) entry.hold = this
   }
 
   /** Drops lost levels with a lease. A table keeps some holds of such levels only. */

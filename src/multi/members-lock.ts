@@ -65,7 +65,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
         ? processState.threads.run(thread, () => this[COLLECT](options))
         : this[COLLECT](options)
     const hold = await acquiring
-    if (hold && !byToken) LevelsHold.of(caller, this.group).add(hold, options.leaseTime)
+    if (!hold || byToken) return hold
+    const { objectId } = this.group
+    const entry = caller.entryToAcquire(objectId)
+    const levels = entry?.hold ?? new LevelsHold(objectId, thread, entry)
+    levels.add(hold, options.leaseTime)
     return hold
   }
 

@@ -121,11 +121,9 @@ export class PermitLease extends Lease {
 
   /** Ends it and releases it. */
   async release(): Promise<void> {
-    const { context } = this.semaphore
     if (!this.checkLive()) throw this.signal.reason
-    this.state = 'released'
-    context.leases.end(this)
-    const began = context.clock.now()
+    this.wasReleased()
+    const began = this.semaphore.context.clock.now()
     try {
       const { value, connectionBroke } = await releasePermits(this.semaphore, [this.id], false)
       const [state] = value.states
@@ -144,7 +142,7 @@ export class PermitLease extends Lease {
     semaphore.context.orphans.releaseNow(permitsOrphan(semaphore, [id], book.longest), since)
   }
 
-  /** It was released by its id. */
+  /** It is released, by itself or by its id. */
   wasReleased(): void {
     if (this.state !== 'held') return
     this.state = 'released'

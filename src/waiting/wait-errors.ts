@@ -16,11 +16,7 @@ export function notReplicated(subject: string, clientId: string, tries: number):
 }
 
 /** For a caller whose wait is over while the server is out of reach, or declines (`cause`). */
-export function unavailable(
-  subject: string,
-  clientId: string,
-  cause: Error | undefined,
-): RedisUnavailableError {
+export function unavailable(subject: string, clientId: string, cause: Error | undefined) {
   const why = cause ? `: ${cause.message}` : ''
   return new RedisUnavailableError(
     `Redis was unavailable when the waitTime for ${subject} had elapsed (client ${clientId})${why}. Nothing was ` +

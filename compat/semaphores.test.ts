@@ -272,7 +272,7 @@ for (const version of VERSIONS)
         await listens(channel)
         expect(await timed(() => Promise.all([ours.release(mine), javaWaits]))).to.be.below(WOKEN_WITHIN_MS)
         const weWait = ours.acquire()
-        await asleep(node, `permits ${name}`)
+        await asleep(node, `permit ${name}`)
         expect(
           await timed(async () => Promise.all([theirs('release', await javaWaits), weWait])),
         ).to.be.below(WOKEN_WITHIN_MS)

@@ -15,9 +15,9 @@ export function holdsOf(leases: Iterable<Lease>, clock: Clock): HeldLock[] {
 }
 
 export function waitersOf(waiting: ReturnType<WaitQueues['waiting']>, clock: Clock): WaitingCaller[] {
-  return Array.from(waiting, ({ key, waiter }) => ({
-    subject: waiter.attempt.subject,
-    key,
+  return Array.from(waiting, ({ target, waiter }) => ({
+    subject: target.subject,
+    key: target.key,
     waitingFor: Math.round(clock.elapsedSince(waiter.joined)),
     remaining: waiter.attempt.wanted.waitTime === undefined ? undefined : Math.round(waiter.remainingWait),
   }))

@@ -3,7 +3,7 @@ import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
 import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
-import { ExplicitCallers } from '../ownership/caller'
+import { HoldTable } from '../ownership/caller'
 import { withoutSecrets } from '../redis/errors'
 import { OutageReporter } from '../redis/outage-reporter'
 import type { PublishCommand } from '../redis/pubsub'
@@ -54,7 +54,7 @@ export class Client implements Context {
   readonly lockWatchdogTimeout: number
   readonly waitTime: number | undefined
   readonly grace: number
-  readonly explicitCallers = new ExplicitCallers()
+  readonly explicitHolds: HoldTable = new HoldTable()
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
@@ -213,7 +213,7 @@ export class Client implements Context {
     return {
       ...this.queues.stats(),
       ...this.leases.stats(),
-      ...this.explicitCallers.stats(),
+      entries: this.explicitHolds.size,
       orphans: this.orphans.size,
       ...this.subscriptions.stats(),
       ...this.scripts.stats(),

@@ -1,6 +1,6 @@
 import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { OrphanReleaser } from '../leases/orphan-releaser'
-import type { ExplicitCallers } from '../ownership/caller'
+import type { HoldTable } from '../ownership/caller'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock } from '../util/clock'
@@ -18,7 +18,8 @@ export interface Context {
   readonly leases: LeaseMonitor
   readonly orphans: OrphanReleaser
   readonly events: ClientEvents
-  readonly explicitCallers: ExplicitCallers
+  /** The holds of callers that the `threadId` option names. */
+  readonly explicitHolds: HoldTable
   readonly unpublishedReleases: UnpublishedReleases
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand

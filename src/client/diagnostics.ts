@@ -53,9 +53,9 @@ export class TracedQueues extends WaitQueues {
     attempt: Attempt<Grant>,
   ): Promise<GrantedReply<Grant> | undefined> {
     const { start, end, asyncStart, asyncEnd, error } = acquisitions
-    const { name, kind, subject } = attempt
+    const { name, kind, subject, key } = target
     const { signal, waitTime } = attempt.wanted
-    const acquisition: Acquisition = { ...this.origin, name, kind, subject, key: target.key, waitTime }
+    const acquisition: Acquisition = { ...this.origin, name, kind, subject, key, waitTime }
     const { clock } = this.environment
     const began = clock.now()
     const settled = (outcome: NonNullable<Acquisition['outcome']>) => {

@@ -71,11 +71,12 @@ export class Inspection {
   private *waits(key: string | undefined): Iterable<object> {
     let owners: Map<object, string[]> | undefined
     const places = new Map<string, number>()
-    for (const { key: wanted, waiter } of this.queues.waiting()) {
+    for (const { target, waiter } of this.queues.waiting()) {
+      const { key: wanted, subject: name } = target
       if (key !== undefined && wanted !== key) continue
       const place = (places.get(wanted) ?? 0) + 1
       places.set(wanted, place)
-      const { subject: name, at, wanted: asked } = waiter.attempt
+      const { at, wanted: asked } = waiter.attempt
       const { threadId, thread } = asked
       const owner = threadId === undefined ? undefined : ownerField(this.clientId, threadId)
       owners ??= this.ownersByThread()

@@ -1,6 +1,5 @@
 import type { Context } from '../client/context'
 import type { ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold } from './hold'
@@ -24,18 +23,6 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     if (scripts.handOff) this.takeOver = this.handOff
   }
 
-  get kind(): string {
-    return this.scripts.kind
-  }
-
-  get name(): string {
-    return this.scripts.name
-  }
-
-  get subject(): string {
-    return `the lock ${quote(this.scripts.name)}`
-  }
-
   send(): ScriptCall<Outcome<Grant>> {
     const { owner, lease, companion } = this.wanted
     return this.scripts.acquire(owner, lease, companion)
@@ -43,9 +30,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 
   undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
     const { context, scripts, wanted } = this
-    const orphan = lockOrphan(context, scripts, wanted.owner, wanted.lease)
-    if (inFlight) context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
-    else context.orphans.releaseNow(orphan, context.clock.now())
+    context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
   }
 
   waitedLong(): void {

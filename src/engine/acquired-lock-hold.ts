@@ -1,26 +1,23 @@
 import { inspect } from 'node:util'
-import { type AcquireArguments, releaseOptions } from '../api/arguments'
+import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
-import type { BranchPlace } from '../ownership/branch-place'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Caller, Hold, Level } from './hold'
+import type { Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
+import { releasedAlready } from './not-held'
 import { leaveToLease, release } from './release'
 
 /** What a level takes of the request that acquired it. */
-export interface LevelRequest {
+export interface LevelRequest extends Pick<Level, 'byToken' | 'branchPlace'> {
   readonly scripts: AnyLockScripts
-  readonly options: AcquireArguments
-  readonly caller: Caller
-  /** Only its LockHold may release it. */
-  readonly byToken: boolean
-  readonly branchPlace: BranchPlace | undefined
+  readonly options: Pick<Level, 'leaseTime'>
+  readonly caller: Pick<Level, 'thread'>
 }
 
 export const LEAVE_TO_LEASE: unique symbol = Symbol('leaveToLease')
@@ -38,10 +35,11 @@ export class AcquiredLockHold implements LockHold {
 
   /** `granted`: when the command was sent that acquired the level. */
   constructor(
-    { scripts, options, byToken, branchPlace, caller }: LevelRequest,
+    request: LevelRequest,
     readonly hold: Hold,
     granted: Moment,
   ) {
+    const { scripts, options, byToken, branchPlace, caller } = request
     this.scripts = scripts
     this.level = { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
     hold.levels.add(this.level)
@@ -70,19 +68,16 @@ export class AcquiredLockHold implements LockHold {
 
   unlock(options?: ReleaseOptions): Promise<void> {
     const { scripts, hold, level } = this
-    if (this.unlocked) return Promise.reject(hold.releasedAlready())
-    let signal: AbortSignal | undefined
     try {
-      signal = releaseOptions(options).signal
+      if (this.unlocked) throw releasedAlready(hold.context, this)
+      const { signal } = releaseOptions(options)
       hold.context.assertNotClosed()
       this.unlocked = true
+      const released = release(scripts, hold, () => level)
+      return unlessAborted(released, signal)
     } catch (error) {
       return Promise.reject(error)
     }
-    return unlessAborted(
-      release(scripts, hold, () => level),
-      signal,
-    )
   }
 
   /** Ends the hold in this client. The server keeps the lock until the lease ends. */

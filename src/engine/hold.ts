@@ -1,4 +1,4 @@
-import { IllegalMonitorStateError, LockLostError } from '../api/errors'
+import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
@@ -7,6 +7,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
@@ -23,12 +24,6 @@ export interface Level {
   readonly thread: LogicalThread | undefined
   /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
   readonly branchPlace: BranchPlace | undefined
-}
-
-const EXPLANATIONS: Record<LossReason, string> = {
-  lease: 'its lease of {lease} ms, less a margin, ran out',
-  gone: 'the server no longer knows it',
-  forced: 'it was released by force',
 }
 
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
@@ -93,12 +88,13 @@ export class Hold extends Lease {
   /** For its holder, when it has ended without a release. */
   lossError(): LockLostError {
     const { leased, threadId } = this
-    const explanation = EXPLANATIONS[this.lossReason ?? 'lease'].replace(
-      '{lease}',
-      String(this.book.term.lasts),
-    )
+    const explanations: Record<LossReason, string> = {
+      lease: `its lease of ${this.book.term.lasts} ms, less a margin, ran out`,
+      gone: 'the server no longer knows it',
+      forced: 'it was released by force',
+    }
     return new LockLostError(
-      `The lock ${quote(leased.name)} was lost: ${explanation} ` +
+      `The lock ${quote(leased.name)} was lost: ${explanations[this.lossReason ?? 'lease']} ` +
         `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
         'stop working under it, and acquire it again where needed.',
       leased.name,
@@ -108,16 +104,9 @@ export class Hold extends Lease {
 
   /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
   drop(level: Level): void {
-    if (!this.levels.delete(level)) throw this.releasedAlready()
+    if (!this.levels.delete(level))
+      throw releasedAlready(this.context, { lockName: this.leased.name, threadId: this.threadId })
     level.branchPlace?.leave()
-  }
-
-  /** For a caller that releases a level a second time. */
-  releasedAlready(): IllegalMonitorStateError {
-    return new IllegalMonitorStateError(
-      `This hold on the lock ${quote(this.leased.name)} was released already ` +
-        `(client ${this.context.clientId}, thread id ${this.threadId}). Release a hold once.`,
-    )
   }
 
   renewalFailed(error: unknown): void {

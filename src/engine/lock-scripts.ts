@@ -21,14 +21,12 @@ const STILL_HELD: ReleaseReply = { result: 'reduced', leaseEnd: undefined }
 const FREED: ReleaseReply = { result: 'freed', notified: 0 }
 const FREED_UNNOTIFIED: ReleaseReply = { result: 'freed', notified: undefined }
 
-/** nil: acquired; a number: the remaining time to live in ms, -1 without expiry. */
+/**
+ * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff says that the giver
+ * did not hold the lock.
+ */
 export function decodeAcquire(raw: unknown): Outcome<undefined> {
   return raw === null ? GRANTED : blocked(Number(raw))
-}
-
-/** nil: taken over; 0: the giver did not hold the lock. */
-export function decodeHandoff(raw: unknown): Outcome<undefined> {
-  return raw === null ? GRANTED : blocked(0)
 }
 
 /** The answer to a re-entry. */
@@ -94,10 +92,6 @@ export type AnyLockScripts = LockScripts<any>
 
 /** The names and scripts of one kind of re-entrant lock. `Grant` is the payload of a grant, a fencing token for instance. */
 export interface LockScripts<Grant = undefined> extends WaitTarget {
-  /** Which kind of lock it is, for events and lists: `lock`, `read`, `write` and so on. */
-  readonly kind: string
-  /** The name as the user knows it. */
-  readonly name: string
   /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
   readonly exclusiveLockId?: string
   /** Several owners may hold it together. */

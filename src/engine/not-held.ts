@@ -1,7 +1,19 @@
 import { IllegalMonitorStateError } from '../api/errors'
+import type { LockHold } from '../api/lock-hold'
 import type { Context } from '../client/context'
 import type { Leased } from '../leases/lease'
 import { quote } from '../util/quote'
+
+/** For a caller that releases a hold a second time. */
+export function releasedAlready(
+  { clientId }: Context,
+  { lockName, threadId }: Pick<LockHold, 'lockName' | 'threadId'>,
+): IllegalMonitorStateError {
+  return new IllegalMonitorStateError(
+    `This hold on the lock ${quote(lockName)} was released already (client ${clientId}, thread id ${threadId}). ` +
+      'Release a hold once.',
+  )
+}
 
 /** For a caller that releases what it does not hold. */
 export function notHeldError(

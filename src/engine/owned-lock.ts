@@ -17,7 +17,13 @@ import { ADOPT } from '../client/member-identity'
 import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
 import type { OwnedHold } from '../ownership/caller'
-import { type Caller, ThreadCaller, unscopedCaller } from '../ownership/caller'
+import {
+  type Caller,
+  explicitCaller,
+  type HoldTable,
+  ThreadCaller,
+  unscopedCaller,
+} from '../ownership/caller'
 import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
 import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
@@ -42,14 +48,6 @@ import {
   warnOfSharedObject,
 } from './ownership-warnings'
 
-/** What one caller holds of a lock, as its calls see it. */
-interface CallerHold extends OwnedHold {
-  thread: LogicalThread | undefined
-  /** For messages. */
-  readonly holder: string
-  checkLive(): boolean
-}
-
 /** One acquisition as an object. */
 interface HandleOf<H> extends LockHold {
   readonly hold: H
@@ -62,7 +60,7 @@ const RELEASE_FOR = Symbol('releaseFor')
 const TIMED_OUT = Symbol('timedOut')
 
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
-export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>> {
+export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>> {
   private readonly unscoped = new UnscopedHolds<H>()
 
   constructor(
@@ -156,11 +154,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   /** A call that gives no waitTime has the one of the client, and rejects after it. */
-  protected async [ACQUIRE_AS_ASKED](
-    options: AcquireArguments,
-    byToken: boolean,
-    given?: Caller<H>,
-  ): Promise<Handle | undefined> {
+  protected async [ACQUIRE_AS_ASKED](options: AcquireArguments, byToken: boolean, given?: Caller<H>) {
     const caller = given ?? this[CALLER](options.threadId)
     const { waitTime } = this.context
     const isLimited = options.waitTime === undefined && waitTime !== undefined
@@ -197,7 +191,7 @@ export abstract class OwnedLock<H extends CallerHold, Handle extends HandleOf<H>
   }
 
   private [CALLER](explicit: number | undefined): Caller<H> {
-    if (explicit !== undefined) return this.context.explicitCallers.caller(explicit)
+    if (explicit !== undefined) return explicitCaller(this.context.explicitHolds as HoldTable<H>, explicit)
     const thread = ambientThread()
     return thread?.isAlive ? new ThreadCaller<H>(this.context, thread) : unscopedCaller
   }

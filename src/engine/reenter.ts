@@ -1,13 +1,10 @@
-import type { Reply } from '../scripts/script-call'
 import { unlessAborted } from '../util/abort'
-import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import type { AcquireRequest } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
-import type { AnyLockScripts, ReenterReply } from './lock-scripts'
 import { releaseOrphan, updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
@@ -28,7 +25,7 @@ export async function reenterInTime(
     waitTime === undefined
       ? work
       : withTimeout(work, Math.max(waitTime, 0) + grace, clock, () => {
-          throw unanswered(`the re-entry of ${subjectOf(scripts, hold)}`, clientId)
+          throw unanswered(`the re-entry of ${nameOf(scripts, hold.threadId)}`, clientId)
         })
   try {
     return await unlessAborted(inTime, signal)
@@ -41,11 +38,7 @@ export async function reenterInTime(
 }
 
 /** Adds a level. Undefined if the hold was released or has expired: then the caller acquires a new hold. */
-async function reenter(
-  request: AcquireRequest,
-  hold: Hold,
-  entering: Entering,
-): Promise<AcquiredLockHold | undefined> {
+async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
   const { context, scripts, lease } = request
@@ -94,10 +87,7 @@ function hasEndedWriteHold({ scripts, caller }: AcquireRequest): boolean {
  * Retries until a replica has the level. If no replica acknowledges it, restores count and lease, and rejects. Undefined if
  * the hold is gone.
  */
-async function askForLevel(
-  request: AcquireRequest,
-  hold: Hold,
-): Promise<Reply<ReenterReply<unknown>> | undefined> {
+async function askForLevel(request: AcquireRequest, hold: Hold) {
   const { context, scripts } = request
   for (let tries = 1; ; tries++) {
     const reply = await askOnce(request, hold)
@@ -111,14 +101,11 @@ async function askForLevel(
     hold.book.endsAt(reply.value.leaseEnd)
     if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver) continue
     await updateLevels(scripts, hold)
-    throw notReplicated(subjectOf(scripts, hold), context.clientId, tries)
+    throw notReplicated(nameOf(scripts, hold.threadId), context.clientId, tries)
   }
 }
 
-async function askOnce(
-  { context, scripts, lease, signal }: AcquireRequest,
-  hold: Hold,
-): Promise<Reply<ReenterReply<unknown>>> {
+async function askOnce({ context, scripts, lease, signal }: AcquireRequest, hold: Hold) {
   const { book } = hold
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
@@ -132,9 +119,4 @@ async function askOnce(
     if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
     throw error
   }
-}
-
-/** The lock and the hold, for messages of the wait. */
-function subjectOf({ name }: AnyLockScripts, { threadId }: Hold): string {
-  return nameOf({ subject: `the lock ${quote(name)}`, wanted: { threadId } })
 }

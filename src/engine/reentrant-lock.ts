@@ -101,14 +101,14 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     return (await this[INSPECT]('')).timeToLive
   }
 
-  protected async [ACQUIRE_FOR](
-    caller: Caller,
-    options: AcquireArguments,
-    byToken: boolean,
-  ): Promise<Handle | undefined> {
+  protected async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, byToken: boolean) {
     const { context, scripts } = this
     const entry = caller.entryToAcquire(scripts.objectId)
-    if (entry && !entry.begin()) throw alreadyAcquiring(context, scripts, caller)
+    if (entry && !entry.begin())
+      throw new IllegalMonitorStateError(
+        `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
+          'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
+      )
     try {
       const hold = caller.holdOf(scripts.objectId)
       const request = new AcquireRequest(context, scripts, this.Handle, caller, options, byToken, entry)
@@ -152,15 +152,4 @@ async function reenter(request: AcquireRequest, hold: Hold): Promise<AcquiredLoc
   const { scripts, caller } = request
   if (scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
   return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
-}
-
-function alreadyAcquiring(
-  { clientId }: Context,
-  { name }: AnyLockScripts,
-  { description }: Caller,
-): IllegalMonitorStateError {
-  return new IllegalMonitorStateError(
-    `${description} is acquiring the lock ${quote(name)} already (client ${clientId}). ` +
-      'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
-  )
 }

@@ -92,7 +92,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   const { context } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
-  const handoff = context.queues.handOff(scripts.objectId, hold.ownerField, hold.book.left())
+  const handoff = context.queues.of(scripts)?.handOff(hold.ownerField, hold.book.left())
   if (!handoff) context.queues.releasing(scripts)
   const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
   context.leases.end(hold)

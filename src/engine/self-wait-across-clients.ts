@@ -30,11 +30,7 @@ export function warnOfOtherClients(
   return hold
 }
 
-function heldThroughAnother(
-  context: Context,
-  { relatedIds }: AnyLockScripts,
-  waiting: LogicalThread,
-): Hold | undefined {
+function heldThroughAnother(context: Context, { relatedIds }: AnyLockScripts, waiting: LogicalThread) {
   for (let thread: LogicalThread | undefined = waiting; thread; thread = thread.parent)
     for (const [client, table] of thread.holdTables as Map<object, HoldTable<Hold>>)
       for (const objectId of client === context ? [] : relatedIds) {

@@ -6,12 +6,6 @@ import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import type { AcquireRequest } from './acquire'
 import type { Hold } from './hold'
 
-/** A caller that enters below a hold of an ancestor. */
-interface BranchEntry {
-  readonly hold: Hold
-  readonly place: BranchPlace
-}
-
 /**
  * Enters below the hold of an ancestor, waits until no sibling branch excludes the caller, and then acquires. Usually there
  * is no such hold, and it acquires at once. Undefined when the wait was over.
@@ -26,7 +20,8 @@ export async function waitForSiblingBranches<Result>(
     const place = entry?.place
     request.branchPlace = place
     try {
-      const isInside = !entry || entry.place.state === 'inside' || (await untilInside(request, entry))
+      const isInside =
+        !entry || entry.place.state === 'inside' || (await untilInside(request, entry.hold, entry.place))
       const acquired = isInside ? await acquire() : undefined
       if (!acquired) place?.leave()
       return acquired
@@ -41,7 +36,7 @@ export async function waitForSiblingBranches<Result>(
  * Enters, or queues, below the hold of an ancestor; undefined if there is no such hold. One path of the tree of threads holds
  * the lock: siblings exclude each other below a hold, like other callers outside it.
  */
-function enterBranch({ scripts, caller }: AcquireRequest): BranchEntry | undefined {
+function enterBranch({ scripts, caller }: AcquireRequest) {
   // Siblings that read below a reader do not exclude each other. For the read side, the hold above them is the write hold.
   const hold = caller.holdOf(scripts.exclusiveLockId ?? scripts.objectId)
   if (!hold) return undefined
@@ -52,7 +47,7 @@ function enterBranch({ scripts, caller }: AcquireRequest): BranchEntry | undefin
 }
 
 /** Waits until the caller is inside, or until the hold or the thread has ended. False when the wait was over. */
-async function untilInside(request: AcquireRequest, { hold, place }: BranchEntry): Promise<boolean> {
+async function untilInside(request: AcquireRequest, hold: Hold, place: BranchPlace): Promise<boolean> {
   if (request.isWaitOver) return false
   if (place.state === 'waiting') await decided(request, place)
   if (hold.state === 'lost') throw hold.lossError()

@@ -7,16 +7,8 @@ import type { HoldOutcome, Lease, LossReason } from './lease'
 const holds = tracingChannel('rlock:hold')
 const renewals = channel('rlock:renew')
 
-/** What every message says of a lease. */
-interface LeaseMessage extends EventOrigin {
-  readonly name: string
-  readonly kind: string
-  readonly key: string
-  readonly owner: string
-}
-
 /** What the messages of `tracing:rlock:hold` carry; the last four come with the end. */
-interface HoldMessage extends LeaseMessage {
+interface HoldMessage extends ReturnType<typeof messageOf> {
   outcome?: HoldOutcome
   /** In ms. */
   heldFor?: number
@@ -39,7 +31,8 @@ export function isTraced({ start, end, asyncStart, asyncEnd, error }: TracingCha
   )
 }
 
-function messageOf({ leased, owner }: Lease, origin: EventOrigin): LeaseMessage {
+/** What every message says of a lease. */
+function messageOf({ leased, owner }: Lease, origin: EventOrigin) {
   const { name, kind, key } = leased
   return { ...origin, name, kind, key, owner }
 }

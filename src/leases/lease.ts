@@ -19,17 +19,22 @@ export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
 /** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
-/** The object that is leased: its names in this client and in Redis, and how its leases are renewed. */
-export interface Leased {
-  /** Which kind of object it is: `lock`, `read`, `write` and so on. */
+/** The names of an object, in this client and in Redis. */
+export interface ObjectNames {
+  /** Which kind of object it is, for events and lists: `lock`, `read`, `write` and so on. */
   readonly kind: string
-  /** Identifies it within the client. */
-  readonly objectId: string
-  /** Its own id, and the ids of the other objects that may be acquired when it is free. */
-  readonly relatedIds: readonly string[]
+  /** The name as the user knows it. */
   readonly name: string
+  /** Identifies it within the client; another one where an object has several queues. */
+  readonly objectId: string
+  /** Its id, and those of the queues and holds on the same object: these holds keep its waiters out, and their ends wake them. */
+  readonly relatedIds: readonly string[]
   readonly key: string
   readonly channel: string
+}
+
+/** The object that is leased, and how its leases are renewed. */
+export interface Leased extends ObjectNames {
   readonly renewal: Renewal
 }
 
@@ -82,6 +87,7 @@ export class LeaseBook {
   /** When the last command was sent that may have shortened the lease. */
   private shortenedBy: Moment | undefined
   private longestTerm: number
+  /** When the lease ends, by the server's clock in ms, as the server last answered. */
   private end = 0
   private endAtRelease = 0
 
@@ -103,11 +109,6 @@ export class LeaseBook {
   /** The longest lease that there ever was, in ms. The server may still have it, if a command that shortened it was not answered. */
   get longest(): number {
     return this.longestTerm
-  }
-
-  /** When the lease ends, by the server's clock in ms, as the server last answered. */
-  get leaseEnd(): number {
-    return this.end
   }
 
   /** The lease end that the last partial release saw. By it the server recognises a late copy of that release. */

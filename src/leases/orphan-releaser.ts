@@ -1,4 +1,4 @@
-import type { ScriptCall } from '../scripts/script-call'
+import type { AnyScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Clock, Moment } from '../util/clock'
 import { margin } from './lease'
@@ -36,18 +36,19 @@ export class OrphanReleaser {
   }
 
   /**
-   * The caller cancelled the acquisition: waits for the answer to its try, and releases what the try may have been granted. If
-   * the connection broke and its server stays away, it waits until the server is back or the client is shut down, without any
-   * other limit. A server that was stopped may execute the command when it goes on, however late.
+   * The caller cancelled the acquisition: waits for the answer to its try, if one is in flight, and releases what its tries may
+   * have been granted. If the connection broke and its server stays away, it waits until the server is back or the client is
+   * shut down, without any other limit. A server that was stopped may execute the command when it goes on, however late.
    */
-  afterTry<Value>(
+  afterTry(
     orphan: Orphan,
-    call: ScriptCall<Value>,
-    isGranted: (value: Value) => boolean,
+    inFlight: AnyScriptCall | undefined,
+    isGranted = ({ granted }: { readonly granted: boolean }) => granted,
   ): Promise<void> {
+    if (!inFlight) return this.releaseNow(orphan, this.clock.now())
     return this.track(
       new Promise((resolve) => {
-        call.onFinished((reply) => {
+        inFlight.onFinished((reply) => {
           const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
           if (acquiredNothing) return resolve()
           resolve(this.release(orphan, this.clock.now()))

@@ -6,7 +6,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import { FairPlaces } from './fair-places'
-import { FairBlocked, type FairScripts } from './fair-scripts'
+import type { FairAnswer, FairScripts } from './fair-scripts'
 
 /** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
 const LEAVING_LASTS = 60_000
@@ -91,11 +91,14 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
   }
 
-  private answered(outcome: Outcome<undefined>, sent: Moment, mayHavePlace: boolean) {
-    if (!(outcome instanceof FairBlocked)) return
-    const { isPlaced } = outcome
+  private answered(
+    { granted, isPlaced = false, lives = -1 }: FairAnswer,
+    sent: Moment,
+    mayHavePlace: boolean,
+  ) {
+    if (granted) return
     this.mayHavePlace = isPlaced || mayHavePlace
     this.placedAt = isPlaced ? sent : undefined
-    this.places?.learn(outcome)
+    this.places?.learn(lives)
   }
 }

@@ -4,7 +4,7 @@ import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
 import { RearmableTimer } from '../util/rearmable-timer'
-import type { FairBlocked, FairScripts } from './fair-scripts'
+import type { FairScripts } from './fair-scripts'
 
 /** A waiter that has a place in the queue on the server, or will have one. */
 interface Placed {
@@ -64,7 +64,7 @@ export class FairPlaces {
   }
 
   /** A try was answered. */
-  learn({ lives }: Pick<FairBlocked, 'lives'>): void {
+  learn(lives: number): void {
     const { allowance } = this.scripts
     const third = allowance / REFRESHES_AN_ALLOWANCE
     this.refreshWithin(lives < 0 ? third : Math.min(third, lives + 1))
@@ -88,7 +88,7 @@ export class FairPlaces {
         const { value } = await this.scripts.refresh(from, waitsAhead).answer
         for (const id of value.found) found.add(id)
         ;({ next: from, waitsAhead } = value)
-        this.learn(value)
+        this.learn(value.lives)
         if (from > 0 && this.waiters.size > 0) continue
         this.waiters.get(value.head)?.lookAgain()
         break

@@ -4,7 +4,7 @@ import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { Exclusive, queueBeside, type WaitTarget } from '../waiting/admission'
+import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
 import { PlainLockScripts } from './lock'
 
@@ -14,18 +14,11 @@ export const ALLOWANCE = 5_000
 /** The longest sleep of a waiter, in ms. It is long, because the refresh of its place also wakes it. */
 const RECHECK_AFTER = 600_000
 
-/** The answer to a try that did not acquire. */
-export class FairBlocked {
-  readonly granted = false
-  readonly blockedFor = RECHECK_AFTER
-
-  constructor(
-    /** The owner has a place in the queue. */
-    readonly isPlaced: boolean,
-    /** How long the lock, or the place at the head, lasts without any command, in ms; -1 without expiry. */
-    readonly lives: number,
-  ) {}
-}
+/**
+ * The answer to a try. If it did not acquire: whether the owner has a place in the queue, and how long the lock, or the place at
+ * the head, lasts without any command, in ms; -1 without expiry.
+ */
+export type FairAnswer = Outcome<undefined> & { readonly isPlaced?: boolean; readonly lives?: number }
 
 /** The answer to a refresh: see lua/fair-lock/refresh.lua. */
 export interface RefreshReply {
@@ -38,10 +31,10 @@ export interface RefreshReply {
   readonly found: readonly string[]
 }
 
-function decodeAcquire(raw: unknown): Outcome<undefined> {
+function decodeAcquire(raw: unknown): FairAnswer {
   if (raw === null) return GRANTED
   const [place, lives] = raw as [number, number]
-  return new FairBlocked(place === 1, lives)
+  return { granted: false, blockedFor: RECHECK_AFTER, isPlaced: place === 1, lives }
 }
 
 function decodeRefresh(raw: unknown): RefreshReply {
@@ -56,7 +49,7 @@ const LEAVE = script('fair-lock/leave', Number)
 const REFRESH = script('fair-lock/refresh', decodeRefresh)
 
 /** The queue is on the server. The refresh of the places also wakes the waiters while no message can arrive. */
-class InOrderOfServer extends Exclusive {
+class InOrderOfServer extends Admission {
   override longestSleep(): number {
     return Number.POSITIVE_INFINITY
   }
@@ -94,7 +87,7 @@ export class FairScripts extends PlainLockScripts {
   }
 
   /** One try. With `queues` it enters the queue if it does not acquire. */
-  enter(owner: string, lease: number, queues: boolean): ScriptCall<Outcome<undefined>> {
+  enter(owner: string, lease: number, queues: boolean): ScriptCall<FairAnswer> {
     const { allowance, context, ownChannels } = this
     const args = [owner, lease, allowance, queues ? 1 : 0, ownChannels, context.publishCommand]
     return context.scripts.run(ACQUIRE, this.queueKeys, args, true)
@@ -117,14 +110,8 @@ export class FairScripts extends PlainLockScripts {
 
   refresh(from: number, waitsAhead: number): ScriptCall<RefreshReply> {
     const { allowance, context, ownChannels } = this
-    const args = [
-      ownersOfClient(context.clientId),
-      allowance,
-      from,
-      waitsAhead,
-      ownChannels,
-      context.publishCommand,
-    ]
+    const owners = ownersOfClient(context.clientId)
+    const args = [owners, allowance, from, waitsAhead, ownChannels, context.publishCommand]
     return context.scripts.run(REFRESH, this.queueKeys, args)
   }
 

@@ -8,7 +8,7 @@ import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller } from '../engine/hold'
 import { ACQUIRE_AS_ASKED, ACQUIRE_FOR } from '../engine/lock-internals'
-import type { ReenterReply } from '../engine/lock-scripts'
+import type { LockScripts, ReenterReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
@@ -110,30 +110,11 @@ function decodeReenter(raw: unknown): ReenterReply<number> {
 const MOST_NAMES = 1_000
 
 /** The last token that a client saw of each name, for the names that it acquired most recently. */
-class LastTokens {
-  private readonly last = new Map<string, { readonly token: number; readonly owner: string }>()
+const lastTokensOf = perObject(
+  (_: Context) => new Map<string, { readonly token: number; readonly owner: string }>(),
+)
 
-  /** The newest token of this owner, if it drew the last token of this name that the client saw. */
-  of(key: string, owner: string): number | undefined {
-    const last = this.last.get(key)
-    return last?.owner === owner ? last.token : undefined
-  }
-
-  /** Takes a token. Returns the token before it, if this one should be greater and is not. */
-  see(key: string, token: number, owner: string): number | undefined {
-    const before = this.last.get(key)
-    this.last.delete(key)
-    this.last.set(key, { token, owner })
-    if (this.last.size > MOST_NAMES) this.last.delete(this.last.keys().next().value!)
-    // A command that is sent again answers with the token that its first copy drew.
-    const isAbove = !before || token > before.token || (token === before.token && owner === before.owner)
-    return isAbove ? undefined : before.token
-  }
-}
-
-const lastTokensOf = perObject((_: Context) => new LastTokens())
-
-class FencedLockScripts extends HashLockScripts<number> {
+class FencedLockScripts extends HashLockScripts implements LockScripts<number> {
   override readonly kind = 'fenced'
   private readonly keysWithToken: readonly string[] = [this.key, tokenKey(this.key)]
 
@@ -143,31 +124,33 @@ class FencedLockScripts extends HashLockScripts<number> {
     return call
   }
 
-  reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<number>> {
-    const known = lastTokensOf(this.context).of(this.key, owner) ?? -1
-    const args = [owner, lease, count, releasedEnd, known]
+  reenter(owner: string, lease: number, count: number, releasedEnd: number) {
+    const last = lastTokensOf(this.context).get(this.key)
+    const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
     call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value.grant, owner))
     return call
   }
 
+  /** Keeps a token, and reports it if it should be greater than the one before and is not. */
   private see(token: number, owner: string) {
     const { context, name, key } = this
-    const before = lastTokensOf(context).see(key, token, owner)
-    if (before === undefined) return
+    const lastTokens = lastTokensOf(context)
+    const before = lastTokens.get(key)
+    lastTokens.delete(key)
+    lastTokens.set(key, { token, owner })
+    if (lastTokens.size > MOST_NAMES) lastTokens.delete(lastTokens.keys().next().value!)
+    // A command that is sent again answers with the token that its first copy drew.
+    const isRepeated = token === before?.token && owner === before.owner
+    if (!before || token > before.token || isRepeated) return
     context.events.error(
       new FencingTokenError(
-        `The fenced lock ${quote(name)} drew the token ${token}, and this client saw ${before} before ` +
+        `The fenced lock ${quote(name)} drew the token ${token}, and this client saw ${before.token} before ` +
           `(client ${context.clientId}): the counter ${quote(tokenKey(key))} was lost or set back. Resources refuse the ` +
           'new holder. Set the counter to the greatest token that a resource has seen, and do not let Redis evict it.',
         name,
         token,
-        before,
+        before.token,
       ),
     )
   }
@@ -203,19 +186,11 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await this[ACQUIRE_AS_ASKED](lockArguments(first, unit), false))!.token
   }
 
-  async tryLockAndGetToken(
-    first?: number | TryLockOptions,
-    second?: number | TimeUnit,
-    third?: TimeUnit,
-  ): Promise<number | undefined> {
-    return (await this[ACQUIRE_AS_ASKED](tryLockArguments(first, second, third), false))?.token
+  async tryLockAndGetToken(...args: Parameters<typeof tryLockArguments>): Promise<number | undefined> {
+    return (await this[ACQUIRE_AS_ASKED](tryLockArguments(...args), false))?.token
   }
 
-  protected override async [ACQUIRE_FOR](
-    caller: Caller,
-    options: AcquireArguments,
-    byToken: boolean,
-  ): Promise<FencedHold | undefined> {
+  protected override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, byToken: boolean) {
     try {
       return await super[ACQUIRE_FOR](caller, options, byToken)
     } catch (error) {

@@ -1,28 +1,15 @@
 import type { Context } from '../client/context'
-import {
-  decodeInspect,
-  decodeRelease,
-  type LockScripts,
-  type LockState,
-  type ReenterReply,
-  type ReleaseReply,
-} from '../engine/lock-scripts'
+import { decodeInspect, decodeRelease, type LockState, type ReleaseReply } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
 import { NamedLock } from './named-lock'
 
 /** The channel on which the release of a lock is published. */
 export function lockChannel(key: string): string {
   return prefixed('redisson_lock__channel', key)
-}
-
-/** The queue of the waiters of a spin lock. */
-export function spinQueueId(key: string): string {
-  return `lock ${key} spin`
 }
 
 const RELEASE = script('lock/release', decodeRelease)
@@ -36,24 +23,16 @@ export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
  * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
  */
-export abstract class HashLockScripts<Grant = undefined> extends NamedLock implements LockScripts<Grant> {
+export abstract class HashLockScripts extends NamedLock {
   readonly kind: string = 'lock'
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive
   readonly renewal = HASH_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, `lock ${key}`, lockChannel(key), spinQueueId(key))
+    // The waiters of a spin lock have a queue of their own.
+    super(name, key, context, `lock ${key}`, lockChannel(key), `lock ${key} spin`)
   }
-
-  abstract acquire(owner: string, lease: number): ScriptCall<Outcome<Grant>>
-
-  abstract reenter(
-    owner: string,
-    lease: number,
-    count: number,
-    releasedEnd: number,
-  ): ScriptCall<ReenterReply<Grant>>
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
     const { channel, context } = this

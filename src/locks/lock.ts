@@ -1,5 +1,5 @@
 import type { Context } from '../client/context'
-import { decodeAcquire, decodeHandoff, decodeReenter, type ReenterReply } from '../engine/lock-scripts'
+import { decodeAcquire, decodeReenter, type LockScripts, type ReenterReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -8,10 +8,10 @@ import { HashLockScripts } from './hash-lock-scripts'
 
 const ACQUIRE = script('lock/acquire', decodeAcquire)
 const REENTER = script('lock/reenter', decodeReenter)
-const HAND_OFF = script('lock/handoff', decodeHandoff)
+const HAND_OFF = script('lock/handoff', decodeAcquire)
 
 /** Java's RLock in Redis. */
-export class PlainLockScripts extends HashLockScripts {
+export class PlainLockScripts extends HashLockScripts implements LockScripts {
   acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.context.scripts.run(ACQUIRE, this.keys, [owner, lease], true)
   }

@@ -1,5 +1,6 @@
 import type { Context } from '../client/context'
 import { ownerField } from '../ownership/owner-field'
+import { quote } from '../util/quote'
 
 /** The names of one lock, in its client and in Redis. */
 export abstract class NamedLock {
@@ -17,6 +18,11 @@ export abstract class NamedLock {
   ) {
     this.relatedIds = [objectId, ...others]
     this.keys = [key]
+  }
+
+  /** For messages. */
+  get subject(): string {
+    return `the lock ${quote(this.name)}`
   }
 
   /** The hash field that stands for one holder. */

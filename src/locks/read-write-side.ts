@@ -66,11 +66,7 @@ export abstract class ReadWriteSide extends NamedLock {
     return this.run(this.sideScripts.inspect, [owner])
   }
 
-  protected run<Value>(
-    script: Script<Value>,
-    args: readonly (string | number)[],
-    acknowledged = false,
-  ): ScriptCall<Value> {
+  protected run<Value>(script: Script<Value>, args: readonly (string | number)[], acknowledged = false) {
     return this.context.scripts.run(script, this.keys, args, acknowledged)
   }
 }

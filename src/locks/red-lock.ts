@@ -52,15 +52,11 @@ export class RedLock extends MembersLock implements RRedLock {
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
     const { leaseTime } = options
     const bound = (leaseTime ?? this.watchdogLease) / 10
-    const validFor = leaseTime === undefined ? undefined : validityOf(leaseTime)
+    // Redlock's validity: the lease less an allowance for clocks that run at different rates.
+    const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
     const failure = (round: FailedRound) => misuse(round) ?? quorumError(this.group, round, bound)
     return acquireMembers(this.group, { ...options, bound, validFor, failure })
   }
-}
-
-/** Redlock's validity: the lease less an allowance for clocks that run at different rates. */
-function validityOf(lease: number): number {
-  return lease - (lease * 0.01 + 2)
 }
 
 function quorumError({ name, context, members, needed }: MemberGroup, round: FailedRound, bound: number) {

@@ -36,7 +36,7 @@ export function runOnce(
   const atLeast = Math.ceil(positive('atLeast', options.atLeast))
   // A thread of its own, so that a caller that holds the lock already does not run the job a second time.
   return new LogicalThread(undefined).run(async () => {
-    const hold = (await lock.tryAcquire({ leaseTime: atLeast })) as AcquiredLockHold | undefined
+    const hold = await lock.tryAcquire({ leaseTime: atLeast })
     if (!hold) return false
     const run = new Run(context, lock, hold, atLeast)
     try {
@@ -70,10 +70,7 @@ class Run implements RunOnceTask {
     const renew = AsyncResource.bind(() => {
       // If this fails, the lease ends, and the signal aborts. Then it must not acquire anew: it would wait for the next owner.
       const { isHeld, signal } = hold
-      if (isHeld)
-        this.renewed = lock.acquire({ signal }).catch(() => undefined) as Promise<
-          AcquiredLockHold | undefined
-        >
+      if (isHeld) this.renewed = lock.acquire({ signal }).catch(() => undefined)
     })
     this.timer = clock.after(atLeast - early, renew)
   }

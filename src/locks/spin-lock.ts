@@ -5,8 +5,7 @@ import type { AttemptOptions } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { random } from '../util/random'
 import { warnOnce } from '../util/warn-once'
-import { Exclusive, type WaitTarget } from '../waiting/admission'
-import { spinQueueId } from './hash-lock-scripts'
+import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { PlainLockScripts } from './lock'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
@@ -73,7 +72,7 @@ export function constantBackOff(options: ConstantBackOffOptions = {}): BackOffPo
 const DEFAULT = exponentialBackOff()
 
 /** For peers that publish nothing when they release: the first waiter tries again after the pauses of a policy. */
-export class Spinning extends Exclusive {
+export class Spinning extends Admission {
   private tries = 0
 
   constructor(private readonly policy: BackOffPolicy) {
@@ -95,19 +94,15 @@ export class Spinning extends Exclusive {
     try {
       return Math.max(1, positive('nextSleepPeriod()', this.policy.nextSleepPeriod(tries)))
     } catch (error) {
-      warnOfFailure(this.policy, error)
+      warnOnce(
+        this.policy,
+        'RLOCK_BACK_OFF',
+        `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
+          'exponentialBackOff() instead. Answer with a number of ms above 0.',
+      )
       return DEFAULT.nextSleepPeriod(tries)
     }
   }
-}
-
-function warnOfFailure(policy: BackOffPolicy, error: unknown) {
-  warnOnce(
-    policy,
-    'RLOCK_BACK_OFF',
-    `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
-      'exponentialBackOff() instead. Answer with a number of ms above 0.',
-  )
 }
 
 class SpinLockScripts extends PlainLockScripts {
@@ -116,10 +111,8 @@ class SpinLockScripts extends PlainLockScripts {
 
   constructor(name: string, key: string, context: Context, backOff: BackOffPolicy) {
     super(name, key, context)
-    const { relatedIds, channel, takesTurns } = this
-    const admission = () => new Spinning(backOff)
     // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { objectId: spinQueueId(key), key, relatedIds, channel, takesTurns, admission }
+    this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {

@@ -6,7 +6,6 @@ import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import {
   decodeAcquire,
-  decodeHandoff,
   decodeInspect,
   decodeReenter,
   decodeRelease,
@@ -20,9 +19,9 @@ import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { random, randomHex } from '../util/random'
+import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
 import { NamedLock } from './named-lock'
 import { reentryRefused } from './non-reentrant-lock'
@@ -64,7 +63,7 @@ export function tokenLockChannel(key: string): string {
 
 const ACQUIRE = script('token-lock/acquire', decodeAcquire)
 const EXTEND = script('token-lock/extend', decodeReenter)
-const HAND_OFF = script('token-lock/handoff', decodeHandoff)
+const HAND_OFF = script('token-lock/handoff', decodeAcquire)
 const RELEASE = script('token-lock/release', decodeRelease)
 const FORCE_RELEASE = script('token-lock/force-release', decodeRelease)
 const INSPECT = script('token-lock/inspect', decodeInspect)
@@ -72,7 +71,6 @@ const INSPECT = script('token-lock/inspect', decodeInspect)
 const TOKEN_BYTES = 16
 const FIRST_PAUSE = 20
 const LONGEST_PAUSE = 1_000
-const WARNED_AFTER = 5_000
 
 /** Pauses from 20 ms, doubling to 1 s. Each is shortened by up to a fifth, so that processes do not try at the same time. */
 const DOUBLING: BackOffPolicy = {
@@ -134,27 +132,25 @@ class TokenLockScripts extends NamedLock implements LockScripts {
 
 /** Warns once when it has waited for a long time behind a key that never expires. */
 class TokenAttempt extends AcquireAttempt<undefined> {
-  private behindNoExpirySince: Moment | undefined
-  private hasWarned = false
+  private isBehindNoExpiry = false
 
   override send(): ScriptCall<Outcome<undefined>> {
     const call = super.send()
-    call.whenAnswered(({ value }) => this.answered(!value.granted && value.blockedFor === -1))
+    call.whenAnswered(({ value }) => {
+      this.isBehindNoExpiry = !value.granted && value.blockedFor === -1
+    })
     return call
   }
 
-  private answered(withoutExpiry: boolean) {
-    const { clock } = this.context
-    if (!withoutExpiry) this.behindNoExpirySince = undefined
-    else this.behindNoExpirySince ??= clock.now()
-    const since = this.behindNoExpirySince
-    if (!since || this.hasWarned || clock.elapsedSince(since) < WARNED_AFTER) return
-    this.hasWarned = true
-    process.emitWarning(
-      `A caller has waited for ${this.subject} for ${WARNED_AFTER} ms, and its key has no expiry (client ` +
+  override waitedLong(): void {
+    super.waitedLong()
+    if (!this.isBehindNoExpiry) return
+    warnOnce(
+      this,
+      'RLOCK_NO_EXPIRY',
+      `A caller has waited for ${this.target.subject} for 5 s, and its key has no expiry (client ` +
         `${this.context.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
         'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
-      { code: 'RLOCK_NO_EXPIRY' },
     )
   }
 }

@@ -1,22 +1,13 @@
 import type { AcquireArguments } from '../api/arguments'
 import { type LockMember, RedisUnavailableError } from '../api/errors'
 import type { Context } from '../client/context'
-import { withEither } from '../util/abort'
+import { unlessAborted, withEither } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'
 import { stateOfAnswer } from './member-states'
 import { MembersHold } from './members-hold'
-import {
-  type Answer,
-  granted,
-  isTransient,
-  type Part,
-  pause,
-  releaseParts,
-  tryMember,
-  Wait,
-} from './try-member'
+import { type Answer, type Granted, isTransient, releaseParts, tryMember, Wait } from './try-member'
 
 /** How long a round waits for members while it holds others: at least so many ms, and so much of the time waited before. */
 const WAIT_WHILE_HOLDING = 40
@@ -72,12 +63,17 @@ export async function acquireMembers(
     const answers = isAtOnce
       ? await tryAtOnce(group, options, first)
       : await tryInOrder(group, options, first, wait)
-    const parts = answers.flatMap((answer) => (answer.kind === 'granted' ? [answer.part] : []))
+    const parts = answers.filter((answer) => answer.kind === 'granted')
     const valid = parts.filter(({ hold }) => hold.isHeld)
     if (valid.length >= needed && !signal?.aborted && !context.closing.aborted) {
-      const hold = new MembersHold(group, valid, validFor === undefined ? undefined : { since, ms: validFor })
+      const hold = new MembersHold(
+        group,
+        valid,
+        validFor === undefined ? undefined : { since, lasts: validFor },
+      )
       if (hold.isHeld) {
-        if (valid.length < parts.length) void releaseParts(without(parts, valid), clock)
+        const late = parts.filter((part) => !valid.includes(part))
+        void releaseParts(late, clock)
         return hold
       }
     }
@@ -85,8 +81,8 @@ export async function acquireMembers(
     await releaseParts(parts, clock)
     signal?.throwIfAborted()
     context.assertOpen()
-    const taken = answers.flatMap((answer) => (answer.kind === 'taken' ? [answer.member] : []))
-    const errors = answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []))
+    const taken = answers.filter((answer) => answer.kind === 'taken')
+    const errors = answers.filter((answer) => answer.kind === 'failed').map(({ error }) => error)
     const isRefused = taken.length > spare
     const isFinal = errors.filter((error) => !isTransient(error)).length > spare
     failingSince = isRefused ? undefined : (failingSince ?? since)
@@ -100,17 +96,20 @@ export async function acquireMembers(
       if (error !== undefined) throw error
       return undefined
     }
-    if (rounds > 0) await pause(Math.min(wait.left, pauseAfter(rounds)), clock, signal)
+    if (rounds > 0) {
+      const pause = Math.min(wait.left, pauseAfter(rounds))
+      await unlessAborted(new Promise<void>((over) => clock.after(pause, over)), signal)
+    }
     // All processes wait for the same member, so that its next holder finds the other members free.
     const blocker = taken[rounds % taken.length]
-    first = blocker && (await waitFor(blocker))
+    first = blocker && (await waitFor(blocker.member))
     if (!first && isRefused && wait.isOver) return undefined
   }
 
-  async function waitFor(member: Member): Promise<Part | undefined> {
+  async function waitFor(member: Member): Promise<Granted | undefined> {
     const most = spare === 0 ? wait.left : Math.min(wait.left, LONGEST_WAIT_FOR_SPARE * atRandom())
     const answer = await waitForMember(context, member, most, options)
-    if (answer.kind === 'granted') return answer.part
+    if (answer.kind === 'granted') return answer
     signal?.throwIfAborted()
     context.assertOpen()
     return undefined
@@ -118,16 +117,10 @@ export async function acquireMembers(
 }
 
 /** One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already. */
-async function tryAtOnce(
-  { context, members }: MemberGroup,
-  options: MemberOptions,
-  first: Part | undefined,
-): Promise<readonly Answer[]> {
+async function tryAtOnce({ context, members }: MemberGroup, options: MemberOptions, first?: Granted) {
   const { bound, signal } = options
   const tryAll = (how: AcquireArguments) =>
-    Promise.all(
-      members.map((member) => (member === first?.member ? granted(first) : tryMember(member, 0, how))),
-    )
+    Promise.all(members.map((member) => (member === first?.member ? first : tryMember(member, 0, how))))
   if (bound === undefined) return await tryAll(options)
   const limit = new AbortController()
   const timer = context.clock.after(bound, () => limit.abort(unanswered(bound)))
@@ -139,12 +132,7 @@ async function tryAtOnce(
 }
 
 /** The member may belong to another client. Its queue does not know when the client of the multi lock shuts down. */
-function waitForMember(
-  { closing }: Context,
-  member: Member,
-  waitTime: number,
-  options: AcquireArguments,
-): Promise<Answer> {
+function waitForMember({ closing }: Context, member: Member, waitTime: number, options: AcquireArguments) {
   if (waitTime <= 0) return tryMember(member, waitTime, options)
   return withEither(closing, options.signal, (signal) => tryMember(member, waitTime, { ...options, signal }))
 }
@@ -157,14 +145,14 @@ function waitForMember(
 async function tryInOrder(
   { context, members }: MemberGroup,
   options: MemberOptions,
-  first: Part | undefined,
+  first: Granted | undefined,
   wait: Wait,
 ): Promise<readonly Answer[]> {
   const { leaseTime = Number.MAX_SAFE_INTEGER } = options
   const grown = Math.max(WAIT_WHILE_HOLDING, wait.elapsed * PART_OF_TIME_WAITED)
   const most = Math.min(grown, LONGEST_WAIT_WHILE_HOLDING, leaseTime / 3)
   const mayWait = new Wait(context.clock, most * atRandom())
-  const answers: Answer[] = first ? [granted(first)] : []
+  const answers: Answer[] = first ? [first] : []
   const from = first ? members.indexOf(first.member) : -1
   for (const [index, member] of members.entries()) {
     if (index === from) continue
@@ -174,10 +162,6 @@ async function tryInOrder(
     if (answer.kind !== 'granted') break
   }
   return answers
-}
-
-function without(parts: readonly Part[], some: readonly Part[]): Part[] {
-  return parts.filter((part) => !some.includes(part))
 }
 
 /** Callers that blocked each other do not do so again. */

@@ -14,7 +14,7 @@ export function stateOf(member: Member, state: LockMemberState, error?: unknown)
 /** The state of a member after a try. */
 export function stateOfAnswer(answer: Answer): LockMember {
   const { kind, member } = answer
-  if (kind === 'granted') return stateOf(member, answer.part.hold.isHeld ? 'held' : 'late')
+  if (kind === 'granted') return stateOf(member, answer.hold.isHeld ? 'held' : 'late')
   return kind === 'taken' ? stateOf(member, 'taken') : stateOf(member, failureOf(answer.error), answer.error)
 }
 

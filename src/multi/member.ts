@@ -2,6 +2,7 @@ import { describe } from '../api/arguments'
 import type { Lockable } from '../api/lockable'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 
 /** One lock of a multi lock or a RedLock. */
@@ -27,7 +28,7 @@ export interface MemberGroup {
 }
 
 let foreignLocks = 0
-const foreignIds = new WeakMap<object, string>()
+const foreign = perObject((_: object) => ({ id: `foreign ${foreignLocks++}` }))
 
 /** The members, in the order of the arguments. Throws TypeError or RangeError for locks that cannot be held together. */
 export function membersOf(locks: readonly unknown[], what: string): Member[] {
@@ -56,7 +57,7 @@ function memberOf(lock: unknown, what: string): Member {
     )
   const { [MEMBER]: identity, getName } = lock as { [MEMBER]?: MemberIdentity; getName?: () => string }
   const name = identity?.name ?? (isFunction(getName) ? String(getName.call(lock)) : String(lock))
-  const id = identity ? `${identity.client.clientId} ${identity.objectId}` : foreignId(lock)
+  const id = identity ? `${identity.client.clientId} ${identity.objectId}` : foreign(lock).id
   return { lock, name, identity, id }
 }
 
@@ -66,12 +67,4 @@ function isLock(lock: unknown): lock is Lockable {
 
 function isFunction(value: unknown): value is (...args: never) => unknown {
   return typeof value === 'function'
-}
-
-function foreignId(lock: object): string {
-  const known = foreignIds.get(lock)
-  if (known !== undefined) return known
-  const id = `foreign ${foreignLocks++}`
-  foreignIds.set(lock, id)
-  return id
 }

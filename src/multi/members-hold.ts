@@ -9,16 +9,17 @@ import {
 } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
-import type { Caller, HoldEntry, OwnedHold } from '../ownership/caller'
+import { releasedAlready } from '../engine/not-held'
+import type { Term } from '../leases/lease'
+import type { HoldEntry, OwnedHold } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
-import { inThisContext } from '../util/async-context'
-import type { Moment } from '../util/clock'
+import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
 import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
-import { LONGEST_WAIT_FOR_RELEASES, type Part, settledWithin } from './try-member'
+import { type Part, settledInTime } from './try-member'
 
 const CHECK_AFTER = Symbol('checkAfter')
 const CHECK_HELD = Symbol('checkHeld')
@@ -29,7 +30,6 @@ const STOP = Symbol('stop')
 const RELEASE = Symbol('release')
 const DROP = Symbol('drop')
 const LOSS_ERROR = Symbol('lossError')
-const UNLOCKED_ALREADY = Symbol('unlockedAlready')
 
 /** An acquisition of a multi lock or a RedLock, as an object. */
 export interface MultiLockHold extends LockHold {
@@ -43,12 +43,6 @@ export interface MultiLockHold extends LockHold {
   readonly holds: readonly LockHold[]
 }
 
-/** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
-export interface Validity {
-  readonly since: Moment
-  readonly ms: number
-}
-
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
@@ -60,14 +54,15 @@ export class MembersHold implements MultiLockHold {
   onLost: (() => void) | undefined
   private unlocked = false
   private loss: LockLostError | undefined
-  private controller: AbortController | undefined
-  private abort: ((reason: unknown) => void) | undefined
+  private isWatching = false
+  private readonly lossSignal = new LazySignal()
   private readonly stopWatching: (() => void)[] = []
 
   constructor(
     private readonly group: MemberGroup,
     private readonly parts: readonly Part[],
-    private readonly validity: Validity | undefined,
+    /** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
+    private readonly validity: Term | undefined,
   ) {}
 
   get lockName(): string {
@@ -87,29 +82,18 @@ export class MembersHold implements MultiLockHold {
   }
 
   get signal(): AbortSignal {
-    const isHeld = this[CHECK_HELD]()
-    if (!this.controller) {
-      const controller = new AbortController()
-      this.controller = controller
-      this.abort = inThisContext((reason) => controller.abort(reason))
-      if (!isHeld) controller.abort(this.loss)
-      else if (!this.unlocked) this[WATCH_MEMBERS]()
-    }
-    return this.controller.signal
+    const { signal } = this.lossSignal
+    if (this[CHECK_HELD]() && !this.unlocked && !this.isWatching) this[WATCH_MEMBERS]()
+    return signal
   }
 
-  unlock(options?: ReleaseOptions): Promise<void> {
-    let signal: AbortSignal | undefined
-    try {
-      signal = releaseOptions(options).signal
-    } catch (error) {
-      return Promise.reject(error)
-    }
-    if (this.unlocked) return Promise.reject(this[UNLOCKED_ALREADY]())
+  async unlock(options?: ReleaseOptions): Promise<void> {
+    const { signal } = releaseOptions(options)
+    if (this.unlocked) throw releasedAlready(this.group.context, this)
     const wasHeld = this[CHECK_HELD]()
     this.unlocked = true
     this[STOP]()
-    return unlessAborted(this[RELEASE](wasHeld), signal)
+    await unlessAborted(this[RELEASE](wasHeld), signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -148,27 +132,29 @@ export class MembersHold implements MultiLockHold {
     if (this.loss) return false
     const { validity, group, parts } = this
     if (this.unlocked) return true
-    const isPast = validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.ms
+    const isPast =
+      validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.lasts
     if (!isPast && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
     this[LOSE]()
     return false
   }
 
   private [WATCH_MEMBERS]() {
+    this.isWatching = true
     const { group, parts, validity } = this
     for (const { hold } of parts) {
       const { signal } = hold
       if (signal.aborted) this[MEMBER_GONE](signal.reason)
       else this.stopWatching.push(onAbort(signal, () => this[MEMBER_GONE](signal.reason)))
     }
-    if (validity) this[CHECK_AFTER](validity.ms - group.context.clock.elapsedSince(validity.since))
+    if (validity) this[CHECK_AFTER](validity.lasts - group.context.clock.elapsedSince(validity.since))
     if (this.loss) this[STOP]()
   }
 
   private [MEMBER_GONE](reason: unknown) {
     const left = this.parts.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
     if (left.length >= this.group.needed) return
-    if (reason instanceof RedissonShutdownError) this.abort?.(reason)
+    if (reason instanceof RedissonShutdownError) this.lossSignal.abort(reason)
     else this[LOSE]()
   }
 
@@ -176,11 +162,11 @@ export class MembersHold implements MultiLockHold {
     if (this.loss || this.unlocked) return
     this.loss = this[LOSS_ERROR](
       this.parts.map(({ member, hold }) =>
-        hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', reasonOf(hold)),
+        hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
       ),
     )
     this[STOP]()
-    this.abort?.(this.loss)
+    this.lossSignal.abort(this.loss)
     this.onLost?.()
   }
 
@@ -211,7 +197,7 @@ export class MembersHold implements MultiLockHold {
     const count = (wanted: string) => states.filter(({ state }) => state === wanted).length
     const isLost = () => !wasHeld || count('lost') > parts.length - needed
     const isFree = () => parts.length - count('released') <= members.length - needed
-    await settledWithin(releases, LONGEST_WAIT_FOR_RELEASES, context.clock)
+    await settledInTime(releases, context.clock)
     if (!isLost() && !isFree()) await Promise.all(releases)
     if (isLost()) throw this[LOSS_ERROR](states)
     if (!isFree()) throw errors[0]
@@ -228,32 +214,19 @@ export class MembersHold implements MultiLockHold {
     error.members = members
     return error
   }
-
-  private [UNLOCKED_ALREADY](): IllegalMonitorStateError {
-    const { name, context } = this.group
-    return new IllegalMonitorStateError(
-      `This hold on the lock ${quote(name)} was released already (client ${context.clientId}). Release a hold once.`,
-    )
-  }
 }
 
 /** What `lock()` and `tryLock()` acquired for one caller over the same members: a level each. */
 export class LevelsHold implements OwnedHold {
   readonly levels: MembersHold[] = []
 
-  private constructor(
+  constructor(
     readonly objectId: string,
     /** The logical thread of the caller, which may have ended. */
     public thread: LogicalThread | undefined,
     private readonly entry: HoldEntry<LevelsHold> | undefined,
-  ) {}
-
-  /** The hold of this caller, or a new one; always a new one where each acquisition is an owner of its own. */
-  static of(caller: Caller<LevelsHold>, { objectId }: MemberGroup): LevelsHold {
-    const entry = caller.entryToAcquire(objectId)
-    const hold = entry?.hold ?? new LevelsHold(objectId, caller.thread, entry)
-    if (entry) entry.hold = hold
-    return hold
+  ) {
+    if (entry) entry.hold = this
   }
 
   /** Drops lost levels with a lease. A table keeps some holds of such levels only. */
@@ -292,8 +265,4 @@ export class LevelsHold implements OwnedHold {
 
 function isNeeded({ isHeld, isRenewed }: MembersHold): boolean {
   return isHeld || isRenewed
-}
-
-function reasonOf({ signal }: LockHold): unknown {
-  return signal.aborted ? signal.reason : undefined
 }

@@ -55,11 +55,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   /** Resolves with a hold, or with undefined when the wait was over. */
   protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
 
-  protected async [ACQUIRE_FOR](
-    caller: Caller<LevelsHold>,
-    options: AcquireArguments,
-    byToken: boolean,
-  ): Promise<MembersHold | undefined> {
+  protected async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments, byToken: boolean) {
     this.context.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
@@ -69,7 +65,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
         ? processState.threads.run(thread, () => this[COLLECT](options))
         : this[COLLECT](options)
     const hold = await acquiring
-    if (hold && !byToken) LevelsHold.of(caller, this.group).add(hold, options.leaseTime)
+    if (!hold || byToken) return hold
+    const { objectId } = this.group
+    const entry = caller.entryToAcquire(objectId)
+    const levels = entry?.hold ?? new LevelsHold(objectId, thread, entry)
+    levels.add(hold, options.leaseTime)
     return hold
   }
 

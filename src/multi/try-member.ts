@@ -1,3 +1,4 @@
+import type { AcquireArguments } from '../api/arguments'
 import { type LockMemberState, LockQuorumError, RedisUnavailableError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
@@ -11,21 +12,19 @@ export interface Part {
   readonly hold: LockHold
 }
 
-/** The options of one try of a member. */
-export interface TryOptions {
-  readonly leaseTime: number | undefined
-  readonly threadId: number | undefined
-  readonly signal: AbortSignal | undefined
+/** The answer of a member that was acquired. */
+export interface Granted extends Part {
+  readonly kind: 'granted'
 }
 
 /** The answer of a member. */
 export type Answer =
-  | { readonly kind: 'granted'; readonly member: Member; readonly part: Part }
+  | Granted
   | { readonly kind: 'taken'; readonly member: Member }
   | { readonly kind: 'failed'; readonly member: Member; readonly error: unknown }
 
 /** How long a caller waits for the releases of members, in ms. A release that takes longer goes on in the background. */
-export const LONGEST_WAIT_FOR_RELEASES = 1_000
+const LONGEST_WAIT_FOR_RELEASES = 1_000
 
 /** The states of members that a later try may change, although no other owner holds them. */
 const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
@@ -34,22 +33,18 @@ const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
 export async function tryMember(
   member: Member,
   waitTime: number,
-  { leaseTime, threadId, signal }: TryOptions,
+  { leaseTime, threadId, signal }: AcquireArguments,
 ): Promise<Answer> {
   let acquiring: Promise<LockHold | undefined> | undefined
   try {
     signal?.throwIfAborted()
     acquiring = member.lock.tryAcquire({ waitTime, leaseTime, threadId, signal })
     const hold = await unlessAborted(acquiring, signal)
-    return hold ? granted({ member, hold }) : { kind: 'taken', member }
+    return hold ? { kind: 'granted', member, hold } : { kind: 'taken', member }
   } catch (error) {
     acquiring?.then((late) => late?.unlock()).catch(() => {})
     return { kind: 'failed', member, error }
   }
-}
-
-export function granted(part: Part): Answer {
-  return { kind: 'granted', member: part.member, part }
 }
 
 /** Whether a retry may help. Any other error would come again. */
@@ -62,33 +57,13 @@ export function isTransient(error: unknown): boolean {
 /** Releases all parts at once. Reports no errors, because each member retries its release in the background. */
 export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
   if (parts.length === 0) return
-  await settledWithin(
-    parts.map(({ hold }) => hold.unlock()),
-    LONGEST_WAIT_FOR_RELEASES,
-    clock,
-  )
+  const releases = parts.map(({ hold }) => hold.unlock())
+  await settledInTime(releases, clock)
 }
 
-/** Resolves when all have settled, at the latest after `ms`. */
-export async function settledWithin(
-  work: readonly Promise<unknown>[],
-  ms: number,
-  clock: Clock,
-): Promise<void> {
-  await withTimeout<unknown>(Promise.allSettled(work), ms, clock, () => {})
-}
-
-/** Waits for this long. Rejects with the signal's reason when the signal aborts. */
-export async function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  let timer = { cancel() {} }
-  const over = new Promise<void>((resolve) => {
-    timer = clock.after(ms, resolve)
-  })
-  try {
-    await unlessAborted(over, signal)
-  } finally {
-    timer.cancel()
-  }
+/** Resolves when all releases have settled, or when the wait for them is over. */
+export async function settledInTime(releases: readonly Promise<void>[], clock: Clock): Promise<void> {
+  await withTimeout<unknown>(Promise.allSettled(releases), LONGEST_WAIT_FOR_RELEASES, clock, () => {})
 }
 
 /** How much of a wait is left. */

@@ -27,10 +27,6 @@ export class BranchPlace {
     })
   }
 
-  enter(): void {
-    this.decide('inside')
-  }
-
   leave(): void {
     if (this.state === 'left') return
     this.thread.places!.delete(this)
@@ -38,7 +34,8 @@ export class BranchPlace {
     this.branches.remove(this)
   }
 
-  private decide(state: 'inside' | 'left') {
+  /** It no longer waits. */
+  decide(state: 'inside' | 'left'): void {
     this.state = state
     this.whenDecided?.()
   }
@@ -78,6 +75,6 @@ export class HoldBranches {
     for (const { thread } of this.inside) if (!place.path.includes(thread)) return
     this.waiting.delete(place)
     this.inside.add(place)
-    place.enter()
+    place.decide('inside')
   }
 }

@@ -5,6 +5,12 @@ import type { LogicalThread } from './logical-thread'
 export interface OwnedHold {
   readonly objectId: string
   readonly levels: Iterable<{ readonly thread: object | undefined }>
+  /** The logical thread that acquired it; undefined for a caller without one. */
+  thread: LogicalThread | undefined
+  /** For messages. */
+  readonly holder: string
+  /** Whether it is held, as far as this client knows. Reads the clock. */
+  checkLive(): boolean
 }
 
 /** The state of one caller and one lock. The table drops it as soon as the caller neither holds nor acquires the lock. */
@@ -48,7 +54,9 @@ export class HoldEntry<H extends OwnedHold = OwnedHold> {
   retire(hold: H): void {
     if (this.hold !== hold) return
     this.forget(hold)
-    this.table.remember(this.key, hold)
+    const { expired } = this.table
+    expired.set(this.key, hold)
+    if (expired.size > MAX_EXPIRED_REMEMBERED) expired.delete(expired.keys().next().value!)
   }
 
   /** Its caller has released all of the hold. */
@@ -64,7 +72,8 @@ const MAX_EXPIRED_REMEMBERED = 1_000
 /** The entries of one caller, or of several callers under different keys. */
 export class HoldTable<H extends OwnedHold = OwnedHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
-  private readonly expired = new Map<string, H>()
+  /** Holds whose lease has ended, and which `unlock()` has not settled. */
+  readonly expired = new Map<string, H>()
 
   get size(): number {
     return this.entries.size + this.expired.size
@@ -87,16 +96,6 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
   tidy(key: string, expired?: H): void {
     if (this.entries.get(key)?.isEmpty) this.entries.delete(key)
     if (expired && this.expired.get(key) === expired) this.expired.delete(key)
-  }
-
-  /** Keeps an expired hold. */
-  remember(key: string, hold: H): void {
-    this.expired.set(key, hold)
-    if (this.expired.size > MAX_EXPIRED_REMEMBERED) this.expired.delete(this.expired.keys().next().value!)
-  }
-
-  retired(key: string): H | undefined {
-    return this.expired.get(key)
   }
 }
 
@@ -124,27 +123,17 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
 
 const NO_PATH: readonly LogicalThread[] = []
 
-/** The callers of one client that the `threadId` option names. */
-export class ExplicitCallers {
-  private readonly table: HoldTable = new HoldTable()
-
-  /** @internal */
-  stats(): { entries: number } {
-    return { entries: this.table.size }
-  }
-
-  caller<H extends OwnedHold>(threadId: number): Caller<H> {
-    const table = this.table as HoldTable<H>
-    const keyOf = (objectId: string) => `${threadId} ${objectId}`
-    return {
-      description: `threadId ${threadId}`,
-      thread: undefined,
-      entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
-      settled: (objectId) => table.get(keyOf(objectId))?.settled(),
-      holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
-      expiredHoldOf: (objectId) => table.retired(keyOf(objectId)),
-      pathBelow: () => NO_PATH,
-    }
+/** The caller that the `threadId` option names. `table`: the holds of all such callers of one client. */
+export function explicitCaller<H extends OwnedHold>(table: HoldTable<H>, threadId: number): Caller<H> {
+  const keyOf = (objectId: string) => `${threadId} ${objectId}`
+  return {
+    description: `threadId ${threadId}`,
+    thread: undefined,
+    entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
+    settled: (objectId) => table.get(keyOf(objectId))?.settled(),
+    holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
+    expiredHoldOf: (objectId) => table.expired.get(keyOf(objectId)),
+    pathBelow: () => NO_PATH,
   }
 }
 
@@ -177,7 +166,7 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
   }
 
   expiredHoldOf(objectId: string): H | undefined {
-    return this.find((table) => table.retired(objectId))
+    return this.find((table) => table.expired.get(objectId))
   }
 
   pathBelow(hold: H): readonly LogicalThread[] {

@@ -1,10 +1,5 @@
+import type { OwnedHold } from './caller'
 import type { LogicalThread } from './logical-thread'
-
-interface Owned {
-  readonly thread: LogicalThread | undefined
-  /** Reads the clock. */
-  checkLive(): boolean
-}
 
 /** How many ended holds a lock object keeps. The list is bounded, because some callers never call `unlock()`. */
 const REMEMBERED = 100
@@ -15,7 +10,7 @@ const REMEMBERED = 100
  * `unlock()` settles lost holds before live holds. A caller that lost its hold may call `unlock()` late: it must not free
  * the lock that another caller took through the same object since.
  */
-export class UnscopedHolds<H extends Owned> {
+export class UnscopedHolds<H extends OwnedHold> {
   private readonly live: H[] = []
   private readonly ended: H[] = []
   private forgotten = 0
@@ -76,11 +71,11 @@ export class UnscopedHolds<H extends Owned> {
 }
 
 /** Removes the first hold, or the first hold of this owner. */
-function removeFirst<H extends Owned>(holds: H[], owner: LogicalThread | undefined): H | undefined {
+function removeFirst<H extends OwnedHold>(holds: H[], owner: LogicalThread | undefined): H | undefined {
   const index = holds.findIndex((hold) => isOf(hold, owner))
   return index < 0 ? undefined : holds.splice(index, 1)[0]
 }
 
-function isOf({ thread }: Owned, owner: LogicalThread | undefined): boolean {
+function isOf({ thread }: OwnedHold, owner: LogicalThread | undefined): boolean {
   return !owner || thread === owner
 }

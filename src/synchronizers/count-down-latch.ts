@@ -6,10 +6,10 @@ import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
-import type { Clock, Moment } from '../util/clock'
+import type { Clock } from '../util/clock'
 import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
-import { queueBeside, Shared } from '../waiting/admission'
+import { queueBeside, Shared, type TryReply } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
 import { Synchronizer, untilRecheck } from './synchronizer'
@@ -90,7 +90,7 @@ function decodeCheck(raw: unknown): LatchAnswer {
     : GRANTED
 }
 
-const KIND = { id: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' }
+const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch', takesTurns: false } as const
 
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
@@ -99,7 +99,6 @@ const OPENED = '0'
 
 /** One caller that waits until the latch is open. */
 class LatchAttempt implements Attempt<undefined> {
-  readonly kind = 'latch'
   /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
   asked = 0
   /**
@@ -112,14 +111,6 @@ class LatchAttempt implements Attempt<undefined> {
     private readonly latch: CountDownLatch,
     readonly wanted: Wanted,
   ) {}
-
-  get name(): string {
-    return this.latch.name
-  }
-
-  get subject(): string {
-    return `the latch ${quote(this.latch.name)}`
-  }
 
   send(): ScriptCall<LatchAnswer> {
     const { context, keys } = this.latch
@@ -148,11 +139,8 @@ class OpenToAll extends Shared {
     super()
   }
 
-  override next(
-    { value, sent }: Reply<Outcome<unknown>>,
-    attempt: Attempt<unknown>,
-    waiters: Iterable<AnyWaiter>,
-  ): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
+    const { value, sent } = reply
     if (value.granted) {
       // The latch was open after each of these had begun to wait.
       for (const waiter of [...waiters])
@@ -162,7 +150,7 @@ class OpenToAll extends Shared {
     // In a microtask, because the queue may begin to listen in this tick.
     queueMicrotask(() => this.catchUp(waiters))
     const { asked } = attempt as LatchAttempt
-    const nextLook = this.grantByOpening(waiters, sent, asked, (value as LatchAnswer).opening!)
+    const nextLook = this.grantByOpening(waiters, reply as Reply<LatchAnswer>, asked)
     return Math.min(value.blockedFor, nextLook)
   }
 
@@ -186,12 +174,8 @@ class OpenToAll extends Shared {
    * are. It replaces the message that a waiter could not hear. Returns after how many ms the next look is due. It is early where
    * the time of this answer cannot say it of a waiter.
    */
-  private grantByOpening(
-    waiters: Iterable<AnyWaiter>,
-    sent: Moment,
-    asked: number,
-    { id, ago }: Opening,
-  ): number {
+  private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>, asked: number) {
+    const { id, ago } = value.opening!
     const { clock, lastId } = this
     const closedAt = lastId !== undefined && lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
@@ -228,7 +212,6 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const isOrdered = !context.connections.isCluster || context.publishCommand === 'spublish'
     super(context, name, KIND, [key, `${prefixed('rlock_requests', key)}:opened`], {
       channel,
-      takesTurns: false,
       admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),
     })
     this.isOrdered = isOrdered
@@ -250,7 +233,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
 
   async countDown(): Promise<void> {
     this.context.assertOpen()
-    const { value } = await this.requests.insist(COUNT_DOWN, this[MESSAGES])
+    const { value } = await this.requests.run(COUNT_DOWN, this[MESSAGES], false, 'unavailable')
     this[CHANGED](value)
   }
 

@@ -2,7 +2,7 @@ import type { LeasedPermitsWanted } from '../api/expirable-permit-arguments'
 import type { Orphan } from '../leases/orphan-releaser'
 import { suffixed } from '../redis/names'
 import { script } from '../scripts/script'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
 import { GRANTED } from '../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
@@ -44,26 +44,21 @@ export function timeoutsKey(key: string): string {
   return suffixed(key, 'timeout')
 }
 
-/** What the leases and the attempts of one semaphore whose permits expire share. */
-export class PermitScripts {
-  constructor(readonly semaphore: Synchronizer) {}
+/** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
+export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
+  const args = [all ? 1 : 0, ...semaphore[MESSAGES], ...ids]
+  const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
+  semaphore[CHANGED](reply.value.change)
+  return reply
+}
 
-  /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
-  async release(ids: readonly string[], all: boolean): Promise<Reply<ReleaseReply>> {
-    const { semaphore } = this
-    const args = [all ? 1 : 0, ...semaphore[MESSAGES], ...ids]
-    const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
-    semaphore[CHANGED](reply.value.change)
-    return reply
-  }
-
-  /** Permits that may be in use although no caller has them. `lease`: in ms; undefined: without end. */
-  orphan(ids: readonly string[], lease: number | undefined): Orphan {
-    return {
-      lease: lease ?? Number.POSITIVE_INFINITY,
-      release: async () => void (await this.release(ids, false)),
-    }
-  }
+/** Permits that may be in use although no caller has them. `lease`: in ms; undefined: without end. */
+export function permitsOrphan(
+  semaphore: Synchronizer,
+  ids: readonly string[],
+  lease = Number.POSITIVE_INFINITY,
+): Orphan {
+  return { lease, release: async () => void (await releasePermits(semaphore, ids, false)) }
 }
 
 const ID_BYTES = 16
@@ -72,30 +67,27 @@ const ID_BYTES = 16
  * twice.
  */
 export class LeasedPermitsAttempt extends PermitsAttempt {
-  readonly kind = 'permit'
   readonly ids: readonly string[]
 
   constructor(
-    private readonly scripts: PermitScripts,
+    semaphore: Synchronizer,
     wanted: LeasedPermitsWanted,
     /** In ms; undefined: without end. */
     private readonly permitLease: number | undefined,
   ) {
-    super(scripts.semaphore, wanted)
+    super(semaphore, wanted)
     this.ids = Array.from({ length: wanted.permits }, () => randomHex(ID_BYTES))
   }
 
-  send(): ScriptCall<PermitsAnswer> {
+  protected ask(): ScriptCall<PermitsAnswer> {
     const { permitLease: lease, ids } = this
-    const { context, keys, [MESSAGES]: messages } = this.scripts.semaphore
+    const { context, keys, [MESSAGES]: messages } = this.semaphore
     const args = [lease ?? 0, ...messages, ids.length, ...ids]
     return context.scripts.run(ACQUIRE, keys, args, true)
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
-    const { orphans, clock } = this.semaphore.context
-    const orphan = this.scripts.orphan(this.ids, this.permitLease)
-    if (inFlight) orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
-    else orphans.releaseNow(orphan, clock.now())
+    const { semaphore, ids, permitLease } = this
+    semaphore.context.orphans.afterTry(permitsOrphan(semaphore, ids, permitLease), inFlight)
   }
 }

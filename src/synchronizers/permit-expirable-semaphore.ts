@@ -22,12 +22,12 @@ import { count } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
-import type { Moment } from '../util/clock'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { LeasedPermitsAttempt, PermitScripts, timeoutsKey } from './expirable-permit-scripts'
+import { shared } from '../waiting/admission'
+import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease } from './permit-lease'
-import { Permits, semaphoreChannel } from './permits-attempt'
+import { semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
 import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT } from './synchronizer-internals'
 
@@ -41,18 +41,17 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
-const PERMITS = new Permits()
-const KIND = { id: 'permits', what: 'semaphore', interfaceName: 'RPermitExpirableSemaphore' }
+const KIND = {
+  kind: 'permit',
+  what: 'semaphore',
+  interfaceName: 'RPermitExpirableSemaphore',
+  takesTurns: false,
+} as const
 
 /** The answer of `get-lease-time` for a permit that is not in use. */
 const NOT_IN_USE = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
-
-interface Taken {
-  readonly ids: readonly string[]
-  readonly sent: Moment
-}
 
 const IDS = Symbol('ids')
 const OWN_LEASES = Symbol('ownLeases')
@@ -62,16 +61,9 @@ const TAKE = Symbol('take')
 
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
-  private readonly scripts: PermitScripts
-
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, KIND, keys, {
-      channel: semaphoreChannel(key),
-      takesTurns: false,
-      admission: () => PERMITS,
-    })
-    this.scripts = new PermitScripts(this)
+    super(context, name, KIND, keys, { channel: semaphoreChannel(key), admission: shared })
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
@@ -95,13 +87,9 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     return await this[IDS](acquireLeasedArguments(first, unit))
   }
 
-  async tryAcquire(
-    first?: number | LeasedPermitsOptions,
-    second?: number | TimeUnit,
-    third?: TimeUnit,
-    // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
-  ): Promise<any> {
-    return await this[IDS](tryAcquireLeasedArguments(first, second, third))
+  // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
+  async tryAcquire(...args: Parameters<typeof tryAcquireLeasedArguments>): Promise<any> {
+    return await this[IDS](tryAcquireLeasedArguments(...args))
   }
 
   async release(permits: string | readonly string[]): Promise<void> {
@@ -186,7 +174,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   private async [PERMIT](wanted: AcquireArguments): Promise<AcquiredPermit | undefined> {
-    const { context, scripts } = this
+    const { context } = this
     const { leaseTime, signal } = wanted
     const lease = leaseTime ?? context.lockWatchdogTimeout
     const started = context.clock.now()
@@ -195,12 +183,12 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
       const taken = await this[TAKE]({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
       if (!taken) return undefined
       const { ids, sent } = taken
-      const permit = new PermitLease(scripts, ids[0]!, sent, leaseTime)
+      const permit = new PermitLease(this, ids[0]!, sent, leaseTime)
       if (!permit.book.isPastDeadline) {
         context.leases.begin(permit)
         return new AcquiredPermit(permit)
       }
-      context.orphans.releaseNow(scripts.orphan(ids, lease), sent)
+      context.orphans.releaseNow(permitsOrphan(this, ids, lease), sent)
       if (tries === TRIES_TO_OUTRUN_LEASE)
         throw new PermitNotHeldError(
           `The semaphore ${quote(this.name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
@@ -216,16 +204,16 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     return wanted.many ? taken?.ids : taken?.ids[0]
   }
 
-  private async [TAKE](wanted: LeasedPermitsWanted, lease: number | undefined): Promise<Taken | undefined> {
-    const { context, scripts } = this
-    const attempt = new LeasedPermitsAttempt(scripts, wanted, lease)
+  private async [TAKE](wanted: LeasedPermitsWanted, lease: number | undefined) {
+    const { context } = this
+    const attempt = new LeasedPermitsAttempt(this, wanted, lease)
     const { ids } = attempt
     const reply = await this[ENTER](attempt)
     if (!reply) return undefined
     const { sent } = reply
     // The client may have begun to shut down in the same tick.
     if (!context.closing.aborted) return { ids, sent }
-    context.orphans.releaseNow(scripts.orphan(ids, lease), sent)
+    context.orphans.releaseNow(permitsOrphan(this, ids, lease), sent)
     throw context.closing.reason
   }
 
@@ -234,7 +222,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const own = this[OWN_LEASES](ids)
     // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
     if (!all) for (const lease of own) lease.wasReleased()
-    const { value, connectionBroke } = await this.scripts.release(ids, all)
+    const { value, connectionBroke } = await releasePermits(this, ids, all)
     // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
     const areGone = value.states.every((state) => state === 'absent')
     const mayBeReleased = connectionBroke && (!all || areGone)

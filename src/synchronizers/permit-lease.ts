@@ -5,9 +5,13 @@ import { Lease, type LossReason, renewalBy } from '../leases/lease'
 import type { Reply } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { type PermitScripts, timeoutsKey } from './expirable-permit-scripts'
+import { permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
+import type { Synchronizer } from './synchronizer'
 
 const RENEWAL = renewalBy('permit-expirable-semaphore/renew', ({ leased }) => timeoutsKey(leased.key))
+
+/** Sets a lease on the server, in ms, and resolves with whether the permit is in use. */
+type Update = (lease: number) => Promise<Reply<boolean>>
 
 /** The lease of one permit. */
 export class PermitLease extends Lease {
@@ -17,23 +21,14 @@ export class PermitLease extends Lease {
   private endsWithItsLease: boolean
 
   constructor(
-    readonly scripts: PermitScripts,
+    readonly semaphore: Synchronizer,
     readonly id: string,
     granted: Moment,
     private leaseTime: number | undefined,
   ) {
-    const { context, name, target } = scripts.semaphore
-    const { key, channel } = target
-    // No lock ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
-    const leased = {
-      kind: 'permit',
-      objectId: `permit of ${key}`,
-      relatedIds: [],
-      name,
-      key,
-      channel,
-      renewal: RENEWAL,
-    }
+    const { context, target } = semaphore
+    // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
+    const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
     super(context.clock, leased, id, granted, leaseTime ?? context.lockWatchdogTimeout)
     this.endsWithItsLease = leaseTime !== undefined
   }
@@ -43,11 +38,10 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * Sets its lease after earlier calls; undefined: the watchdog renews it. `update` sets a lease on the server, and resolves with
-   * whether the permit is in use. While the command is in flight, the client assumes no more than this lease. If it fails, the
+   * Sets its lease after earlier calls; undefined: the watchdog renews it. While the command is in flight, the client assumes no more than this lease. If it fails, the
    * permit goes on as before.
    */
-  set(leaseTime: number | undefined, update: (lease: number) => Promise<Reply<boolean>>): Promise<boolean> {
+  set(leaseTime: number | undefined, update: Update): Promise<boolean> {
     const set = () => this.setAlone(leaseTime, update)
     const { lastUpdate } = this
     // Without an earlier one the command is sent at once, so that calls take effect in their order.
@@ -60,11 +54,8 @@ export class PermitLease extends Lease {
     return result
   }
 
-  private async setAlone(
-    leaseTime: number | undefined,
-    update: (lease: number) => Promise<Reply<boolean>>,
-  ): Promise<boolean> {
-    const { context } = this.scripts.semaphore
+  private async setAlone(leaseTime: number | undefined, update: Update): Promise<boolean> {
+    const { context } = this.semaphore
     // It ended while an earlier call was in flight. The server may keep it, and no caller would release the new lease.
     if (this.state !== 'held') return false
     // A lease without end on the server would outlive this process.
@@ -106,19 +97,13 @@ export class PermitLease extends Lease {
   renewalFailed(error: unknown): void {
     const { leased, owner, id } = this
     const { name: lockName, kind } = leased
-    this.scripts.semaphore.context.events.emit('renewalFailed', {
-      lockName,
-      kind,
-      owner,
-      threadId: 0,
-      permitId: id,
-      error,
-    })
+    const event = { lockName, kind, owner, threadId: 0, permitId: id, error }
+    this.semaphore.context.events.emit('renewalFailed', event)
   }
 
   lose(reason: LossReason): void {
     if (this.state !== 'held') return
-    const { context, target } = this.scripts.semaphore
+    const { context, target } = this.semaphore
     const { longest, term } = this.book
     context.leases.end(this)
     this.lossReason = reason
@@ -131,23 +116,16 @@ export class PermitLease extends Lease {
     this.end('lost', context.clock.now(), error)
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
-    context.events.emit('permitLost', {
-      semaphoreName: this.leased.name,
-      permitId: this.id,
-      reason,
-      error,
-    })
+    context.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
   }
 
   /** Ends it and releases it. */
   async release(): Promise<void> {
-    const { context } = this.scripts.semaphore
     if (!this.checkLive()) throw this.signal.reason
-    this.state = 'released'
-    context.leases.end(this)
-    const began = context.clock.now()
+    this.wasReleased()
+    const began = this.semaphore.context.clock.now()
     try {
-      const { value, connectionBroke } = await this.scripts.release([this.id], false)
+      const { value, connectionBroke } = await releasePermits(this.semaphore, [this.id], false)
       const [state] = value.states
       // After a broken connection "absent" may mean success: an earlier copy of this release was applied.
       if (state !== 'released' && !(state === 'absent' && connectionBroke))
@@ -160,21 +138,21 @@ export class PermitLease extends Lease {
   }
 
   private releaseOrphan(since: Moment): void {
-    const { scripts, id, book } = this
-    scripts.semaphore.context.orphans.releaseNow(scripts.orphan([id], book.longest), since)
+    const { semaphore, id, book } = this
+    semaphore.context.orphans.releaseNow(permitsOrphan(semaphore, [id], book.longest), since)
   }
 
-  /** It was released by its id. */
+  /** It is released, by itself or by its id. */
   wasReleased(): void {
     if (this.state !== 'held') return
     this.state = 'released'
-    this.scripts.semaphore.context.leases.end(this)
+    this.semaphore.context.leases.end(this)
   }
 
   notHeld(why: string): PermitNotHeldError {
     return new PermitNotHeldError(
       `The permit ${this.id} of the semaphore ${quote(this.leased.name)} is not held: ${why} ` +
-        `(client ${this.scripts.semaphore.context.clientId}).`,
+        `(client ${this.semaphore.context.clientId}).`,
       this.leased.name,
       [this.id],
     )
@@ -213,7 +191,7 @@ export class AcquiredPermit implements Permit {
   async release(): Promise<void> {
     const { lease } = this
     if (this[IS_RELEASED]) throw lease.notHeld('it was released already')
-    lease.scripts.semaphore.context.assertNotClosed()
+    lease.semaphore.context.assertNotClosed()
     this.released = true
     await lease.release()
   }

@@ -1,12 +1,10 @@
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import { prefixed } from '../redis/names'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
-import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
-import { Shared } from '../waiting/admission'
+import { warnOnce } from '../util/warn-once'
 import type { Attempt, Outcome } from '../waiting/attempt'
-import type { AnyWaiter } from '../waiting/waiter'
 import type { Synchronizer } from './synchronizer'
 
 /** The channel on which both kinds of semaphores publish. */
@@ -22,45 +20,30 @@ export const NO_SEMAPHORE = -1
 /** In ms. */
 const LONG_WAIT = 5_000
 
-/** Several callers may have permits at a time. */
-export class Permits extends Shared {
-  override next(
-    { value }: Reply<Outcome<unknown>>,
-    attempt: Attempt<unknown>,
-    _: Iterable<AnyWaiter>,
-  ): number {
-    if (value.granted) return 0
-    ;(attempt as PermitsAttempt).blocked(value)
-    return value.blockedFor
-  }
-}
-
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt implements Attempt<undefined> {
-  abstract readonly kind: string
   /** How many permits were free at its last try, if they were too few. */
   protected free: number | undefined
   /** Since when permits have been free, and too few. */
   private tooFewSince: Moment | undefined
-  private hasWarned = false
 
   constructor(
     protected readonly semaphore: Synchronizer,
     readonly wanted: PermitsWanted,
   ) {}
 
-  get name(): string {
-    return this.semaphore.name
+  send(): ScriptCall<PermitsAnswer> {
+    const call = this.ask()
+    call.whenAnswered(({ value }) => {
+      if (!value.granted) this.blocked(value)
+    })
+    return call
   }
 
-  get subject(): string {
-    return `permits of the semaphore ${quote(this.semaphore.name)}`
-  }
-
-  abstract send(): ScriptCall<PermitsAnswer>
+  protected abstract ask(): ScriptCall<PermitsAnswer>
 
   /** Its try was answered, and too few permits are free. */
-  blocked({ free }: PermitsAnswer): void {
+  protected blocked({ free }: PermitsAnswer): void {
     this.free = free
     if (free === undefined || free <= 0) this.tooFewSince = undefined
     else this.tooFewSince ??= this.semaphore.context.clock.now()
@@ -75,30 +58,27 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
 
   waitedLong(first: Attempt<unknown> | undefined): void {
     if (first instanceof PermitsAttempt && first !== this) return first.blocks(this.wanted.permits)
-    if (this.free !== NO_SEMAPHORE || this.hasWarned) return
-    this.hasWarned = true
-    process.emitWarning(
-      `A caller has waited for 5 s for ${this.subject}, and there is no such semaphore (client ${this.clientId}): no ` +
+    if (this.free !== NO_SEMAPHORE) return
+    const { context, target } = this.semaphore
+    warnOnce(
+      this,
+      'RLOCK_NO_SUCH_SEMAPHORE',
+      `A caller has waited for 5 s for ${target.subject}, and there is no such semaphore (client ${context.clientId}): no ` +
         'client has set its permits, or it was deleted or has expired. Call trySetPermits() before the first acquisition.',
-      { code: 'RLOCK_NO_SUCH_SEMAPHORE' },
     )
   }
 
   /** A request behind this one, for so many permits, has waited for long: warns if it waits only for this one. */
   private blocks(needed: number) {
     const { wanted, free = 0, tooFewSince } = this
-    if (this.hasWarned || needed > free || !tooFewSince) return
-    if (this.semaphore.context.clock.elapsedSince(tooFewSince) < LONG_WAIT) return
-    this.hasWarned = true
-    process.emitWarning(
-      `A request for ${wanted.permits} ${this.subject} has blocked the requests behind it for 5 s, while ${free} are free (client ` +
-        `${this.clientId}). The callers of a process are served first come, first served. Give large requests a waitTime, or ask ` +
-        'for fewer permits.',
-      { code: 'RLOCK_LARGE_REQUEST' },
+    const { context, target } = this.semaphore
+    if (needed > free || !tooFewSince || context.clock.elapsedSince(tooFewSince) < LONG_WAIT) return
+    warnOnce(
+      this,
+      'RLOCK_LARGE_REQUEST',
+      `A request for ${wanted.permits} ${target.subject} has blocked the requests behind it for 5 s, while ${free} are free ` +
+        `(client ${context.clientId}). The callers of a process are served first come, first served. Give large requests a ` +
+        'waitTime, or ask for fewer permits.',
     )
-  }
-
-  private get clientId(): string {
-    return this.semaphore.context.clientId
   }
 }

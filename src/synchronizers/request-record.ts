@@ -2,7 +2,7 @@ import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Context } from '../client/context'
 import { prefixed } from '../redis/names'
 import type { Script } from '../scripts/script'
-import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
+import type { AnyScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'
 
 /**
@@ -14,6 +14,14 @@ const RETRIED_FOR = 30_000
 
 const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in the background.'
 
+/**
+ * When the client goes on to send a change in the background, so that it does not get lost. After `unavailable` its caller must not
+ * repeat it. `also refused`: for a caller that cannot repeat it.
+ */
+export type Retried = 'never' | 'unavailable' | 'also refused'
+
+type Arguments = readonly (string | number)[]
+
 /** A request. Several calls may send it. The caller closes it when it needs no answer any more. */
 export interface Request {
   /** Its field in the record: the lowest that no other open request of this client to this object has. */
@@ -23,21 +31,9 @@ export interface Request {
 }
 
 /** The slots of one client at one object, while it has open requests there. */
-class Slots {
-  private readonly free: number[] = []
-  private count = 0
-
-  take(): number {
-    return this.free.pop() ?? this.count++
-  }
-
-  release(slot: number): void {
-    this.free.push(slot)
-  }
-
-  get areFree(): boolean {
-    return this.free.length === this.count
-  }
+interface Slots {
+  readonly free: number[]
+  count: number
 }
 
 const requestsOf = perObject((_: Context) => ({ last: 0, slots: new Map<string, Slots>() }))
@@ -65,77 +61,49 @@ export class RequestRecord {
     const { slots } = requests
     let own = slots.get(key)
     if (!own) {
-      own = new Slots()
+      own = { free: [], count: 0 }
       slots.set(key, own)
     }
-    return { slot: own.take(), number: ++requests.last }
+    return { slot: own.free.pop() ?? own.count++, number: ++requests.last }
   }
 
   /** The next request may have its slot. A late copy of the closed one is recognised by its lower number. */
   close({ slot }: Request): void {
     const own = this.requests.slots.get(this.key)!
-    own.release(slot)
-    if (own.areFree) this.requests.slots.delete(this.key)
+    own.free.push(slot)
+    if (own.free.length === own.count) this.requests.slots.delete(this.key)
   }
 
   /** Sends a script whose last key is the record, and whose last arguments are the request. */
-  send<Value>(
-    script: Script<Value>,
-    args: readonly (string | number)[],
-    { slot, number }: Request,
-    acknowledged = false,
-  ): ScriptCall<Value> {
+  send<Value>(script: Script<Value>, args: Arguments, { slot, number }: Request, acknowledged = false) {
     return this.context.scripts.run(script, this.keys, [...args, slot, number], acknowledged)
   }
 
-  /** Sends a new request once. */
-  async run<Value>(
-    script: Script<Value>,
-    args: readonly (string | number)[],
-    acknowledged = false,
-  ): Promise<Reply<Value>> {
-    const request = this.open()
-    const call = this.send(script, args, request, acknowledged)
-    call.onFinished(() => this.close(request))
-    try {
-      return await call.answer
-    } catch (error) {
-      throw asUnknown(error, call)
-    }
-  }
-
-  /**
-   * The same for a change that must not get lost. After it rejects with RedisUnavailableError, the client goes on to retry it
-   * in the background, so its caller must not repeat it. `alsoRefused`: the same after a refusal, for a caller that cannot
-   * repeat it.
-   */
-  async insist<Value>(
-    script: Script<Value>,
-    args: readonly (string | number)[],
-    acknowledged = false,
-    alsoRefused = false,
-  ): Promise<Reply<Value>> {
+  /** Sends a new request. */
+  async run<Value>(script: Script<Value>, args: Arguments, acknowledged = false, retried: Retried = 'never') {
     const { orphans, clock } = this.context
     const request = this.open()
     const call = this.send(script, args, request, acknowledged)
-    let retried: Promise<void> | undefined
+    let retries: Promise<void> | undefined
     try {
       return await call.answer
     } catch (reason) {
       const error = asUnknown(reason, call)
-      if (error instanceof RedisUnavailableError || (alsoRefused && error instanceof RedisRefusedError)) {
+      const isUnavailable = error instanceof RedisUnavailableError
+      const isRefused = error instanceof RedisRefusedError
+      if (retried !== 'never' && (isUnavailable || (isRefused && retried === 'also refused'))) {
         const release = async () => {
           // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped back.
           if (clock.elapsedSince(call.started) < RETRIED_FOR)
             await this.send(script, args, request, acknowledged).answer
         }
-        if (error instanceof RedisUnavailableError) error.message += NOT_TO_BE_REPEATED
-        retried = orphans.releaseNow({ lease: RETRIED_FOR, release }, call.started)
+        if (isUnavailable) error.message += NOT_TO_BE_REPEATED
+        retries = orphans.releaseNow({ lease: RETRIED_FOR, release }, call.started)
       }
       throw error
     } finally {
       const close = () => this.close(request)
-      if (retried) retried.then(close)
+      if (retries) retries.then(close)
       else call.onFinished(close)
     }
   }

@@ -26,16 +26,15 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
  * next try is a new request.
  */
 export class SemaphoreAttempt extends PermitsAttempt {
-  readonly kind = 'semaphore'
   private request: Request | undefined
 
-  send(): ScriptCall<PermitsAnswer> {
+  protected ask(): ScriptCall<PermitsAnswer> {
     const { requests } = this.semaphore
     this.request ??= requests.open()
     return requests.send(ACQUIRE, [this.wanted.permits], this.request, true)
   }
 
-  override blocked(answer: PermitsAnswer): void {
+  protected override blocked(answer: PermitsAnswer): void {
     super.blocked(answer)
     this.closeRequest()
   }
@@ -49,10 +48,7 @@ export class SemaphoreAttempt extends PermitsAttempt {
       const { value } = await requests.send(CANCEL, [wanted.permits, ...semaphore[MESSAGES]], request).answer
       semaphore[CHANGED](value)
     }
-    const orphan = { lease: CANCELLED_FOR, release }
-    const cancelled = inFlight
-      ? context.orphans.afterTry(orphan, inFlight, ({ granted }) => granted)
-      : context.orphans.releaseNow(orphan, context.clock.now())
+    const cancelled = context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
     cancelled.then(() => requests.close(request))
   }
 

@@ -10,13 +10,14 @@ import {
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { script } from '../scripts/script'
-import type { Reply } from '../scripts/script-call'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
-import type { Attempt, Outcome } from '../waiting/attempt'
+import { Shared, type TryReply } from '../waiting/admission'
+import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { AnyWaiter } from '../waiting/waiter'
-import { Permits, type PermitsAnswer, semaphoreChannel } from './permits-attempt'
+import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
+import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import { Synchronizer, untilRecheck } from './synchronizer'
 import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
@@ -118,18 +119,14 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
   return lockArguments(ttl, unit).leaseTime ?? 0
 }
 
-const KIND = { id: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' }
+const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore', takesTurns: true } as const
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
-class PermitsInTurn extends Permits {
+class PermitsInTurn extends Shared {
   /** How many permits are free by the last answer. */
   private free: number | undefined
 
-  override next(
-    reply: Reply<Outcome<unknown>>,
-    attempt: Attempt<unknown>,
-    waiters: Iterable<AnyWaiter>,
-  ): number {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
     const { free } = reply.value as PermitsAnswer
     this.free = free
     // The last permit was granted: the next waiter waits for a message.
@@ -165,7 +162,6 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
     super(context, name, KIND, [key], {
       channel: semaphoreChannel(key),
-      takesTurns: true,
       admission: () => new PermitsInTurn(),
     })
   }
@@ -174,12 +170,8 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     await this[TAKE](acquirePermitsArguments(first))
   }
 
-  async tryAcquire(
-    first?: number | TryAcquirePermitsOptions,
-    waitTime?: number,
-    unit?: TimeUnit,
-  ): Promise<boolean> {
-    return await this[TAKE](tryAcquirePermitsArguments(first, waitTime, unit))
+  async tryAcquire(...args: Parameters<typeof tryAcquirePermitsArguments>): Promise<boolean> {
+    return await this[TAKE](tryAcquirePermitsArguments(...args))
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
@@ -236,7 +228,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
   private async [RELEASE_OF_SCOPE](permits: number): Promise<void> {
     this.context.assertNotClosed()
-    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, true, true))
+    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, true, 'also refused'))
   }
 
   /** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
@@ -250,8 +242,8 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   private async [RELEASE_ON_SERVER](
     permits: number,
     onlyIfExists: boolean,
-    alsoRefused = false,
-  ): Promise<boolean> {
+    retried: Retried = 'unavailable',
+  ) {
     const { context, name, target } = this
     context.assertNotClosed()
     if (permits === 0) return false
@@ -259,7 +251,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     context.queues.releasing(target)
     let notified: number | undefined
     try {
-      const { value } = await this.requests.insist(RELEASE, args, true, alsoRefused)
+      const { value } = await this.requests.run(RELEASE, args, true, retried)
       if (value.result === 'too-large') throw this[TOO_MANY]()
       notified = value.notified
       context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)

@@ -7,7 +7,6 @@ import { random } from '../util/random'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
-import type { GrantedReply } from '../waiting/waiter'
 import { RequestRecord } from './request-record'
 import { CHANGE, CHANGED, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
 
@@ -29,10 +28,9 @@ export function untilRecheck(): number {
   return RECHECK_WITHIN * (0.8 + random() / 5)
 }
 
-/** A kind of synchronizer: for the ids of its queues, for messages and for logs. */
-interface Kind {
-  readonly id: string
-  readonly what: string
+/** A kind of synchronizer. `what` and `interfaceName`: for messages and for logs. */
+interface Kind extends Pick<WaitTarget, 'kind' | 'takesTurns'> {
+  readonly what: 'semaphore' | 'latch'
   readonly interfaceName: string
 }
 
@@ -46,11 +44,14 @@ export abstract class Synchronizer {
     readonly name: string,
     private readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],
-    waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
+    waits: Pick<WaitTarget, 'channel' | 'admission'>,
   ) {
     const [key] = keys
-    const objectId = `${kind.id} ${key}`
-    this.target = { ...waits, objectId, key, relatedIds: [objectId] }
+    const { what, takesTurns } = kind
+    const objectId = `${kind.kind} ${key}`
+    const subject = `${what === 'latch' ? 'the' : 'permits of the'} ${what} ${quote(name)}`
+    const names = { kind: kind.kind, name, objectId, relatedIds: [objectId], key, subject }
+    this.target = { ...waits, ...names, takesTurns }
     this.requests = new RequestRecord(context, keys)
   }
 
@@ -74,10 +75,7 @@ export abstract class Synchronizer {
   }
 
   /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
-  protected async [ENTER]<Grant>(
-    attempt: Attempt<Grant>,
-    target = this.target,
-  ): Promise<GrantedReply<Grant> | undefined> {
+  protected async [ENTER]<Grant>(attempt: Attempt<Grant>, target = this.target) {
     const { queues, waitTime } = this.context
     const { wanted } = attempt
     this.context.assertOpen()
@@ -98,11 +96,7 @@ export abstract class Synchronizer {
   }
 
   /** Sends a change, and resolves with whether the server applied it. */
-  protected async [CHANGE](
-    script: Script<number>,
-    args: readonly number[],
-    acknowledged = true,
-  ): Promise<boolean> {
+  protected async [CHANGE](script: Script<number>, args: readonly number[], acknowledged = true) {
     this.context.assertOpen()
     const { value } = await this.requests.run(script, [...args, ...this[MESSAGES]], acknowledged)
     if (value === TOO_LARGE) throw this[TOO_MANY]()

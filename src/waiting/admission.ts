@@ -1,18 +1,18 @@
+import type { ObjectNames } from '../leases/lease'
 import type { Reply } from '../scripts/script-call'
 import type { Attempt, Outcome } from './attempt'
 import type { AnyWaiter } from './waiter'
+
+/** The answer to a try. */
+export type TryReply = Reply<Outcome<unknown>>
 
 /** While no message can arrive, the first waiter tries again after this long, in ms. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
 
 /** The object for which a queue waits. The file of its primitive says all of this. */
-export interface WaitTarget {
-  /** Identifies it within the client; another one where an object has several queues. */
-  readonly objectId: string
-  readonly key: string
-  /** Its id, and those of the queues and holds on the same object: these holds keep its waiters out, and their ends wake them. */
-  readonly relatedIds: readonly string[]
-  readonly channel: string
+export interface WaitTarget extends ObjectNames {
+  /** For messages: `the lock "name"`. */
+  readonly subject: string
   /** Whether the processes take turns (cohort.ts). An object without a limit of owners needs no turns. */
   readonly takesTurns: boolean
   /** The message that says that all owners have left, where several may share the object and no message counts them. */
@@ -23,50 +23,46 @@ export interface WaitTarget {
 
 /** A queue of its own for waiters of the same object. */
 export function queueBeside(target: WaitTarget, id: string, channel = target.channel): WaitTarget {
-  const { objectId, key, relatedIds, takesTurns, allLeft, admission } = target
-  return { objectId: `${objectId} ${id}`, key, relatedIds, channel, takesTurns, allLeft, admission }
+  const { kind, name, subject, key, relatedIds, takesTurns, allLeft, admission } = target
+  const objectId = `${target.objectId} ${id}`
+  return { kind, name, subject, objectId, key, relatedIds, channel, takesTurns, allLeft, admission }
 }
 
-/** How the waiters of one queue are admitted to their object: who tries next, and when. */
-export interface Admission {
+/**
+ * How the waiters of one queue are admitted to their object: who tries next, and when. By these rules one owner enters at a
+ * time: after a grant the next waiter waits for a release.
+ */
+export class Admission {
   /** Several owners may enter together. So a single try does not wait for the round trips of the waiters before it. */
-  readonly shared: boolean
+  readonly shared: boolean = false
+
   /**
    * A try was answered, and others wait. Returns after how long the first of them tries without a message, in ms; below 0: there
    * is no such time; 0 after a grant: at once. The answer may also grant some of them.
    */
-  next(reply: Reply<Outcome<unknown>>, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number
-  /** How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without a message. */
-  longestSleep(isConfirmed: boolean): number
-  /** A message came. Without `message`: the subscription was confirmed or broke, or the object may be free. */
-  heard(message: string | undefined, waiters: Iterable<AnyWaiter>): void
-}
-
-/** One owner at a time: after a grant the next waiter waits for a release. */
-export class Exclusive implements Admission {
-  readonly shared: boolean = false
-
-  next({ value }: Reply<Outcome<unknown>>, { wanted }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
     return value.granted ? (wanted.lease ?? -1) : value.blockedFor
   }
 
+  /** How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without a message. */
   longestSleep(isConfirmed: boolean): number {
     return isConfirmed ? Number.POSITIVE_INFINITY : RECHECK_WITHOUT_SUBSCRIPTION
   }
 
+  /** A message came. Without `message`: the subscription was confirmed or broke, or the object may be free. */
   heard(_message: string | undefined, _waiters: Iterable<AnyWaiter>): void {}
 }
 
 /** Several owners may enter together, one after the other: after a grant the next waiter tries at once. */
-export class Shared extends Exclusive {
+export class Shared extends Admission {
   override readonly shared = true
 
-  override next({ value }: Reply<Outcome<unknown>>, _a: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+  override next({ value }: TryReply, _a: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
     return value.granted ? 0 : value.blockedFor
   }
 }
 
-const EXCLUSIVE = new Exclusive()
+const EXCLUSIVE = new Admission()
 const SHARED = new Shared()
 
 export const exclusive = (): Admission => EXCLUSIVE

@@ -29,11 +29,6 @@ export interface Wanted {
 /** The acquisition of one waiter: how to try once, and how to undo what a try may have been granted. */
 export interface Attempt<Grant> {
   readonly wanted: Wanted
-  /** Which kind of object the caller waits for, and its name, for diagnostics. */
-  readonly kind: string
-  readonly name: string
-  /** The object that the caller waits for, for messages: `the lock "name"`. */
-  readonly subject: string
   /** Where the code of the user asked, in development. */
   at?: string | undefined
   /** Called after a long wait. `first`: the attempt of the first waiter, behind which this one waits; perhaps this one. */

@@ -70,12 +70,9 @@ export function mayPass({ turn, handoffs, peers }: Readonly<Turns>, now: number)
 export function pause(turns: Readonly<Turns>, now: number): number {
   const missing = missingPeers(turns, now)
   if (turns.turn !== undefined || missing === 0) return 0
-  const time = Math.max(YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO), leastYield(turns, now))
+  const leastYield = LEAST_YIELDS[missesAt(turns, now) % MISSES_TO_ABSENCE]!
+  const time = Math.max(YIELD_PER_PEER * Math.min(missing, MAX_PEERS_YIELDED_TO), leastYield)
   return Math.max(0, Math.min(MAX_YIELD, turns.since + time - now))
-}
-
-function leastYield(turns: Readonly<Turns>, now: number): number {
-  return LEAST_YIELDS[missesAt(turns, now) % MISSES_TO_ABSENCE]!
 }
 
 function missesAt({ misses, until }: Readonly<Turns>, now: number): number {
@@ -107,67 +104,58 @@ function missingPeers(turns: Readonly<Turns>, now: number): number {
  * them should have a turn before this process has its next one. This process counts their turns by the releases that it
  * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
  */
-export class Cohort {
-  private readonly turns = new Turns()
-
-  constructor(private readonly clock: Clock) {}
+export class Cohort extends Turns {
+  constructor(private readonly clock: Clock) {
+    super()
+  }
 
   /** A release was heard. The release of the last reader counts for all readers: no message says how many processes read. */
   hear(byReaders = false): void {
-    const { turns } = this
-    turns.heard++
-    if (byReaders) turns.heard = Math.max(turns.heard, turns.peers)
-    if (turns.heard <= 0) return
+    this.heard++
+    if (byReaders) this.heard = Math.max(this.heard, this.peers)
+    if (this.heard <= 0) return
     // Another process was faster than the next caller here.
-    if (goesOn(turns)) turns.turn = undefined
-    if (turns.turn === undefined) turns.since = this.now()
+    if (goesOn(this)) this.turn = undefined
+    if (this.turn === undefined) this.since = this.now()
     // All of them had a turn: the yield was long enough, or those that were left out have come.
-    if (turns.misses >= MISSES_TO_ABSENCE && turns.heard >= turns.peers)
-      this.keepLongerYield(this.someAreAbsent ? MISSES_TO_ABSENCE - 1 : turns.misses % MISSES_TO_ABSENCE)
-  }
-
-  /** Whether a peer has released the lock since the last release here. */
-  get peerWasIn(): boolean {
-    return this.turns.heard > 0
+    if (this.misses >= MISSES_TO_ABSENCE && this.heard >= this.peers)
+      this.keepLongerYield(this.someAreAbsent ? MISSES_TO_ABSENCE - 1 : this.misses % MISSES_TO_ABSENCE)
   }
 
   /** A caller came, and no other was waiting here. */
   come(): void {
-    const { turns } = this
-    const hasTurn = turns.turn !== undefined && turns.peers > 0
-    if (!hasTurn && turns.missed >= 0 && !this.someAreAbsent && this.now() - turns.since > YIELD_PER_PEER)
-      turns.missed = LATE
+    const hasTurn = this.turn !== undefined && this.peers > 0
+    if (!hasTurn && this.missed >= 0 && !this.someAreAbsent && this.now() - this.since > YIELD_PER_PEER)
+      this.missed = LATE
   }
 
   /** From now on this process does not hear releases, so it cannot know which peers missed a turn. */
   stopHearing(): void {
-    this.turns.missed = UNHEARD
+    this.missed = UNHEARD
   }
 
   /** The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process hears releases. */
   willTry(listening: boolean): void {
-    const { turns } = this
-    if (turns.missed < 0 || this.someAreAbsent) return
+    if (this.missed < 0 || this.someAreAbsent) return
     const now = this.now()
     // A timer may end a fraction of a millisecond early.
-    const isOver = turns.turn === undefined && pause(turns, now) < 1
-    turns.missed = !listening ? UNHEARD : isOver ? missingPeers(turns, now) : 0
+    const isOver = this.turn === undefined && pause(this, now) < 1
+    this.missed = !listening ? UNHEARD : isOver ? missingPeers(this, now) : 0
   }
 
   /** A try that competed with all clients acquired the lock: the turn of this process begins, or goes on. */
   begin(): void {
-    const { turns } = this
-    if (!goesOn(turns) || turns.peers === 0) {
-      turns.turn = this.now()
-      turns.handoffs = 0
+    if (!goesOn(this) || this.peers === 0) {
+      this.turn = this.now()
+      this.handoffs = 0
     }
-    turns.since = INSIDE
+    this.since = INSIDE
   }
 
   /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
-    if (!mayPass(this.turns, this.now())) return false
-    this.turns.handoffs++
+    if (!mayPass(this, this.now())) return false
+    this.handoffs++
     return true
   }
 
@@ -176,16 +164,15 @@ export class Cohort {
    * caller waits here, and this kind of lock has no handoff.
    */
   release(listening: boolean, another = false): void {
-    const { turns } = this
     const own = listening ? 1 : 0
     // Further releases of a semaphore, and those of a process that only produces permits, end no turn.
-    if (turns.turn === undefined) {
-      turns.heard -= own
+    if (this.turn === undefined) {
+      this.heard -= own
       return
     }
-    if (!another || !this.handOff()) turns.turn = undefined
-    turns.heard = -own
-    turns.since = RELEASING
+    if (!another || !this.handOff()) this.turn = undefined
+    this.heard = -own
+    this.since = RELEASING
   }
 
   /**
@@ -193,46 +180,44 @@ export class Cohort {
    * more than YIELD_PER_PEER ms after the turn before: the next one probably comes too late, too.
    */
   released(others: number, listening: boolean): boolean {
-    const { turns } = this
     const now = this.now()
-    const isLate = turns.missed === LATE
-    if (turns.since === RELEASING) {
+    const isLate = this.missed === LATE
+    if (this.since === RELEASING) {
       // A client that missed its turn because none of its callers waits any more does not listen.
-      const stillListen = turns.missed > 0 && others > turns.peers - turns.missed
+      const stillListen = this.missed > 0 && others > this.peers - this.missed
       if (stillListen && !this.someAreAbsent) this.missedAgain(now)
-      if (others === 0 || !this.someAreAbsent) turns.missed = listening ? 0 : UNHEARD
-      turns.since = now
+      if (others === 0 || !this.someAreAbsent) this.missed = listening ? 0 : UNHEARD
+      this.since = now
     }
-    turns.peers = others
+    this.peers = others
     if (others === 0) {
       // No other client heard the release. Permits may still be in use here, so a new turn begins at once.
-      turns.turn = now
-      turns.handoffs = 0
+      this.turn = now
+      this.handoffs = 0
     }
     return isLate
   }
 
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
-    return pause(this.turns, this.now())
+    return pause(this, this.now())
   }
 
   /** Peers missed their turn and still listen: yields longer. If the longest yield was too short, they count as absent. */
   private missedAgain(now: number): void {
-    const { turns } = this
-    this.keepLongerYield(missesAt(turns, now) + 1)
-    if (turns.misses % MISSES_TO_ABSENCE > 0) return
-    const repetitions = turns.misses / MISSES_TO_ABSENCE - 1
-    turns.until = now + Math.min(FIRST_ABSENCE * 2 ** repetitions, LONGEST_ABSENCE)
+    this.keepLongerYield(missesAt(this, now) + 1)
+    if (this.misses % MISSES_TO_ABSENCE > 0) return
+    const repetitions = this.misses / MISSES_TO_ABSENCE - 1
+    this.until = now + Math.min(FIRST_ABSENCE * 2 ** repetitions, LONGEST_ABSENCE)
   }
 
   private keepLongerYield(misses: number) {
-    this.turns.misses = misses
-    this.turns.until = this.now() + LONGER_YIELD_LASTS
+    this.misses = misses
+    this.until = this.now() + LONGER_YIELD_LASTS
   }
 
   private get someAreAbsent(): boolean {
-    return someAreAbsent(this.turns, this.now())
+    return someAreAbsent(this, this.now())
   }
 
   private now(): number {

@@ -38,19 +38,18 @@ export class SelfDeadlockWarning {
     let timer: Timer
     const check = () => {
       const hold = this.leases.first(target)
-      const since = first(waiters())?.joined
+      const [first] = waiters()
       let blocked = 0
-      if (hold && since) {
-        blocked = Math.min(clock.elapsedSince(hold.book.acquired), clock.elapsedSince(since))
+      if (hold && first) {
+        blocked = Math.min(clock.elapsedSince(hold.book.acquired), clock.elapsedSince(first.joined))
         if (blocked >= SUSPICIOUS_AFTER) {
           this.warn(hold)
           blocked = 0
         }
       }
-      const attemptOfFirst = first(waiters())?.attempt
       for (const { joined, attempt } of waiters()) {
         if (clock.elapsedSince(joined) < SUSPICIOUS_AFTER) break
-        attempt?.waitedLong?.(attemptOfFirst)
+        attempt?.waitedLong?.(first?.attempt)
       }
       timer = clock.after(SUSPICIOUS_AFTER - blocked, check)
     }
@@ -62,7 +61,8 @@ export class SelfDeadlockWarning {
     const { objectId } = hold
     if (this.warned.has(objectId)) return
     this.warned.add(objectId)
-    if (this.warned.size > MAX_NAMES) this.warned.delete(first(this.warned)!)
+    const [oldest] = this.warned
+    if (this.warned.size > MAX_NAMES) this.warned.delete(oldest!)
     warnOnce(
       hold,
       'RLOCK_SELF_WAIT',
@@ -73,9 +73,4 @@ export class SelfDeadlockWarning {
         'branch that holds the lock must not wait for a branch that does not.',
     )
   }
-}
-
-function first<T>(items: Iterable<T>): T | undefined {
-  for (const item of items) return item
-  return undefined
 }

@@ -127,7 +127,8 @@ export class Subscriptions {
     const { cohort, allLeft } = channel
     cohort.hear(text === allLeft)
     this.wake(name, text)
-    if (cohort.peerWasIn) this.stopLingering(name)
+    // A peer has released the lock since the last release here.
+    if (cohort.heard > 0) this.stopLingering(name)
   }
 
   /** Unsubscribes from a channel without listeners. Other clients yield to every subscriber, also to one that does not wait. */

@@ -1,12 +1,8 @@
 import { LockNotReplicatedError, LockTimeoutError, RedisUnavailableError } from '../api/errors'
 import { quote } from '../util/quote'
-import type { Attempt, Wanted } from './attempt'
-
-type Named = Pick<Attempt<unknown>, 'subject'> & { readonly wanted: Pick<Wanted, 'threadId'> }
 
 /** The object and the hold that a caller waits for, for messages. */
-export function nameOf({ subject, wanted }: Named): string {
-  const { threadId } = wanted
+export function nameOf({ subject }: { readonly subject: string }, threadId: number | undefined): string {
   return threadId === undefined ? subject : `${subject} (thread id ${threadId})`
 }
 
@@ -20,11 +16,7 @@ export function notReplicated(subject: string, clientId: string, tries: number):
 }
 
 /** For a caller whose wait is over while the server is out of reach, or declines (`cause`). */
-export function unavailable(
-  subject: string,
-  clientId: string,
-  cause: Error | undefined,
-): RedisUnavailableError {
+export function unavailable(subject: string, clientId: string, cause: Error | undefined) {
   const why = cause ? `: ${cause.message}` : ''
   return new RedisUnavailableError(
     `Redis was unavailable when the waitTime for ${subject} had elapsed (client ${clientId})${why}. Nothing was ` +

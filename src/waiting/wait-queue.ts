@@ -133,14 +133,11 @@ export class WaitQueue implements WaiterQueue {
     if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(tryNow, this)
   }
 
-  left(waiter: AnyWaiter): void {
+  left(waiter: AnyWaiter, duringTry: boolean): void {
     this.overdue?.delete(waiter)
     if (this.state === 'sleeping' && this.isEmpty) this.finish()
-  }
-
-  // One abort may remove several waiters, one after the other. The queue goes on after the last of them, not at once.
-  leftDuringTry(): void {
-    outsideRequests(() => queueMicrotask(() => this.tryInTurn()))
+    // One abort may remove several waiters, one after the other. The queue goes on after the last of them, not at once.
+    if (duringTry) outsideRequests(() => queueMicrotask(() => this.tryInTurn()))
   }
 
   private begin(waiter: AnyWaiter) {

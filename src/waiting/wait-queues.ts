@@ -1,5 +1,4 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { AnyScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
@@ -46,11 +45,6 @@ export class WaitQueues {
   /** The queue of this object, if a caller waits for it. */
   of({ objectId }: Pick<WaitTarget, 'objectId'>): WaitQueue | undefined {
     return this.queues.get(objectId)
-  }
-
-  /** Hands the lock to the first local waiter. Undefined if the lock must be released with a message. */
-  handOff(objectId: string, giver: string, leaseLeft: number): AnyScriptCall | undefined {
-    return this.queues.get(objectId)?.handOff(giver, leaseLeft)
   }
 
   /** This client is about to release the lock. */
@@ -103,10 +97,10 @@ export class WaitQueues {
     this.options.subscriptions.whenCaughtUp(channel, callback)
   }
 
-  /** Every caller that waits, and the key for which it waits. */
-  *waiting(): Iterable<{ readonly key: string; readonly waiter: AnyWaiter }> {
+  /** Every caller that waits, and the object for which it waits. */
+  *waiting(): Iterable<{ readonly target: WaitTarget; readonly waiter: AnyWaiter }> {
     for (const { target, waiters } of this.queues.values())
-      for (const waiter of waiters) yield { key: target.key, waiter }
+      for (const waiter of waiters) yield { target, waiter }
   }
 
   /** @internal How many queues there are. */

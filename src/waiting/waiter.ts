@@ -65,12 +65,14 @@ export class Waiters implements Iterable<AnyWaiter> {
 
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {
+  readonly target: { readonly subject: string }
   readonly environment: WaitSettings
   readonly waiters: Waiters
-  /** Called once when the waiter was settled for any reason, and is no longer among the waiters. */
-  left(waiter: AnyWaiter): void
-  /** Called after `left` if the queue awaited the answer to a try of the waiter. */
-  leftDuringTry(): void
+  /**
+   * Called once when the waiter was settled for any reason, and is no longer among the waiters. `duringTry`: the queue awaited
+   * the answer to a try of the waiter.
+   */
+  left(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
   /** Whether the lock may become free without a message. */
@@ -223,16 +225,21 @@ export class Waiter<Grant> {
     }
   }
 
+  /** For messages. */
+  private get name(): string {
+    return nameOf(this.queue.target, this.attempt.wanted.threadId)
+  }
+
   private failUnreplicated() {
-    this.fail(notReplicated(nameOf(this.attempt), this.queue.environment.clientId, this.unacknowledged))
+    this.fail(notReplicated(this.name, this.queue.environment.clientId, this.unacknowledged))
   }
 
   private waitIsOver() {
-    const { attempt, inFlight, unacknowledged } = this
+    const { inFlight, unacknowledged } = this
     const { clock, clientId, grace, scripts } = this.queue.environment
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
-    if (scripts.isServerAway || cause) return this.fail(unavailable(nameOf(attempt), clientId, cause))
+    if (scripts.isServerAway || cause) return this.fail(unavailable(this.name, clientId, cause))
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
       // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true
@@ -241,7 +248,7 @@ export class Waiter<Grant> {
       return
     }
     if (unacknowledged > 0) this.failUnreplicated()
-    else if (!known) this.fail(unanswered(nameOf(attempt), clientId))
+    else if (!known) this.fail(unanswered(this.name, clientId))
     else this.giveUp()
   }
 
@@ -254,8 +261,7 @@ export class Waiter<Grant> {
     if (!this.isSending) this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.waiters.remove(this)
-    this.queue.left(this)
-    if (this.isAwaited) this.queue.leftDuringTry()
+    this.queue.left(this, this.isAwaited)
     return true
   }
 }

@@ -131,7 +131,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     const { s, redisson, name } = await newSemaphore(1)
     const id = await s.acquire()
     const waiting = s.acquire()
-    await asleep(redisson, `permits ${name}`)
+    await asleep(redisson, `permit ${name}`)
     expect(await stillPending(waiting, 50)).to.equal(true)
     await s.release(id)
     expect(await waiting).to.not.equal(id)
@@ -141,7 +141,7 @@ describe("Redisson's tests of semaphores whose permits expire", () => {
     const { s, redisson, name } = await newSemaphore(5)
     const ids = (await s.acquire({ permits: 4 }))!
     const waiting = s.acquire({ permits: 3 })
-    await asleep(redisson, `permits ${name}`)
+    await asleep(redisson, `permit ${name}`)
     await s.release(ids[0]!)
     expect(await stillPending(waiting, 50)).to.equal(true)
     await s.release(ids[1]!)

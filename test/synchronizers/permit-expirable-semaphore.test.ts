@@ -46,7 +46,7 @@ describe('A semaphore whose permits expire', () => {
     const semaphore = redisson.getPermitExpirableSemaphore(name)
     if (permits >= 0) await semaphore.trySetPermits(permits)
     const timeouts = `{${name}}:timeout`
-    return { redisson, name, semaphore, timeouts, sleeps: (n = 1) => asleep(redisson, `permits ${name}`, n) }
+    return { redisson, name, semaphore, timeouts, sleeps: (n = 1) => asleep(redisson, `permit ${name}`, n) }
   }
 
   const add = (timeouts: string, score: number) => redis.zadd(timeouts, String(score), randomBytes(16))

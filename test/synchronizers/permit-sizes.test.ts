@@ -17,7 +17,7 @@ describe('Requests of different sizes at a semaphore whose permits expire', () =
       await semaphore.acquire()
       const signal = abortAfter ? AbortSignal.timeout(abortAfter) : undefined
       const large = semaphore.tryAcquire({ permits: 3, waitTime, signal }).catch(() => undefined)
-      await asleep(redisson, `permits ${name}`, 1)
+      await asleep(redisson, `permit ${name}`, 1)
       const small = semaphore.tryAcquire({ permits: 1, waitTime: 10_000 })
       expect(await large).to.equal(undefined)
       expect(await timed(() => small)).to.be.lessThan(5_000)

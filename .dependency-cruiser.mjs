@@ -54,8 +54,8 @@ export default {
     rule(
       'packages',
       { path: '^packages/([^/]+)/src/' },
-      { path: `^(${TOP})/`, pathNot: '^packages/($1/src|[^/]+/dist)/' },
-      'The sources of a package import rlock and other packages by their names, and themselves.',
+      { path: `^(${TOP})/`, pathNot: '^packages/($1/(src/|package\\.json$)|[^/]+/dist/)' },
+      'The sources of a package import rlock and other packages by their names, themselves, and their package.json.',
     ),
     rule(
       'rlock/internal',

@@ -24,7 +24,7 @@ export interface Signals {
   readonly events: ReadonlySet<string>
   /** Owners whose fields changed: Redis 8.8 and later tell. */
   readonly owners: ReadonlySet<string>
-  /** Whether every release is followed by a message here: then a hold that ends without one was lost. */
+  /** Whether a release would have been heard: then a hold that ended without a message was lost. */
   readonly everyMessage: boolean
 }
 
@@ -47,11 +47,11 @@ export function changesBetween(
     count,
     from,
   })
-  const end = endBy(signals)
   // A hold that began and ended since: both looks miss it, and its owner was told.
   const short = [...signals.owners].filter((owner) => !old.has(owner) && !current.has(owner))
   const passing = short.flatMap((owner) => {
     const holder = newHolder(owner, null, null)
+    const end = endBy(signals, owner)
     return [change('acquired', holder), change(end === 'gone' ? 'released' : end, holder)]
   })
   const left = [...old.values()].filter(({ owner }) => !current.has(owner))
@@ -61,7 +61,7 @@ export function changesBetween(
     changes.push(change('handed on', came[0]!, left[0]!.owner))
   else
     changes.push(
-      ...left.map((holder) => change(end, holder)),
+      ...left.map((holder) => change(endBy(signals, holder.owner), holder)),
       ...came.map((holder) => change('acquired', holder)),
     )
   for (const holder of current.values()) {
@@ -73,10 +73,15 @@ export function changesBetween(
 }
 
 /** How a hold ended, by what the server said. A key that is deleted without the message of a release was not released. */
-function endBy({ events, everyMessage }: Signals): Change['event'] {
+function endBy({ events, everyMessage }: Signals, owner: string): Change['event'] {
   if (events.has('expired')) return 'expired'
   if (events.has('message')) return 'released'
   if (events.has('evicted')) return 'lost'
   if (!events.has('del') && !events.has('hdel')) return 'gone'
-  return everyMessage ? 'lost' : 'released'
+  if (!everyMessage) return 'released'
+  // The release of a fair lock of Java sends no message if none is in its queue.
+  return isOfRlock(owner) ? 'lost' : 'gone'
 }
+
+/** Client ids of rlock are UUIDs of version 8, those of Java of version 4. */
+const isOfRlock = (owner: string) => owner[14] === '8'

@@ -1,6 +1,9 @@
 import { Cluster, type Redis } from 'ioredis'
 import type { RedissonOptions } from 'rlock'
 import {
+  type ChannelEvents,
+  type ChannelSource,
+  ClusterSubscriber,
   CommandConnection,
   choosePublish,
   connectionOptions,
@@ -129,6 +132,13 @@ export class Connection {
   ): Promise<{ close(): void }> {
     const listener = (_: string, channel: string, text: string) => heard(channel, text)
     return await this.subscribe(node, 'pmessage', listener, (redis) => redis.psubscribe(...patterns))
+  }
+
+  /** Sharded channels, each at the primary of its slot, also after the slot has moved. Only a cluster has them. */
+  shardedChannels(events: ChannelEvents): ChannelSource {
+    const { redis } = this.commands
+    if (!(redis instanceof Cluster)) throw new Error('only a cluster has sharded channels')
+    return new ClusterSubscriber(redis, this.target, true, systemClock, events)
   }
 
   private async subscribe(

@@ -48,7 +48,7 @@ export function explain(
   const unnamed = (row.waiting.processes ?? 0) - new Set(waits.map(({ label }) => label)).size
   if (unnamed > 0)
     said.push(
-      `${unnamed} more processes listen on the channel and do not answer: Java's, older ones, or ones that have just released.`,
+      `${unnamed} more processes listen on the channel and do not answer: Java's, older ones, ones that have just released, or a rlock watch.`,
     )
   for (const cycle of cycles) said.push(describeCycle(cycle))
   return said

@@ -56,6 +56,12 @@ export async function findObjects(connection: Connection, options: FindOptions =
   return { rows: all.sort((a, b) => (a.name < b.name ? -1 : 1)), processes }
 }
 
+/** The locks whose names match, by their keys alone: no process is asked. */
+export async function* findLocks(connection: Connection, pattern: string | undefined): AsyncGenerator<Row[]> {
+  for await (const { node, names } of allSlices(connection, 'hash', pattern))
+    yield await readObjects(connection, node, names.filter(isOwnName), () => ({ all: false }))
+}
+
 /** Everything that is known of one object. Asks the processes about it alone, and reads no other key. */
 export async function findOne(
   connection: Connection,

@@ -12,6 +12,7 @@ import {
 } from 'rlock/internal'
 import type { Connection } from './connection'
 import type { Row } from './model'
+import { addressOf } from './pages'
 
 export type Freed = 'freed' | 'freed, but no message was sent' | 'others hold it still' | 'gone'
 
@@ -68,7 +69,7 @@ export async function free(connection: Connection, row: Row, owners: readonly st
       const safe = connection.safeError(error)
       if (/NOPERM|can't (run|access)/.test(safe.message))
         throw new Error(
-          `this user may not free locks (docs/operations/security.md lists the rights of an operator): ${safe.message}`,
+          `this user may not free locks (${addressOf('docs/operations/security.md')} lists the rights of an operator): ${safe.message}`,
         )
       throw safe
     }

@@ -43,7 +43,8 @@ describe('rlock doctor and servers that are not as they should be', function () 
       answer.replace(/redis_version:\d\.\d/, 'redis_version:6.0').replace('valkey_version', 'foreign_nr_ref')
     const found = await behind(old)
     expect(idsOf(found)).to.deep.equal(['server-version'])
-    expect(found.json[0]).to.include({ level: 'error', page: 'docs/operations/compatibility.md' })
+    expect(found.json[0].level).to.equal('error')
+    expect(found.json[0].page).to.match(/\/docs\/operations\/compatibility\.md$/)
   })
 
   it('rlock doctor finds clock-skew where the clock of the server is an hour ahead', async () => {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../../src/index'
@@ -12,6 +14,7 @@ import {
   startStandalone,
   waitUntil,
 } from '../../../test/kit/servers/index'
+import manifest from '../package.json'
 import { killRuns, rlock } from './cli'
 
 const OWNER = '0b6d2a3e-1111-4222-8333-944444444444:42'
@@ -184,8 +187,13 @@ describe('rlock doctor', function () {
         const { json, code } = await doctor(...(fixed ? ['--fix'] : []))
         const finding = json.find((each) => each.id === id)
         expect(finding, JSON.stringify(json)).to.include({ id, level })
-        for (const part of ['message', 'page', 'fix'])
-          expect(finding[part], part).to.be.a('string').and.not.equal('')
+        for (const part of ['message', 'fix']) expect(finding[part], part).to.be.a('string').and.not.equal('')
+        // A user of npx has no docs: the page is an address, of this version, and the file is there.
+        expect(finding.page).to.match(/^https:\/\//)
+        const [, version, file] =
+          /^https:\/\/github\.com\/rlock\/rlock\/blob\/v([\d.]+)\/(docs\/.*\.md)$/.exec(finding.page)!
+        expect(version).to.equal(manifest.version)
+        expect(existsSync(join(__dirname, '../../..', file!)), file).to.equal(true)
         expect(code).to.equal(1)
         if (fixed) expect((await doctor()).json).to.deep.equal([])
       } finally {

@@ -7,6 +7,7 @@ import { parseSubkeys } from '../src/notifications'
 import { killRuns, type Run, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
+const RLOCK = '0b6d2a3e-1111-8222-8333-944444444444'
 
 describe('rlock watch', function () {
   this.timeout(60_000)
@@ -89,13 +90,48 @@ describe('rlock watch', function () {
     const run = await watch('--enable-notifications')
     const [one, other] = [uniqueName(), uniqueName()]
     for (const name of [one, other]) {
-      await redis.hincrby(name, `${JAVA}:1`, 1)
+      await redis.hincrby(name, `${RLOCK}:1`, 1)
       await untilSeen(run, 'acquired', name)
     }
     await redis.del(one)
     await untilSeen(run, 'lost', one)
     await redis.flushall()
     await untilSeen(run, 'gone', other)
+    run.child.kill('SIGINT')
+    await run.ended
+  })
+
+  it('rlock watch shows a reader that leaves other readers as released, and not as lost', async () => {
+    const [one, other] = [
+      await createRedisson({ redis: server.url }),
+      await createRedisson({ redis: server.url }),
+    ]
+    const name = uniqueName()
+    const run = await watch('--enable-notifications')
+    const first = await one.getReadWriteLock(name).readLock().acquire()
+    const second = await other.getReadWriteLock(name).readLock().acquire()
+    await waitUntil('both are seen', () => seen(run).length === 2)
+    await first.unlock()
+    await waitUntil('its end is seen', () => seen(run).length === 3)
+    await second.unlock()
+    await waitUntil('all is seen', () => seen(run).length === 4)
+    expect(seen(run).map(({ event }) => event)).to.deep.equal([
+      'acquired',
+      'acquired',
+      'released',
+      'released',
+    ])
+    run.child.kill('SIGINT')
+    await run.ended
+  })
+
+  it('rlock watch does not call a lock of Java lost that is gone without a message: it may have been a fair one', async () => {
+    const run = await watch('--enable-notifications')
+    const name = uniqueName()
+    await redis.hincrby(name, `${JAVA}:1`, 1)
+    await untilSeen(run, 'acquired', name)
+    await redis.del(name)
+    await untilSeen(run, 'gone', name)
     run.child.kill('SIGINT')
     await run.ended
   })

@@ -1,8 +1,7 @@
 // npm run test:nodes: parts of the suite with each Node that the package is said to work with.
 
 import { optionsOrExit } from '../../kit/cli'
-import { output } from './fetch/command'
-import { npmBinary } from './fetch/npm-binary'
+import { nodeBinary } from './fetch/node-binary'
 import { systemServer } from './fetch/server-binary'
 import { parseOptions, usage } from './options'
 import { PARTS } from './parts'
@@ -12,13 +11,6 @@ import { NODES, type NodeSubject } from './subjects/nodes'
 
 const options = optionsOrExit((args) => parseOptions(args, NODES), usage('test:nodes', NODES))
 const { subjects, parts, jobs, list } = options
-
-async function nodeBinary({ name }: NodeSubject): Promise<{ path: string; version: string }> {
-  const path = await npmBinary(`node@${name}`, 'node/bin/node')
-  const version = (await output(path, ['--version'])).trim().replace(/^v/, '')
-  if (!version.startsWith(`${name}.`)) throw new Error(`Node ${name} is wanted, and the binary is ${version}`)
-  return { path, version }
-}
 
 async function listNodes(): Promise<number> {
   for (const subject of subjects)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { COMMAND_CHECKS } from '../../soak/compatibility/command/checks'
 import { PARTS } from '../../soak/compatibility/parts'
 import { withNotes, withTables } from '../../soak/compatibility/report/page'
 import { counts, notesOf, report, yesOrNo } from '../../soak/compatibility/report/table'
@@ -102,11 +103,11 @@ describe('The tables of the compatibility page', () => {
 })
 
 describe('The compatibility page', () => {
-  const rows = { parts: ROWS, checks: [] }
-  const page = ['servers', 'nodes', 'runtimes']
+  const rows = { parts: ROWS, checks: [], commands: [] }
+  const page = ['servers', 'nodes', 'runtimes', 'command']
     .map((name) => `prose of ${name}\n<!-- compatibility: ${name} -->\nold\n<!-- /compatibility -->\n`)
     .join('')
-  const results: Results = { servers: [result('7.0')], nodes: [], runtimes: [] }
+  const results: Results = { servers: [result('7.0')], nodes: [], runtimes: [], command: [] }
 
   it('The compatibility page keeps its prose, and the tables of what has never run', () => {
     const written = withTables(page, results, rows)
@@ -139,7 +140,9 @@ describe('The compatibility page', () => {
     const kept = JSON.parse(
       readFileSync(join(ROOT, 'test/soak/compatibility/results.json'), 'utf8'),
     ) as Results
-    expect(withTables(there, kept, { parts: PARTS, checks: CHECKS })).to.equal(there)
+    expect(withTables(there, kept, { parts: PARTS, checks: CHECKS, commands: COMMAND_CHECKS })).to.equal(
+      there,
+    )
     const notes = readFileSync(join(ROOT, 'docs/evidence/compatibility-runs.md'), 'utf8')
     expect(withNotes(notes, kept)).to.equal(notes)
   })

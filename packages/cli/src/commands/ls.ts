@@ -6,7 +6,7 @@ import { type Holder, KINDS, type Kind, type Row } from '../model'
 import { CONNECTION_OPTIONS } from '../target'
 import { Screen, safe, table } from '../terminal'
 import { parseTime, showTime } from '../times'
-import { help, stopped, withConnection } from './session'
+import { help, pause, stopped, withConnection } from './session'
 
 const USAGE = `
 usage: rlock ls [pattern] [--held] [--longer-than TIME] [--kind KIND] [--all] [--watch] [--json]
@@ -66,8 +66,6 @@ async function watch(connection: Connection, show: () => Promise<void>): Promise
     ended = await Promise.race([over.then(() => true), pause(REFRESH)])
   }
 }
-
-const pause = (ms: number) => new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ms))
 
 export function kindOf(given: string | undefined): Kind | undefined {
   if (given === undefined || (KINDS as readonly string[]).includes(given)) return given as Kind | undefined

@@ -29,3 +29,6 @@ export function stopped(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
 }
+
+/** Resolves with false: nothing has ended meanwhile. */
+export const pause = (ms: number) => new Promise<boolean>((resolve) => setTimeout(() => resolve(false), ms))

@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util'
 import { changesBetween } from '../changes'
 import type { Connection } from '../connection'
 import { EXIT, UsageError } from '../exit'
-import { findObjects, glob } from '../find'
+import { findLocks, glob } from '../find'
 import { parseOwner, type Row } from '../model'
 import { enableNotifications, type Notifications, notificationsOf, parseSubkeys } from '../notifications'
 import { readObjects } from '../read-objects'
+import { ShardedMessages } from '../sharded-messages'
 import { CONNECTION_OPTIONS } from '../target'
 import { Screen, safe } from '../terminal'
-import { help, stopped, withConnection } from './session'
+import { help, pause, stopped, withConnection } from './session'
 
 const USAGE = `
 usage: rlock watch [pattern] [--enable-notifications] [--json]
@@ -20,6 +21,9 @@ which sources it has here, and what it therefore cannot see.
 
 /** How often every lock that is known is looked at, in ms. */
 const LOOK_AGAIN = 1_000
+/** The pause between two searches for names that nothing else tells, in ms; after a long search a multiple of it. */
+const SEARCH_AGAIN = 2_000
+const SEARCH_PAUSE = 20
 
 /** What was heard of one name since it was read last. */
 interface Heard {
@@ -59,13 +63,13 @@ async function watch(
   const matches = pattern === undefined ? () => true : glob(pattern)
   const known = new Map<string, Row>()
   const told = await notificationsOf(connection)
-  const everyMessage = told.keys && connection.publish === 'publish'
   const signals = new Map<string, Heard>()
   let reading: Promise<void> = Promise.resolve()
   /** When the keys end that have an expiry, by the clock of this machine. */
   const ends = new Map<string, number>()
   const keep = (row: Row) => {
     known.set(row.name, row)
+    sharded?.want(row.name, row)
     if ((row.ttl ?? -1) >= 0) ends.set(row.name, Date.now() + row.ttl!)
     else ends.delete(row.name)
   }
@@ -75,6 +79,10 @@ async function watch(
     signals.delete(name)
     const node = connection.primaryOf(name)
     const [now] = await readObjects(connection, node, [name], () => ({ all: false }))
+    const before = known.get(name)
+    // While others hold it still, the end of one hold notifies none.
+    const everyMessage =
+      told.keys && !now && (!sharded || (before !== undefined && (await sharded.heardAll(before))))
     // The message of a release comes behind the event of its key, perhaps since the look began.
     const events = new Set([
       ...since.events,
@@ -83,7 +91,7 @@ async function watch(
     const { owners } = since
     if (!now && !events.has('message') && Date.now() >= (ends.get(name) ?? Number.POSITIVE_INFINITY))
       events.add('expired')
-    for (const change of changesBetween(name, known.get(name), now, { events, owners, everyMessage })) {
+    for (const change of changesBetween(name, before, now, { events, owners, everyMessage })) {
       if (json) screen.json({ at: new Date().toISOString(), ...change })
       else
         screen.line(
@@ -105,6 +113,12 @@ async function watch(
       reading = reading.then(() => look(name)).catch(() => {})
     }
   }
+  const heardMessage = (channel: string) => {
+    const [, braced, plain] = MESSAGES.exec(channel) ?? []
+    const name = braced ?? plain
+    if (name !== undefined) heard(name, 'message')
+  }
+  const sharded = ShardedMessages.open(connection, heardMessage)
   const database = Number(connection.primaries()[0]?.options.db ?? 0)
   const events = `__keyevent@${database}__:`
   const subkeys = `__subkeyevent@${database}__:`
@@ -121,33 +135,46 @@ async function watch(
               'subkeys',
               fields.filter((field) => parseOwner(field)),
             )
-        } else {
-          const [, braced, plain] = MESSAGES.exec(channel) ?? []
-          const name = braced ?? plain
-          if (name !== undefined) heard(name, 'message')
-        }
+        } else heardMessage(channel)
       }),
     ),
   )
   try {
-    for (const row of (await findObjects(connection, { pattern })).rows) if (!known.has(row.name)) keep(row)
-    sayWhatIsSeen(connection, told, screen, json)
+    const isOneName = pattern !== undefined && !/[*?[\]\\]/.test(pattern)
+    if (isOneName) sharded?.want(pattern, undefined)
+    for await (const rows of findLocks(connection, pattern))
+      for (const row of rows) if (!known.has(row.name)) keep(row)
+    sayWhatIsSeen(told, sharded !== undefined && !isOneName, screen, json)
     // What no event tells: FLUSHALL, and every end while notifications are off.
     const again = setInterval(() => {
       for (const name of known.keys()) heard(name, 'time')
     }, LOOK_AGAIN)
+    const search = async () => {
+      for await (const rows of findLocks(connection, pattern))
+        for (const { name } of rows) if (!known.has(name)) heard(name, 'time')
+    }
+    if (sharded && !told.keys) await searchUntil(over, search)
     await over
     clearInterval(again)
     await reading
   } finally {
     for (const each of listening) each.close()
+    sharded?.close()
   }
 }
 
-function sayWhatIsSeen(connection: Connection, told: Notifications, screen: Screen, json: boolean): void {
-  const sharded = connection.publish === 'spublish'
+async function searchUntil(over: Promise<void>, search: () => Promise<void>): Promise<void> {
+  for (let ended = false; !ended; ) {
+    const began = performance.now()
+    await search()
+    const rest = Math.max(SEARCH_AGAIN, SEARCH_PAUSE * (performance.now() - began))
+    ended = await Promise.race([over.then(() => true), pause(rest)])
+  }
+}
+
+function sayWhatIsSeen(told: Notifications, learnsNames: boolean, screen: Screen, json: boolean): void {
   const sources = [
-    ...(sharded ? [] : ['messages of releases']),
+    'messages of releases',
     ...(told.keys ? ['keyspace notifications'] : []),
     ...(told.fields ? ['subkey notifications'] : []),
   ]
@@ -155,14 +182,12 @@ function sayWhatIsSeen(connection: Connection, told: Notifications, screen: Scre
     ...(told.keys
       ? []
       : ['acquisitions and expiries at once: keyspace notifications are off, see --enable-notifications']),
-    ...(sharded
-      ? ['messages of releases: this cluster publishes them sharded. A hold that is lost looks released']
-      : []),
+    ...(learnsNames ? [`messages about ${told.keys ? SOON : LATER}: sharded channels have no patterns`] : []),
     ...(told.fields ? [] : ['a hold that begins and ends between two looks: Redis 8.8 and later tell it']),
   ]
   if (json) screen.json({ event: 'watching', sources, unseen })
-  else
-    screen.line(
-      `watching by ${sources.join(' and ') || 'nothing'}; not seen: ${unseen.join('; ') || 'nothing'}`,
-    )
+  else screen.line(`watching by ${sources.join(' and ')}; not seen: ${unseen.join('; ') || 'nothing'}`)
 }
+
+const SOON = 'a name in the first second after its key was seen, where a lost hold looks released'
+const LATER = 'a name until a search has found its key, every two seconds or less often'

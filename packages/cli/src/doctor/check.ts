@@ -8,7 +8,7 @@ export interface Finding {
   readonly id: string
   readonly level: 'error' | 'warn'
   readonly message: string
-  /** The page that explains it. */
+  /** The page that explains it: a file of the repository. */
   readonly page: string
   /** What to do. */
   readonly fix: string

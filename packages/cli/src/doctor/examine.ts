@@ -1,5 +1,6 @@
 import type { Connection } from '../connection'
 import { findObjects } from '../find'
+import { addressOf } from '../pages'
 import { type Check, type Finding, fromTable, type Node, type Patient } from './check'
 import { companions, cycles, fairQueues, locks, twoKinds } from './object-checks'
 import { rights } from './rights'
@@ -16,7 +17,7 @@ const CHECKS: readonly Check[] = [
   cycles,
 ]
 
-/** Runs every check. */
+/** Runs every check. The pages of the findings are addresses. */
 export async function examine(connection: Connection, names: readonly string[] = []): Promise<Finding[]> {
   const patient = await patientOf(connection, names)
   const findings: Finding[] = []
@@ -27,7 +28,8 @@ export async function examine(connection: Connection, names: readonly string[] =
       if (!/NOPERM/.test((error as Error).message)) throw connection.safeError(error)
       connection.unseen.add(`the result of a check: ${(error as Error).message.slice(0, 120)}`)
     }
-  return findings.sort((a, b) => (a.level === b.level ? 0 : a.level === 'error' ? -1 : 1))
+  const told = findings.map((finding) => ({ ...finding, page: addressOf(finding.page) }))
+  return told.sort((a, b) => (a.level === b.level ? 0 : a.level === 'error' ? -1 : 1))
 }
 
 async function patientOf(connection: Connection, names: readonly string[]): Promise<Patient> {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { COMMAND_CHECKS } from '../command/checks'
 import { inRepository } from '../fetch/cache'
 import { PARTS } from '../parts'
 import { merged, type Result, type Results } from '../run/result'
@@ -17,13 +18,15 @@ export function write(kind: keyof Results, fresh: Result, names: readonly string
   writeFileSync(inRepository(RESULTS), `${JSON.stringify(results, null, 2)}\n`)
   const rewrite = (page: string, change: (text: string) => string) =>
     writeFileSync(inRepository(page), change(readFileSync(inRepository(page), 'utf8')))
-  rewrite(PAGE, (text) => withTables(text, results, { parts: PARTS, checks: CHECKS }))
+  rewrite(PAGE, (text) =>
+    withTables(text, results, { parts: PARTS, checks: CHECKS, commands: COMMAND_CHECKS }),
+  )
   rewrite(NOTES, (text) => withNotes(text, results))
 }
 
 export function readResults(): Results {
   const file = inRepository(RESULTS)
-  const none: Results = { servers: [], nodes: [], runtimes: [] }
+  const none: Results = { servers: [], nodes: [], runtimes: [], command: [] }
   return existsSync(file)
     ? { ...none, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<Results>) }
     : none

@@ -23,18 +23,21 @@ function withRegions(page: string, contentOf: (name: string) => string | undefin
     const content = contentOf(name)
     return content === undefined ? region : `${begin}\n${content}\n\n${end}`
   })
-  const missing = ['servers', 'nodes', 'runtimes'].filter((name) => !seen.has(name))
+  const missing = ['servers', 'nodes', 'runtimes', 'command'].filter((name) => !seen.has(name))
   if (missing.length > 0) throw new Error(`The page has no marker for ${missing.join(', ')}`)
   return written
 }
 
 export interface RowsOf {
   readonly parts: readonly Row[]
+  /** Of the other runtimes. */
   readonly checks: readonly Row[]
+  /** Of the command `rlock`. */
+  readonly commands: readonly Row[]
 }
 
 /** Undefined where nothing has run yet. */
-function contentOf(name: string, results: Results, { parts, checks }: RowsOf): string | undefined {
+function contentOf(name: string, results: Results, { parts, checks, commands }: RowsOf): string | undefined {
   const some = (of: readonly Result[]) => (of.length > 0 ? of : undefined)
   if (name === 'servers' && some(results.servers))
     return report({ results: results.servers, rows: parts, beside: 'Node' })
@@ -42,5 +45,7 @@ function contentOf(name: string, results: Results, { parts, checks }: RowsOf): s
     return report({ results: results.nodes, rows: parts, beside: 'Redis' })
   if (name === 'runtimes' && some(results.runtimes))
     return report({ results: results.runtimes, rows: checks, beside: 'Redis', cell: yesOrNo })
+  if (name === 'command' && some(results.command))
+    return report({ results: results.command, rows: commands, beside: 'Redis', cell: yesOrNo })
   return undefined
 }

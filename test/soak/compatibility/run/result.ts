@@ -39,6 +39,8 @@ export interface Results {
   readonly servers: readonly Result[]
   readonly nodes: readonly Result[]
   readonly runtimes: readonly Result[]
+  /** The command `rlock` with each Node. */
+  readonly command: readonly Result[]
 }
 
 const NONE: Tally = { passed: 0, pending: 0, failed: 0 }

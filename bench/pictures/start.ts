@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { THEMES } from '../report/chart-themes'
 import { fillRegions } from '../report/regions'
 import { figuresOf } from '../watch/page'
+import { demoPicture } from './demo'
 import { PICTURES } from './pictures'
 import { lsPicture } from './table'
 import { WATCH_PICTURES, watchResults } from './watch'
 
 const docs = join(__dirname, '../../docs')
 mkdirSync(join(docs, 'pictures'), { recursive: true })
-for (const picture of [...PICTURES, ...WATCH_PICTURES, lsPicture])
+for (const picture of [...PICTURES, ...WATCH_PICTURES, demoPicture, lsPicture])
   for (const theme of THEMES)
     writeFileSync(
       join(docs, 'pictures', `${picture.name}-${theme.name}.svg`),

@@ -15,7 +15,7 @@ export function placeInCode(): string {
   )
   const folder = own?.[1]?.replace(/[^\\/]*$/, '')
   const outside = frames.find(
-    (frame) => !frame.includes(folder ?? '\0') && !/\bnode:|<anonymous>/.test(frame),
+    (frame) => !frame.includes(folder ?? '\0') && !/\bnode:|\((<anonymous>|index \d+)\)/.test(frame),
   )
   return outside?.trim().replace(/^at (async )?/, '') ?? 'an unknown place'
 }

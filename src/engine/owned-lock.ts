@@ -171,18 +171,20 @@ export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>>
   private async [ACQUIRE_UNSCOPED](options: AcquireArguments): Promise<Handle | undefined> {
     const { context, subject, unscoped } = this
     unscoped.acquiring++
+    let acquired: Handle | undefined
     try {
-      const acquired = await this[ACQUIRE_FOR](unscopedCaller, options, false)
-      if (acquired) {
-        const { hold } = acquired
-        hold.thread = ambientThread()
-        if (hold.thread) warnOfEndedThread(context, subject.name)
-        unscoped.add(hold)
-      } else if (unscoped.liveOf() && !hasWarned(context, SHARED_OBJECT)) unscoped.failed(placeInCode())
-      return acquired
+      acquired = await this[ACQUIRE_FOR](unscopedCaller, options, false)
     } finally {
       unscoped.acquiring--
+      // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
+      if (!acquired && unscoped.liveOf() && !hasWarned(context, SHARED_OBJECT)) unscoped.failed(placeInCode())
     }
+    if (!acquired) return undefined
+    const { hold } = acquired
+    hold.thread = ambientThread()
+    if (hold.thread) warnOfEndedThread(context, subject.name)
+    unscoped.add(hold)
+    return acquired
   }
 
   protected [NOT_HELD](caller: Caller<H>): Error {

@@ -18,7 +18,10 @@ export function warnOfEndedThread(context: Context, name: string): void {
 
 export const SHARED_OBJECT = 'RLOCK_SHARED_OBJECT'
 
-/** `unlock()` without a scope releases this hold, and a `tryLock()` of the same object has failed since it was acquired. */
+/**
+ * `unlock()` without a scope releases this hold, and another call of the same object has failed since it was acquired. A call
+ * that still waits is no sign: it has not come to its `unlock()`, and correct callers wait for each other all the time.
+ */
 export function warnOfSharedObject(
   context: Context,
   name: string,
@@ -29,10 +32,10 @@ export function warnOfSharedObject(
   warnOnce(
     context,
     SHARED_OBJECT,
-    `unlock() releases the lock ${quote(name)} (client ${context.clientId}, ${holder}), and a tryLock() of the same lock ` +
-      'object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
-      'caller. Call unlock() only after a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
-      `    tryLock() failed at ${failedAt}\n    unlock() is called at ${unlockedAt}`,
+    `unlock() releases the lock ${quote(name)} (client ${context.clientId}, ${holder}), and a lock() or tryLock() of the same ` +
+      'lock object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
+      'caller. Call unlock() only after a lock() that resolved or a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
+      `    lock() or tryLock() failed at ${failedAt}\n    unlock() is called at ${unlockedAt}`,
   )
 }
 

@@ -14,12 +14,12 @@ export class UnscopedHolds<H extends OwnedHold> {
   private readonly live: H[] = []
   private readonly ended: H[] = []
   private forgotten = 0
-  /** For each hold, where a `tryLock()` of this object has failed since. */
+  /** For each hold, where a `lock()` or `tryLock()` of this object has failed since. */
   readonly failures = new WeakMap<H, string>()
   /** How many calls of this object are acquiring the lock. */
   acquiring = 0
 
-  /** A `tryLock()` of this object failed there. */
+  /** A `lock()` or `tryLock()` of this object failed there. */
   failed(place: string): void {
     for (const hold of this.live) this.failures.set(hold, place)
   }

@@ -92,13 +92,13 @@ export class CompiledExamples {
     const replaced = (code: string) =>
       [...replacements].reduce((replacing, [text, by]) => replacing.replaceAll(text, by), code)
     let code = replaced(example.code)
-    if (code.includes("'redisson.yaml'")) {
+    for (const name of ["'redisson.yaml'", "'application.yml'"].filter((each) => code.includes(each))) {
       const file = join(this.directory, `${example.page.replace(/\W/g, '-')}.yaml`)
       writeFileSync(
         file,
         replaced(examplesIn(example.page).find(({ language }) => language === 'yaml')!.code),
       )
-      code = code.replaceAll("'redisson.yaml'", JSON.stringify(file))
+      code = code.replaceAll(name, JSON.stringify(file))
     }
     return { ...example, code }
   }

@@ -14,6 +14,8 @@ export class Places {
     const replacements = new Map([
       ['redis://127.0.0.1:6379', server.url],
       ["host: '127.0.0.1', port: 6379", `host: '${server.host}', port: ${server.port}`],
+      [`\${REDIS_HOST:127.0.0.1}`, server.host], // an application.yml
+      [`\${REDIS_PORT:6379}`, String(server.port)],
     ])
     let tls: TlsProxy | undefined
     if (named('redis.example.com')) {

@@ -58,7 +58,17 @@ describe('A lock object that several callers without a scope share', () => {
     await multi.lock()
     expect(await multi.tryLock(10)).to.equal(false)
     await multi.unlock()
-    await warned('RLOCK_SHARED_OBJECT')
+    const [{ message }] = (await warned('RLOCK_SHARED_OBJECT')) as [Warning]
+    // A function without a name has a place, too.
+    expect(message.match(/ at .*shared-object\.test\.ts:\d+/g)).to.have.length(2)
+  })
+
+  it('The same after a lock() that was aborted: its unlock() in finally frees the lock of another (RLOCK_SHARED_OBJECT)', async () => {
+    await lock.lock()
+    const locking = lock.lock({ signal: AbortSignal.timeout(10) }).finally(() => lock.unlock())
+    expect((await rejection(locking)).name).to.equal('TimeoutError')
+    const [{ message }] = (await warned('RLOCK_SHARED_OBJECT')) as [Warning]
+    expect(message).to.contain('lock() or tryLock() failed at ')
   })
 
   it('Correct calls do not warn: a tryLock() that failed before the hold, on another object, or that still waits', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { demoPicture } from '../../pictures/demo'
 import { PICTURES } from '../../pictures/pictures'
 import { lsPicture } from '../../pictures/table'
 import { WATCH_PICTURES } from '../../pictures/watch'
@@ -11,7 +12,7 @@ const FOLDER = join(__dirname, '../../../docs/pictures')
 describe('The pictures of the pages', () => {
   it('The drawings in docs/pictures are those that bench/pictures/start.ts writes, and no others', () => {
     const drawn = new Map(
-      [...PICTURES, ...WATCH_PICTURES, lsPicture].flatMap((picture) =>
+      [...PICTURES, ...WATCH_PICTURES, demoPicture, lsPicture].flatMap((picture) =>
         THEMES.map((theme) => [`${picture.name}-${theme.name}.svg`, picture.draw(theme).svg(picture.title)]),
       ),
     )

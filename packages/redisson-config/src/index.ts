@@ -1,9 +1,10 @@
 import type { RedissonOptions } from 'rlock'
 import { parseAllDocuments, parseDocument, visit } from 'yaml'
-import { isObject, present, Section } from './section'
+import { isObject, present, REDISSON_YAML, Section } from './section'
 import { cluster, sentinel, single } from './servers'
 import { type NotCarriedOver, REFUSED_MODES } from './settings'
-import { type OfSpring, ofSpring } from './spring'
+import { isOfSpring, type JavaConfig, ofSpring } from './spring'
+import { type Env, resolved, withVariables } from './variables'
 
 export type { NotCarriedOver } from './settings'
 
@@ -49,15 +50,15 @@ export function fromRedissonConfig(
   config: string | Uint8Array | object,
   { env = process.env }: FromRedissonConfigOptions = {},
 ): FromRedissonConfig {
-  const { config: java, notCarriedOver } = javaConfig(config)
-  const settings = typeof java === 'string' ? parse(withVariables(java, env)) : resolved(java, env)
+  const { config: java, source, notCarriedOver } = javaConfig(config, env)
+  const settings = typeof java === 'string' ? parse(withVariables(java, env)) : java
   if (!isObject(settings))
     throw new TypeError(
       `a Redisson configuration is the text of a redisson.yaml or an object, got ${settings === null ? 'null' : typeof settings}`,
     )
   const mode = modeOf(settings)
-  const root = new Section(settings, '')
-  const section = new Section(root.take(mode) as Record<string, unknown>, `${mode}.`)
+  const root = new Section(settings, '', source)
+  const section = new Section(root.take(mode) as Record<string, unknown>, `${mode}.`, source)
   const redis = MODES[mode](section, root)
   const options = present({
     lockWatchdogTimeout: root.number('lockWatchdogTimeout'),
@@ -76,17 +77,24 @@ export function fromRedissonConfig(
 }
 
 /** The configuration of Redisson, also within an application.yml. Variables of other sections need not be set. */
-function javaConfig(given: string | Uint8Array | object): OfSpring {
+function javaConfig(given: string | Uint8Array | object, env: Env): JavaConfig {
   const config = given instanceof Uint8Array ? new TextDecoder().decode(given) : given
-  const content = typeof config === 'string' && /^spring:/m.test(config) ? parse(config) : config
-  if (isObject(content) && isObject(content.spring)) {
-    const read = ofSpring(content.spring)
-    const profiles =
-      typeof config === 'string' && parseAllDocuments(config, { logLevel: 'silent' }).length > 1
-    return profiles ? { ...read, notCarriedOver: [...read.notCarriedOver, LATER_DOCUMENTS] } : read
-  }
-  return { config, notCarriedOver: [] }
+  if (typeof config !== 'string')
+    return isOfSpring(config) ? ofSpring(config, env) : redissonYaml(resolved(config, env) as object)
+  if (/^spring\.[\w.-]+ *=/m.test(config))
+    throw new TypeError('an application.properties is not read: give a redisson.yaml or an application.yml')
+  const content = /^["']?spring\b/m.test(config) ? parse(config) : undefined
+  if (!isOfSpring(content)) return redissonYaml(config)
+  const read = ofSpring(content, env)
+  const profiles = parseAllDocuments(config, { logLevel: 'silent' }).length > 1
+  return profiles ? { ...read, notCarriedOver: [...read.notCarriedOver, LATER_DOCUMENTS] } : read
 }
+
+const redissonYaml = (config: string | object): JavaConfig => ({
+  config,
+  source: REDISSON_YAML,
+  notCarriedOver: [],
+})
 
 /** Spring lays them over the first one where their profile is active, so the address of production is often there. */
 const LATER_DOCUMENTS: NotCarriedOver = {
@@ -127,21 +135,4 @@ function parse(text: string): unknown {
   } catch {
     throw new TypeError('the Redisson configuration is not YAML (its aliases cannot be resolved)')
   }
-}
-
-/** `${NAME}`, `${NAME:-default}` by Redisson's rule, and `${NAME:default}` by Spring's. The default may be empty. */
-function withVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
-  return text.replace(/\$\{([\w.]+)(?::-?(.*?))?\}/g, (_, name: string, fallback?: string) => {
-    const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? fallback
-    if (value === undefined)
-      throw new TypeError(`the Redisson configuration uses the variable ${name}, which is not set`)
-    return value
-  })
-}
-
-function resolved(value: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
-  if (typeof value === 'string') return withVariables(value, env)
-  if (Array.isArray(value)) return value.map((each) => resolved(each, env))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolved(each, env)]))
 }

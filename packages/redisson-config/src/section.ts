@@ -1,4 +1,4 @@
-import { NOT_CARRIED, NOT_KNOWN, type NotCarriedOver } from './settings'
+import { type Explained, NOT_CARRIED, NOT_KNOWN, type NotCarriedOver } from './settings'
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -9,6 +9,26 @@ export function present<T extends object>(given: T): { [K in keyof T]?: Exclude<
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as typeof given
 }
 
+/** The file that the user wrote: messages use its words. */
+export interface Source {
+  /** What the file is. */
+  readonly title: string
+  /** The keys of the file, by the names that Redisson has for them. A name without an entry is a key of the file. */
+  readonly keys: Readonly<Record<string, string>>
+  readonly explained: Readonly<Record<string, Explained>>
+  readonly unknown: Explained
+  /** The value of a setting, for instance with its variables replaced. */
+  read(value: unknown, key: string): unknown
+}
+
+export const REDISSON_YAML: Source = {
+  title: 'the Redisson configuration',
+  keys: {},
+  explained: NOT_CARRIED,
+  unknown: NOT_KNOWN,
+  read: (value) => value,
+}
+
 /** The settings at the top of the file, or of one mode. Remembers which settings were read, and explains the others. */
 export class Section {
   private readonly read = new Set<string>()
@@ -17,6 +37,7 @@ export class Section {
     private readonly settings: Record<string, unknown>,
     /** The prefix of the names, with a dot at its end; empty at the top of the file. */
     private readonly path: string,
+    private readonly source = REDISSON_YAML,
   ) {}
 
   text(name: string): string | undefined {
@@ -64,12 +85,13 @@ export class Section {
 
   take(name: string): unknown {
     this.read.add(name)
-    return this.peek(name)
+    return this.source.read(this.peek(name), `${this.path}${name}`)
   }
 
   /** The message never contains the value, because it may be a password. */
   refusal(name: string, problem: string): TypeError {
-    return new TypeError(`${this.path}${name} of the Redisson configuration ${problem}`)
+    const key = this.source.keys[name] ?? `${this.path}${name}`
+    return new TypeError(`${key} of ${this.source.title} ${problem}`)
   }
 
   notCarriedOver(): NotCarriedOver[] {
@@ -77,8 +99,11 @@ export class Section {
       (name) => !this.read.has(name) && this.peek(name) !== undefined,
     )
     return left.map((name) => {
-      const explained = Object.hasOwn(NOT_CARRIED, name) ? NOT_CARRIED[name]! : NOT_KNOWN
-      return { name: `${this.path}${name}`, ...explained }
+      const { explained, unknown } = this.source
+      return {
+        name: `${this.path}${name}`,
+        ...(Object.hasOwn(explained, name) ? explained[name]! : unknown),
+      }
     })
   }
 }

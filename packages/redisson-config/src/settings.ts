@@ -8,7 +8,7 @@ export interface NotCarriedOver {
   readonly matters: boolean
 }
 
-type Explained = Omit<NotCarriedOver, 'name'>
+export type Explained = Omit<NotCarriedOver, 'name'>
 
 const matters = (why: string): Explained => ({ why, matters: true })
 const means = (why: string): Explained => ({ why, matters: false })
@@ -105,6 +105,22 @@ export const NOT_CARRIED: Readonly<Record<string, Explained>> = {
 }
 
 export const NOT_KNOWN = matters('rlock does not know this setting of Redisson')
+
+const OTHER_CLIENTS = means('it concerns Lettuce and Jedis, which Redisson does not use')
+
+/** Settings of Spring Boot below `spring.data.redis` that have no counterpart in options. */
+export const NOT_CARRIED_OF_SPRING: Readonly<Record<string, Explained>> = {
+  bundle: KEYSTORE,
+  timeout: RETRIES,
+  'connect-timeout': RETRIES,
+  'client-type': OTHER_CLIENTS,
+  lettuce: OTHER_CLIENTS,
+  jedis: OTHER_CLIENTS,
+  repositories: OTHER_OBJECTS,
+  'max-redirects': DISCOVERY,
+}
+
+export const NOT_KNOWN_OF_SPRING = matters('rlock does not know this setting of Spring')
 
 /** Ways to connect that rlock does not have. */
 export const REFUSED_MODES: Readonly<Record<string, string>> = {

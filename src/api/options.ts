@@ -159,12 +159,24 @@ export function resolveOptions(options: RedissonOptions) {
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
     slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
-    unavailableAfter: whole('unavailableAfter', options.unavailableAfter, 10_000),
+    unavailableAfter: retriedFor(options.unavailableAfter),
     shardedSubscriptionMode,
     label,
     inspectable,
     mapName: (name: string) => (nameMapper ? mapped(nameMapper, name) : name),
   }
+}
+
+/** The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that would count twice. */
+const LONGEST_UNAVAILABLE = 30_000
+
+function retriedFor(given: unknown): number {
+  const ms = whole('unavailableAfter', given, 10_000)
+  if (ms > LONGEST_UNAVAILABLE)
+    throw new RangeError(
+      `unavailableAfter must be at most ${LONGEST_UNAVAILABLE} ms, got ${ms}: a call that was sent again later could be applied twice`,
+    )
+  return ms
 }
 
 function whole(name: string, given: unknown, fallback: number): number {

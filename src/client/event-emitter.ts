@@ -2,6 +2,7 @@ import { EventEmitter } from 'eventemitter3'
 import { RedissonError, RedisUnavailableError } from '../api/errors'
 import type { EventOrigin, RedissonEvents } from '../api/events'
 import { inThisContext } from '../util/async-context'
+import { messageOf } from '../util/quote'
 
 const EVENTS: readonly string[] = 'lockLost permitLost renewalFailed unavailable available error'.split(' ')
 
@@ -60,10 +61,7 @@ export class ClientEvents {
   readonly error = (error: Error): void => this.emit('error', error)
 
   private reportThrown(event: keyof RedissonEvents, thrown: unknown) {
-    const error = new Error(
-      `A listener of the ${event} event threw: ${(thrown as Error)?.message ?? thrown}`,
-      { cause: thrown },
-    )
+    const error = new Error(`A listener of the ${event} event threw: ${messageOf(thrown)}`, { cause: thrown })
     if (event === 'error' || this.emitter.listenerCount('error') === 0)
       process.emitWarning(error.message, { code: 'RLOCK_LISTENER_THREW' })
     else this.error(error)

@@ -9,6 +9,8 @@ import type { WaitQueues } from '../waiting/wait-queues'
 
 /** A longer request is none of ours, in characters. */
 const LONGEST_REQUEST = 4_096
+/** A request looks at so many keys at most. A client asks for one. */
+const MOST_KEYS = 10
 /** The entries of an answer have at most this many characters together. */
 const LONGEST_ANSWER = 60_000
 const ANSWERS_A_SECOND = 10
@@ -33,7 +35,8 @@ export class Inspection {
     const { id, key, look } = parsed(text)
     // Only the server's answer to a renewal ends a hold, because any user of the channel may claim anything.
     if (Array.isArray(look))
-      for (const each of look) for (const lease of this.leases.live.on(each)) this.leases.look(lease)
+      for (const each of new Set(look.slice(0, MOST_KEYS)))
+        for (const lease of this.leases.live.on(each)) this.leases.look(lease)
     if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id) || !this.admits(id)) return undefined
     return [`${INSPECT_CHANNEL}:${id}`, this.describe(typeof key === 'string' ? key : undefined)]
   }

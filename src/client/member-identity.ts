@@ -15,6 +15,8 @@ export interface MemberIdentity {
   readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'>
   /** Undefined for a lock that is made of members itself. */
   readonly server: Context['connections']['identity'] | undefined
+  /** The locks of which it is made, if it is made of members: the same lock twice would wait for itself. */
+  readonly leaves?: readonly string[]
   /** Whether this process should yield the lock, or a member of it, to other processes first. */
   mustYield(): boolean
 }

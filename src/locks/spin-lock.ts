@@ -3,6 +3,7 @@ import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
+import { messageOf } from '../util/quote'
 import { random } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
@@ -97,7 +98,7 @@ export class Spinning extends Admission {
       warnOnce(
         this.policy,
         'RLOCK_BACK_OFF',
-        `A back-off policy of a spin lock failed: ${(error as Error)?.message ?? error}. Its waiters use ` +
+        `A back-off policy of a spin lock failed: ${messageOf(error)}. Its waiters use ` +
           'exponentialBackOff() instead. Answer with a number of ms above 0.',
       )
       return DEFAULT.nextSleepPeriod(tries)

@@ -1,5 +1,5 @@
 import { type LockMember, type LockMemberState, RedisUnavailableError } from '../api/errors'
-import { quote } from '../util/quote'
+import { messageOf, quote } from '../util/quote'
 import type { Member } from './member'
 import type { Answer } from './try-member'
 
@@ -29,10 +29,8 @@ export function describeStates(members: readonly LockMember[]): string {
 }
 
 function plain(error: unknown): { code?: string; message: string } {
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown }
-  const text = cut(
-    (typeof message === 'string' ? message : String(error)).replace(/\b[\w+]+:\/\/\S+/g, '(URL)'),
-  )
+  const { code } = Object(error) as { code?: unknown }
+  const text = cut(messageOf(error).replace(/\b[\w+]+:\/\/\S+/g, '(URL)'))
   return typeof code === 'string' ? { code, message: text } : { message: text }
 }
 

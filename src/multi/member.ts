@@ -35,17 +35,22 @@ export function membersOf(locks: readonly unknown[], what: string): Member[] {
   if (locks.length === 0) throw new RangeError(`a ${what} needs at least one lock`)
   const members = locks.map((lock) => memberOf(lock, what))
   const seen = new Set<string>()
-  for (const { identity, id, name } of members) {
-    const server = identity?.server
-    const same = server ? `${server.id}/${server.db} ${identity.key}` : id
-    if (seen.has(same))
-      throw new RangeError(
-        `A ${what} got the lock ${quote(name)} twice. Give each member another key, another database or another ` +
-          'server.',
-      )
-    seen.add(same)
-  }
+  for (const member of members)
+    for (const leaf of leavesOf(member)) {
+      if (seen.has(leaf))
+        throw new RangeError(
+          `A ${what} got the lock ${quote(member.name)} twice, or a lock within it. Give each member another key, another ` +
+            'database or another server.',
+        )
+      seen.add(leaf)
+    }
   return members
+}
+
+/** Each lock of its own, also where members are made of members. */
+export function leavesOf({ identity, id }: Member): readonly string[] {
+  const server = identity?.server
+  return identity?.leaves ?? [server ? `${server.id}/${server.db} ${identity.key}` : id]
 }
 
 function memberOf(lock: unknown, what: string): Member {

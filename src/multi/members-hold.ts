@@ -60,7 +60,7 @@ export class MembersHold implements MultiLockHold {
 
   constructor(
     private readonly group: MemberGroup,
-    private readonly parts: readonly Part[],
+    private parts: readonly Part[],
     /** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
     private readonly validity: Term | undefined,
   ) {}
@@ -92,6 +92,7 @@ export class MembersHold implements MultiLockHold {
     if (this.unlocked) throw releasedAlready(this.group.context, this)
     const wasHeld = this[CHECK_HELD]()
     this.unlocked = true
+    if (this.loss && this.parts.length === 0) throw this.loss
     this[STOP]()
     await unlessAborted(this[RELEASE](wasHeld), signal)
   }
@@ -111,11 +112,11 @@ export class MembersHold implements MultiLockHold {
     this.stopWatching.push(() => timer.cancel())
   }
 
-  /** It is lost, and no call will release it: ends its levels of members that are held by another level, or a little longer. */
+  /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
   [DROP](): void {
-    this.unlocked = true
     this[STOP]()
-    for (const { hold } of this.parts) if (hold.isHeld) hold.unlock().catch(() => {})
+    for (const { hold } of this.parts) hold.unlock().catch(() => {})
+    this.parts = []
   }
 
   // A log must not show the clients inside.
@@ -229,7 +230,7 @@ export class LevelsHold implements OwnedHold {
     if (entry) entry.hold = this
   }
 
-  /** Drops lost levels with a lease. A table keeps some holds of such levels only. */
+  /** Lost levels with a lease are dropped. They keep their places: each `unlock()` ends the level of its own section. */
   add(level: MembersHold, leaseTime: number | undefined): void {
     const { levels, entry } = this
     level.hold = this
@@ -237,9 +238,7 @@ export class LevelsHold implements OwnedHold {
     level.isRenewed = leaseTime === undefined
     // First the new level, so that a loss that is noticed just now does not retire this hold.
     levels.push(level)
-    const kept = levels.filter((each) => each === level || isNeeded(each))
-    for (const lost of levels) if (!kept.includes(lost)) lost[DROP]()
-    levels.splice(0, levels.length, ...kept)
+    for (const each of levels) if (each !== level && !isNeeded(each)) each[DROP]()
     if (leaseTime === undefined || !entry) return
     level.onLost = () => {
       if (!levels.some(isNeeded)) entry.retire(this)

@@ -7,7 +7,7 @@ import { OwnedLock } from '../engine/owned-lock'
 import type { Caller } from '../ownership/caller'
 import { ambientThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
-import type { Member, MemberGroup } from './member'
+import { leavesOf, type Member, type MemberGroup } from './member'
 import { inGlobalOrder, keyOf } from './member-order'
 import { cut } from './member-states'
 import { LevelsHold, type MembersHold } from './members-hold'
@@ -35,6 +35,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
       objectId,
       client: context,
       server: undefined,
+      leaves: members.flatMap(leavesOf),
       mustYield: () => members.some(({ identity }) => identity?.mustYield()),
     }
   }

@@ -38,7 +38,8 @@ export async function tryMember(
   let acquiring: Promise<LockHold | undefined> | undefined
   try {
     signal?.throwIfAborted()
-    acquiring = member.lock.tryAcquire({ waitTime, leaseTime, threadId, signal })
+    // A foreign lock may return no promise, or throw where it should reject.
+    acquiring = Promise.resolve(member.lock.tryAcquire({ waitTime, leaseTime, threadId, signal }))
     const hold = await unlessAborted(acquiring, signal)
     return hold ? { kind: 'granted', member, hold } : { kind: 'taken', member }
   } catch (error) {
@@ -57,7 +58,7 @@ export function isTransient(error: unknown): boolean {
 /** Releases all parts at once. Reports no errors, because each member retries its release in the background. */
 export async function releaseParts(parts: readonly Part[], clock: Clock): Promise<void> {
   if (parts.length === 0) return
-  const releases = parts.map(({ hold }) => hold.unlock())
+  const releases = parts.map(async ({ hold }) => await hold.unlock())
   await settledInTime(releases, clock)
 }
 

@@ -60,9 +60,10 @@ export class SubscriberConnection implements ChannelSource {
     private readonly clock: Clock,
     private readonly events: ChannelEvents,
   ) {
-    redis.on(sharded ? 'smessage' : 'message', (channel: string, text: string) =>
-      events.message(channel, text),
-    )
+    // A node that had the channel before may still deliver what is old by now. Its waiters were woken when the channel moved.
+    redis.on(sharded ? 'smessage' : 'message', (channel: string, text: string) => {
+      if (!this.closed && this.channels.get(channel)?.wanted) events.message(channel, text)
+    })
     redis.on('ready', () => this.reconcileAll())
     redis.on('close', () => this.forget('idle'))
     // The server ended or refused a shard subscription, because the slot moved. It does not say which one, and may still have

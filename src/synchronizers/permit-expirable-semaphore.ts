@@ -26,7 +26,7 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
 import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
-import { AcquiredPermit, PermitLease } from './permit-lease'
+import { AcquiredPermit, mayBeInUse, PermitLease } from './permit-lease'
 import { semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
 import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT } from './synchronizer-internals'
@@ -222,7 +222,12 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const own = this[OWN_LEASES](ids)
     // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
     if (!all) for (const lease of own) lease.wasReleased()
-    const { value, connectionBroke } = await releasePermits(this, ids, all)
+    const began = this.context.clock.now()
+    const { value, connectionBroke } = await releasePermits(this, ids, all).catch((error) => {
+      // As `permit.release()`: the object has ended, and no watchdog renews the permit any more.
+      if (!all && mayBeInUse(error)) for (const lease of own) lease.releaseOrphan(began)
+      throw error
+    })
     // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
     const areGone = value.states.every((state) => state === 'absent')
     const mayBeReleased = connectionBroke && (!all || areGone)

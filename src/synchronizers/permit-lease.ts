@@ -131,13 +131,13 @@ export class PermitLease extends Lease {
       if (state !== 'released' && !(state === 'absent' && connectionBroke))
         throw this.notHeld('the server no longer knows it')
     } catch (error) {
-      if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
-        this.releaseOrphan(began)
+      if (mayBeInUse(error)) this.releaseOrphan(began)
       throw error
     }
   }
 
-  private releaseOrphan(since: Moment): void {
+  /** Goes on in the background with a release that failed. */
+  releaseOrphan(since: Moment): void {
     const { semaphore, id, book } = this
     semaphore.context.orphans.releaseNow(permitsOrphan(semaphore, [id], book.longest), since)
   }
@@ -157,6 +157,11 @@ export class PermitLease extends Lease {
       [this.id],
     )
   }
+}
+
+/** Whether a permit may still be in use after its release failed like this. */
+export function mayBeInUse(error: unknown): boolean {
+  return error instanceof RedisUnavailableError || error instanceof RedisRefusedError
 }
 
 const IS_RELEASED = Symbol('isReleased')

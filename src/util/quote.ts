@@ -16,3 +16,13 @@ export function quote(name: string): string {
 export function shown(name: string): string {
   return quote(name).slice(1, -1)
 }
+
+/** The message of whatever was thrown. Not everything that can be thrown can be made text. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const { message } = Object(thrown) as { message?: unknown }
+    return typeof message === 'string' ? message : String(thrown)
+  } catch {
+    return `a value of type ${typeof thrown} that has no text`
+  }
+}

@@ -87,6 +87,18 @@ describe("The client's events", () => {
     expect(warnings[2]!.message).to.include('not even an Error')
   })
 
+  it('A listener that throws what cannot be made text harms no lock (V88)', async () => {
+    redisson.on('lockLost', () => {
+      throw Object.create(null)
+    })
+    redisson.on('lockLost', () => {
+      throw Symbol('thrown')
+    })
+    await loseOne()
+    await waitUntil('both warnings', () => warnings.length === 2)
+    for (const { code } of warnings) expect(code).to.equal('RLOCK_LISTENER_THREW')
+  })
+
   it('A client listener may remove itself or another one', async () => {
     const seen: string[] = []
     const last = () => seen.push('last')

@@ -154,6 +154,75 @@ describe('Several locks as one', () => {
     })
   })
 
+  for (const kind of ['RedLock', 'multi lock'])
+    it(`unlock() of a level of a ${kind} whose lease ran out frees no other level of its caller (V83)`, async () => {
+      const [first] = clients as [Redisson]
+      const make = {
+        RedLock: redLock,
+        'multi lock': () => first.getMultiLock(redLock(), first.getLock(`${name}:x`)),
+      }[kind]!
+      for (const scope of [{}, { threadId: 7 }])
+        await first.run(async () => {
+          const lock = make()
+          await lock.lock(scope)
+          await lock.lock({ ...scope, leaseTime: 200 })
+          await sleep(300)
+          await lock.lock(scope)
+          await lock.unlock(scope)
+          expect(await rejection(lock.unlock(scope))).to.include({ code: 'LOCK_LOST' })
+          for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(true)
+          await lock.unlock(scope)
+          for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(false)
+          for (const client of clients) expect(client.stats().held).to.equal(0)
+        })
+    })
+
+  it('A multi lock that is aborted with a reason that has no text leaves no member held (V84)', async () => {
+    const [first] = clients as [Redisson]
+    const other = await createRedisson({ redis: servers[0]!.url })
+    const [a, b, c] = ['a', 'b', 'c'].map((each) => first.getLock(`${name}:${each}`)) as [RLock, RLock, RLock]
+    const [busy] = await Promise.all(['b', 'c'].map((each) => other.getLock(`${name}:${each}`).acquire()))
+    const controller = new AbortController()
+    const reason = Object.create(null)
+    const waiting = rejection(first.getMultiLock(a, b, c).lock({ signal: controller.signal }))
+    // So long it waits for the third member then, while it holds the others: a quarter of this.
+    await sleep(2_000)
+    await busy!.unlock()
+    await waitUntil('it holds two members', async () => (await a.isLocked()) && (await b.isLocked()))
+    controller.abort(reason)
+    expect(await waiting).to.equal(reason)
+    await waitUntil('no member is held', async () => !(await a.isLocked()) && !(await b.isLocked()))
+    expect(first.stats().held).to.equal(0)
+  })
+
+  it('One lock that is given twice through locks of several is refused (V85)', () => {
+    const [first] = clients as [Redisson]
+    const [a, b, c] = clients.map((client) => client.getLock(name)) as [RLock, RLock, RLock]
+    const twice = [
+      () => first.getMultiLock(first.getRedLock(a, b, c), a),
+      () => first.getMultiLock(first.getRedLock(a, b), first.getRedLock(b, c)),
+      () => first.getRedLock(first.getMultiLock(a, b), first.getMultiLock(b, c)),
+    ]
+    for (const make of twice) expect(make).to.throw(RangeError, 'twice')
+    expect(() => first.getMultiLock(first.getRedLock(a, b), c)).not.to.throw()
+  })
+
+  it('A lock of another library that throws where it should reject leaves no member held', async () => {
+    const [first] = clients as [Redisson]
+    const hold = {
+      unlock: () => {
+        throw new Error('not like this')
+      },
+    }
+    const strange = { getName: () => 'zz', tryAcquire: () => hold }
+    const busy = await (await createRedisson({ redis: servers[0]!.url })).getLock(`${name}:zzz`).acquire()
+    // biome-ignore lint/suspicious/noExplicitAny: it breaks the types.
+    const lock = first.getMultiLock(first.getLock(name), strange as any, first.getLock(`${name}:zzz`))
+    expect(await lock.tryLock({ waitTime: 300, signal: new AbortController().signal })).to.equal(false)
+    expect(await first.getLock(name).isLocked()).to.equal(false)
+    await busy.unlock()
+  })
+
   it('A RedLock that lost its quorum and is re-entered with another one is released level by level (V41)', async () => {
     const other = await createRedisson({ redis: servers[2]!.url })
     const [first] = clients as [Redisson]

@@ -56,6 +56,51 @@ describe('A slot that migrates', () => {
     expect(took).to.be.below(SOON)
   })
 
+  it('No waiter of a latch goes on by an older message of the node that had its slot before (V87)', async function () {
+    if (!(await serverHas('sharded pub/sub'))) return this.skip()
+    const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
+    const prefix = uniqueName('latch')
+    const name = `${prefix}:0`
+    const from = await setup.ownerOf(calculateSlot(name))
+    // Its channel keeps the connection to the old node open.
+    const another = async (isWanted: (owner: unknown) => boolean) => {
+      for (let i = 1; ; i++)
+        if (isWanted(await setup.ownerOf(calculateSlot(`${prefix}:${i}`)))) return `${prefix}:${i}`
+    }
+    const beside = await another((owner) => owner === from)
+    const elsewhere = await another((owner) => owner !== from)
+    const proxy = await openProxy(from)
+    const natMap = { [`${from.host}:${from.port}`]: { host: proxy.host, port: proxy.port } }
+    const redisson = await createRedisson({ redis: { ...source(), options: { natMap } } })
+    const other = (await createRedisson({ redis: source() })).getCountDownLatch(name)
+    const latch = redisson.getCountDownLatch(name)
+    await other.trySetCount(1)
+    await redisson.getCountDownLatch(beside).trySetCount(1)
+    const first = latch.await()
+    const kept = redisson.getCountDownLatch(beside).await({ waitTime: 60_000 })
+    kept.catch(() => {})
+    for (const each of [name, beside])
+      await waitUntil('it listens', async () => (await subscribersOn([from], channelOf(each))) === 1)
+    proxy.stallReplies()
+    await other.countDown()
+    await other.trySetCount(1)
+    const target = await move(name)
+    // Its node answers that this one has moved: so the client reads the map of slots.
+    await move(elsewhere)
+    await redisson.getLock(elsewhere).tryLock().catch(() => {})
+    await waitUntil('it is subscribed anew', async () => {
+      return (await subscribersOn([setup.nodes[target]!], channelOf(name))) === 1
+    })
+    const second = latch.await({ waitTime: 1_500 })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    proxy.resume()
+    expect(await second).to.equal(false)
+    await other.countDown()
+    await first
+    await redisson.getCountDownLatch(beside).countDown()
+    expect(await kept).to.equal(true)
+  })
+
   it('Redirects of a migrated slot are followed by the natMap, also on replica-ack connections', async () => {
     const proxies = await Promise.all(setup.nodes.map((node) => openProxy(node)))
     const reached = proxies.map(({ host, port }) => ({ host, port }))

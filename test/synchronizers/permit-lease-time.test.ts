@@ -315,4 +315,21 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     const redis = await openRedis()
     await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
   })
+
+  for (const call of ['release', 'tryRelease'] as const)
+    it(`A permit whose ${call}() by its id the server refuses is free again soon after (V86)`, async () => {
+      let isRefused = true
+      const transport = tapped(async (sent) => {
+        if (!isRefused || sent.name !== 'permit-expirable-semaphore/release') return await sent.pass()
+        throw Object.assign(new Error('NOPERM this user has no permissions'), { name: 'ReplyError' })
+      })
+      const { redisson, name, semaphore } = await newSemaphore({ transport })
+      redisson.on('error', () => {})
+      const permit = await semaphore.acquirePermit()
+      await semaphore.updateLeaseTime(permit.id, 3_600_000)
+      expect(await rejection(semaphore[call](permit.id))).to.have.property('code', 'REDIS_REFUSED')
+      isRefused = false
+      const redis = await openRedis()
+      await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
+    })
 })

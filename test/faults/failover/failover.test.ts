@@ -68,7 +68,7 @@ class Synchronizers {
     private readonly holder: Redisson,
     private readonly other: Redisson,
     /** A latch takes no braces. */
-    private readonly names: { readonly semaphore: string; readonly permits: string; readonly latch: string },
+    private readonly names: { readonly semaphore: string; readonly permit: string; readonly latch: string },
   ) {}
 
   /** Takes the only permit of each. */
@@ -76,18 +76,18 @@ class Synchronizers {
     const { holder, names } = this
     await Promise.all([
       holder.getSemaphore(names.semaphore).trySetPermits(1),
-      holder.getPermitExpirableSemaphore(names.permits).trySetPermits(1),
+      holder.getPermitExpirableSemaphore(names.permit).trySetPermits(1),
       holder.getCountDownLatch(names.latch).trySetCount(1),
     ])
     await holder.getSemaphore(names.semaphore).acquire()
-    this.permit = await holder.getPermitExpirableSemaphore(names.permits).acquirePermit()
+    this.permit = await holder.getPermitExpirableSemaphore(names.permit).acquirePermit()
   }
 
   contend(): void {
     const { other, names } = this
     this.waiting = [
       other.getSemaphore(names.semaphore).acquire(),
-      other.getPermitExpirableSemaphore(names.permits).acquirePermit(),
+      other.getPermitExpirableSemaphore(names.permit).acquirePermit(),
       other.getCountDownLatch(names.latch).await(),
     ]
     for (const each of this.waiting) each.catch(() => {})
@@ -96,7 +96,7 @@ class Synchronizers {
   /** All that must hold once their primary has a successor. */
   async outlive(now: Address): Promise<void> {
     const { holder, other, names, permit, waiting } = this
-    const out = suffixed(names.permits, 'timeout')
+    const out = suffixed(names.permit, 'timeout')
     const leaseEnd = () =>
       withClient(now, async (client) => Number((await client.zrange(out, '0', '0', 'WITHSCORES'))[1]))
     const before = await leaseEnd()
@@ -110,7 +110,7 @@ class Synchronizers {
     await holder.getCountDownLatch(names.latch).countDown()
     expect(await timed(() => Promise.all(waiting)), 'notified').to.be.below(WOKEN_WITHIN)
     expect(
-      await withClient(now, (client) => client.mget([names.semaphore, names.permits, names.latch])),
+      await withClient(now, (client) => client.mget([names.semaphore, names.permit, names.latch])),
     ).to.deep.equal(['0', '0', null])
     expect(await withClient(now, (client) => client.zcard(out))).to.equal(1)
   }
@@ -150,7 +150,7 @@ describe('behind sentinels, a primary killed', () => {
     const names = new Map(kinds.map((kind) => [kind, uniqueName()]))
     const synchronizers = new Synchronizers(holder, other, {
       semaphore: uniqueName('semaphore'),
-      permits: uniqueName('permits'),
+      permit: uniqueName('permits'),
       latch: uniqueName('latch'),
     })
     holder.on('permitLost', (event) => lost.push(event))
@@ -236,7 +236,7 @@ describe('In a cluster with replicas, a primary', () => {
     const names = new Map(kinds.map((kind, index) => [kind, `{${tag}}${index}`]))
     const synchronizers = new Synchronizers(holder, other, {
       semaphore: `{${tag}}semaphore`,
-      permits: `{${tag}}permits`,
+      permit: `{${tag}}permits`,
       latch: tag,
     })
     holder.on('permitLost', (event) => lost.push(event))

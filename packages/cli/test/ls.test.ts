@@ -7,6 +7,9 @@ import {
   waitUntil,
   withClient,
 } from '../../../test/kit/servers/index'
+import { asTable } from '../src/commands/ls'
+import type { Row } from '../src/model'
+import { Screen } from '../src/terminal'
 import { killRuns, rlock, start } from './cli'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
@@ -58,6 +61,14 @@ describe('rlock ls', function () {
         heldFor: null,
       },
     ])
+  })
+
+  it('rlock ls counts one caller and one process in the singular', () => {
+    const waiting = { processes: 1, callers: 1, queue: 0 }
+    const row: Row = { name: 'a', kind: 'lock', mode: null, ttl: 1, holders: [], waiting, value: null }
+    const lines = (of: Row['waiting']) => asTable([{ ...row, waiting: of }], new Screen(undefined, {}))
+    expect(lines(waiting)).to.contain('1 caller, 1 process').and.not.contain('callers')
+    expect(lines({ processes: 2, callers: 3, queue: 1 })).to.contain('3 callers, 2 processes, 1 queued')
   })
 
   it('rlock ls tells the kinds of locks and synchronizers apart, as far as their keys do', async () => {

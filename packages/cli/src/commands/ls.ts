@@ -104,8 +104,8 @@ function holderCells({ owner, count, ttl, heldFor, host, process, label }: Holde
 
 function waitingOf({ waiting: { processes, callers, queue } }: Row): string {
   const parts = [
-    callers === null ? '' : `${callers} callers`,
-    processes === null ? '' : `${processes} processes`,
+    callers === null ? '' : `${callers} ${callers === 1 ? 'caller' : 'callers'}`,
+    processes === null ? '' : `${processes} ${processes === 1 ? 'process' : 'processes'}`,
     queue === null ? '' : `${queue} queued`,
   ]
   return parts.filter((part) => part !== '' && !part.startsWith('0 ')).join(', ') || '-'

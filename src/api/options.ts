@@ -79,7 +79,7 @@ export interface RedissonOptions {
   slavesSyncTimeout?: number | undefined
   /**
    * How long a call goes on while it meets only connection errors, silence or a shortage, in ms. Then it rejects with
-   * RedisUnavailableError. Not in Redisson.
+   * RedisUnavailableError. At most 30000, because a semaphore remembers a request for a minute. Not in Redisson.
    * @default 10000
    */
   unavailableAfter?: number | undefined

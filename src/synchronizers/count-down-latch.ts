@@ -94,6 +94,8 @@ const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch', t
 
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
+/** How much faster or slower the clock of the server may run than that of this process, as a fraction. */
+const DRIFT = 0.001
 /** The message that the count is zero. */
 const OPENED = '0'
 
@@ -180,7 +182,8 @@ class OpenToAll extends Shared {
     const closedAt = lastId !== undefined && lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
     // later moment than an earlier answer. That answer has told which waiters came after the opening.
-    const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago
+    const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago * (1 - DRIFT)
+    const earliest = sent.monotonic - ago * (1 + DRIFT)
     this.latest = lastId === id ? Math.min(this.latest, latest) : latest
     this.lastId = id
     this.lastAsked = asked
@@ -188,8 +191,7 @@ class OpenToAll extends Shared {
     let next = Number.POSITIVE_INFINITY
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
-      if (monotonic <= closedAt || monotonic < Math.min(sent.monotonic - ago, this.latest))
-        waiter.grant(undefined)
+      if (monotonic <= closedAt || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
       else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
     }
     return next

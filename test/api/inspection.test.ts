@@ -164,6 +164,21 @@ describe('A client that answers inspectors', function () {
     await taken.unlock()
   })
 
+  it('A request to look that names one key a thousand times does not stop a client with 3,000 readers of it (V91)', async () => {
+    const client = await create()
+    const name = uniqueName()
+    await Promise.all(Array.from({ length: 3_000 }, () => client.getReadWriteLock(name).readLock().acquire()))
+    await waitUntil('it listens', async () => (await listening(listener)) === 1)
+    // A request has 4,096 characters at most.
+    const look = Array(Math.floor(3_900 / (name.length + 3))).fill(name)
+    const asked = performance.now()
+    for (let times = 0; times < 20; times++)
+      await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look }))
+    await ask()
+    expect(performance.now() - asked).to.be.below(1_000)
+    await (await openRedis(server.url)).del(name)
+  })
+
   it('A client with inspectable: false, or without the right to the channel, locks as any other', async () => {
     await listener.call('ACL', 'SETUSER', 'app', 'on', '>pw', '~*', '+@all', 'resetchannels', '&redisson_*')
     const { host, port } = server

@@ -87,7 +87,10 @@ describe('A slot that migrates', () => {
     const target = await move(name)
     // Its node answers that this one has moved: so the client reads the map of slots.
     await move(elsewhere)
-    await redisson.getLock(elsewhere).tryLock().catch(() => {})
+    await redisson
+      .getLock(elsewhere)
+      .tryLock()
+      .catch(() => {})
     await waitUntil('it is subscribed anew', async () => {
       return (await subscribersOn([setup.nodes[target]!], channelOf(name))) === 1
     })

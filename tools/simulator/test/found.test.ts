@@ -26,6 +26,11 @@ const FOUND = [
     2432,
     'the judge took the answer of a second copy, after a loss of all keys, for that of the first one',
   ],
+  [
+    'latch',
+    600_524,
+    'the clocks of client and server ran apart, and a waiter took an older opening for its own (V90)',
+  ],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],
   ...(
     [

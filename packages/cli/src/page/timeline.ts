@@ -103,10 +103,12 @@ export function drawTimeline(drawn: Timeline, theme: Theme, { width, labels, lan
       what,
     )
 
-  const hatches: string[] = []
+  const hatches = new Set<string>()
+  // By its colour: several pictures in one document have the same pattern by the same name.
+  const hatchOf = (colour: string) => `waits-${colour.replace(/\W/g, '-')}`
   const hatched = (colour: string) => {
-    if (!hatches.includes(colour)) hatches.push(colour)
-    return `url(#waits-${hatches.indexOf(colour)})`
+    hatches.add(colour)
+    return `url(#${hatchOf(colour)})`
   }
   const lanes = drawn.lanes.flatMap(({ label, bars }, index) => {
     const y = top + index * lane
@@ -158,11 +160,11 @@ export function drawTimeline(drawn: Timeline, theme: Theme, { width, labels, lan
             ...{ stroke: theme.trouble, 'stroke-width': 2 },
           }),
         ]
-  const patterns = hatches.map((colour, index) =>
+  const patterns = [...hatches].map((colour) =>
     shape(
       'pattern',
       {
-        ...{ id: `waits-${index}`, width: 6, height: 6 },
+        ...{ id: hatchOf(colour), width: 6, height: 6 },
         ...{ patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
       },
       [

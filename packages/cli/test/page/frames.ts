@@ -1,15 +1,16 @@
-// Measures how fast the page draws 10,000 locks in Chromium: npx tsx packages/cli/test/page/frames.ts [locks]
-import { cpus } from 'node:os'
+// Measures how fast the page draws 10,000 locks in Chromium: npx tsx packages/cli/test/page/frames.ts [locks] [seconds a part]
+import { cpus, loadavg } from 'node:os'
 import { Redis } from 'ioredis'
 import { startStandalone, waitUntil } from '../../../../test/kit/servers/index'
 import { killRuns } from '../cli'
 import { Browser, CHROMIUM, type Tab } from './browser'
 import { servePageOf } from './served'
+import { countWork, plainRows, scroll, workOf } from './work'
 
 const OWNER = '0b6d2a3e-1111-4222-8333-944444444444'
 const LEASE = 30_000
 /** How long each part is measured, in ms. */
-const LASTS = 10_000
+const LASTS = Number(process.argv[3] ?? 10) * 1_000
 /** What is scrolled in a frame: two rows, as a wheel does, and twelve, as one that is spun fast. */
 const [SLOW, FAST] = [56, 336]
 
@@ -19,19 +20,16 @@ interface Frames {
   readonly perSecond: number
   readonly median: number
   readonly p99: number
-  readonly worst: number
   /** Frames that came a whole frame late or later. */
   readonly late: number
-  /** What the page worked for a frame on average, in ms. */
-  readonly work: number
+  /** What the main thread of the page worked for a frame on average, in ms of the processor: scripts, style and layout, all. */
+  readonly script: number
+  readonly layout: number
+  readonly all: number
 }
 
 async function measure(tab: Tab, part: string, eachFrame: string): Promise<Frames> {
-  const taskTime = async () => {
-    const { metrics } = await tab.send('Performance.getMetrics')
-    return metrics.find(({ name }: { name: string }) => name === 'TaskDuration').value * 1_000
-  }
-  const before = await taskTime()
+  const before = await workOf(tab)
   const times: number[] = await tab.run(`new Promise((resolve) => {
     const times = []
     const frame = (at) => {
@@ -42,15 +40,16 @@ async function measure(tab: Tab, part: string, eachFrame: string): Promise<Frame
     }
     requestAnimationFrame(frame)
   })`)
-  const work = (await taskTime()) - before
+  const after = await workOf(tab)
   const gaps = times.slice(1).map((at, index) => at - times[index]!)
   const sorted = gaps.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
   const lasted = times.at(-1)! - times[0]!
+  const each = (name: keyof typeof after) => (after[name] - before[name]) / gaps.length
   return {
     ...{ part, frames: gaps.length, perSecond: (gaps.length / lasted) * 1_000 },
-    ...{ median: at(0.5), p99: at(0.99), worst: sorted.at(-1)! },
-    ...{ late: gaps.filter((gap) => gap > 25).length, work: work / gaps.length },
+    ...{ median: at(0.5), p99: at(0.99), late: gaps.filter((gap) => gap > 25).length },
+    ...{ script: each('script'), layout: each('layout'), all: each('all') },
   }
 }
 
@@ -71,6 +70,21 @@ function keepAlive(redis: Redis, names: readonly string[]): () => void {
   return () => clearInterval(timer)
 }
 
+function print(count: number, product: string, results: readonly Frames[]): void {
+  const load = loadavg()[0]!.toFixed(1)
+  console.log(`${count.toLocaleString('en')} locks, ${product}, ${cpus().length} cores, load ${load}\n`)
+  console.log(
+    '| part | frames a second | median | p99 | late by a frame | script | style and layout | all work of a frame |',
+  )
+  console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  for (const { part, perSecond, late, ...times } of results) {
+    const [median, p99, ...work] = [times.median, times.p99, times.script, times.layout, times.all].map(
+      (ms) => `${ms.toFixed(1)} ms`,
+    )
+    console.log(`| ${[part, perSecond.toFixed(1), median, p99, late, ...work].join(' | ')} |`)
+  }
+}
+
 async function main(count: number): Promise<void> {
   if (!CHROMIUM) throw new Error('there is no /usr/bin/chromium (apt-get install chromium)')
   const server = await startStandalone()
@@ -84,29 +98,27 @@ async function main(count: number): Promise<void> {
   try {
     const { url } = await servePageOf(server.url)
     const tab = await browser.open(url.href)
-    await tab.send('Performance.enable')
     const isComplete = async () =>
       (await tab.text('#counts')).startsWith(`${count.toLocaleString('en')} objects`)
     await waitUntil('all locks have come', isComplete, 120_000)
     await waitUntil('the other rows have come', () => tab.run('queue.length === 0'))
-    const scroll = (box: string, pixels: number) =>
-      `const box = byId('${box}'); box.scrollTop += ${pixels}; if (box.scrollTop + box.clientHeight >= box.scrollHeight) box.scrollTop = 0`
-    const results = [await measure(tab, 'live, nothing moves', '')]
-    for (const pixels of [SLOW, FAST])
+    const plain = await browser.open(plainRows(count))
+    for (const each of [tab, plain]) await countWork(each)
+    const results: Frames[] = []
+    const part = async (of: Tab, what: string, eachFrame: string) => {
+      await of.send('Page.bringToFront')
+      results.push(await measure(of, what, eachFrame))
+    }
+    await part(tab, 'live, nothing moves', '')
+    for (const pixels of [SLOW, FAST]) {
+      await part(plain, `plain rows scroll ${pixels} px a frame`, scroll('box', pixels))
       for (const [box, what] of [
         ['box', 'table'],
         ['lanes', 'timeline'],
       ] as const)
-        results.push(await measure(tab, `the ${what} scrolls ${pixels} px a frame`, scroll(box, pixels)))
-    const { product } = await browser.send('Browser.getVersion')
-    console.log(`${count.toLocaleString('en')} locks, ${product}, ${cpus().length} cores\n`)
-    console.log('| part | frames | a second | median | p99 | worst | late by a frame | work of a frame |')
-    console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
-    for (const { part, frames, perSecond, median, p99, worst, late, work } of results)
-      console.log(
-        `| ${part} | ${frames} | ${perSecond.toFixed(1)} | ${[median, p99, worst].map((ms) => `${ms.toFixed(1)} ms`).join(' | ')} | ` +
-          `${late} | ${work.toFixed(1)} ms |`,
-      )
+        await part(tab, `the ${what} scrolls ${pixels} px a frame`, scroll(box, pixels))
+    }
+    print(count, (await browser.send('Browser.getVersion')).product, results)
   } finally {
     stop()
     await browser.close()

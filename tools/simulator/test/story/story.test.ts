@@ -39,10 +39,7 @@ describe('A violation is told', () => {
       const svg = drawTimeline(history, violation, theme)
       expect(svg).to.include(theme.background).and.to.include(theme.trouble)
       for (const owner of ['a/1', 'b/1', 'c/1']) expect(svg).to.include(`>${owner}</text>`)
-      expect(svg)
-        .to.include('url(#waits-0)')
-        .and.to.include('order &lt;1&gt;')
-        .and.not.to.include('order <1>')
+      expect(svg).to.include('url(#waits-').and.to.include('order &lt;1&gt;').and.not.to.include('order <1>')
       expect(svg.match(/<rect/g)!.length).to.equal(svg.match(/<\/rect>|<rect[^>]*\/>/g)!.length)
     }
   })

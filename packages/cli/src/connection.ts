@@ -124,14 +124,27 @@ export class Connection {
     )
   }
 
-  /** The same for patterns, at one node: keyspace notifications reach the subscribers of their own node only. */
+  /**
+   * The same for patterns, at one node: keyspace notifications reach the subscribers of their own node only. `refused` has the
+   * patterns that the user may not listen to.
+   */
   async listenAt(
     node: Redis,
     patterns: readonly string[],
     heard: (channel: string, text: string) => void,
-  ): Promise<{ close(): void }> {
+  ): Promise<{ readonly refused: readonly string[]; close(): void }> {
     const listener = (_: string, channel: string, text: string) => heard(channel, text)
-    return await this.subscribe(node, 'pmessage', listener, (redis) => redis.psubscribe(...patterns))
+    const refused: string[] = []
+    const each = async (redis: Redis) => {
+      // One by one: the server refuses all that come with a refused one.
+      for (const pattern of patterns)
+        await redis.psubscribe(pattern).catch((error: Error) => {
+          if (!/^NOPERM/.test(error.message)) throw error
+          refused.push(pattern)
+        })
+    }
+    const { close } = await this.subscribe(node, 'pmessage', listener, each)
+    return { refused, close }
   }
 
   /** Sharded channels, each at the primary of its slot, also after the slot has moved. Only a cluster has them. */

@@ -1,5 +1,14 @@
-import { prefixed, readTimeoutParts, suffixed } from 'rlock/internal'
-import { value } from './answers'
+import {
+  latchChannel,
+  lockChannel,
+  prefixed,
+  readTimeoutParts,
+  readWriteLockChannel,
+  semaphoreChannel,
+  suffixed,
+  tokenLockChannel,
+} from 'rlock/internal'
+import { listeners, value } from './answers'
 import type { Connection } from './connection'
 import { escapeGlob, slices } from './find'
 import type { Row } from './model'
@@ -64,6 +73,36 @@ export async function keysOf(connection: Connection, row: Row): Promise<KeyDetai
     const content = role === 'object' && Array.isArray(read) ? pairs(read[1]) : read
     return [{ key, role, ttl, content: role === 'fair deadlines' ? pairs(content) : (content ?? null) }]
   })
+}
+
+export interface ChannelDetails {
+  readonly channel: string
+  /** How many clients listen; null where the server does not say. */
+  readonly listeners: number | null
+}
+
+/** The channels on which the waiters of this object are notified. */
+export async function channelsOf(
+  connection: Connection,
+  row: Row,
+  keys: readonly KeyDetails[],
+): Promise<ChannelDetails[]> {
+  const node = connection.primaryOf(row.name)
+  const places = keys.find(({ role }) => role === 'fair queue')?.content
+  const details: ChannelDetails[] = []
+  for (const channel of channelNames(row, Array.isArray(places) ? places.map(String) : []))
+    details.push({ channel, listeners: await listeners(connection, node, channel) })
+  return details
+}
+
+function channelNames({ name, kind }: Row, places: readonly string[]): string[] {
+  if (kind === 'read-write') return [readWriteLockChannel(name)]
+  if (kind === 'token') return [tokenLockChannel(name)]
+  if (kind === 'latch') return [latchChannel(name)]
+  if (kind === 'semaphore-or-latch') return [semaphoreChannel(name), latchChannel(name)]
+  if (/semaphore/.test(kind)) return [semaphoreChannel(name)]
+  // Each place of a fair lock has a channel of its own.
+  return [lockChannel(name), ...places.map((owner) => `${lockChannel(name)}:${owner}`)]
 }
 
 function pairs(flat: unknown): Record<string, string> {

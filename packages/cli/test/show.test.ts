@@ -42,6 +42,42 @@ describe('rlock show', function () {
     await (await waiting).unlock()
   })
 
+  it('rlock show tells read timeouts, the fencing token, permits with their ends, request records, and who listens on each channel', async () => {
+    const client = await createRedisson({ redis: server.url })
+    const [read, fenced, permits, plain] = [uniqueName(), uniqueName(), uniqueName(), uniqueName()]
+    const reading = await client.getReadWriteLock(read).readLock().acquire()
+    const token = await client.getFencedLock(fenced).acquire()
+    const semaphore = client.getPermitExpirableSemaphore(permits)
+    await semaphore.trySetPermits(2)
+    const permit = await semaphore.acquirePermit()
+    await client.getSemaphore(plain).trySetPermits(1)
+    await client.getSemaphore(plain).acquire()
+    const waiting = (await createRedisson({ redis: server.url })).getReadWriteLock(read).writeLock().acquire()
+    const all = async (name: string) => (await show(name)).json[0]
+    const roles = async (name: string) => {
+      const { keys } = await all(name)
+      return keys.map(({ role, ttl }: { role: string; ttl: number }) => [role, ttl > 0])
+    }
+    expect(await roles(read)).to.deep.include(['read timeout', true])
+    await waitUntil('one listens', async () => {
+      const { channels } = await all(read)
+      return channels[0].channel === `redisson_rwlock:{${read}}` && channels[0].listeners === 1
+    })
+    const { keys } = await all(fenced)
+    expect(keys.find(({ role }: { role: string }) => role === 'fencing token').content).to.equal(
+      String(token.token),
+    )
+    const inUse = (await all(permits)).keys.find(({ role }: { role: string }) => role === 'permits in use')
+    expect(inUse.content).to.equal(1)
+    expect((await all(permits)).object.holders[0].ttl).to.be.within(1, 30_000)
+    expect(await roles(plain)).to.deep.include(['requests of a client', true])
+    expect((await all(plain)).channels.map(({ channel }: { channel: string }) => channel)).to.include(
+      `redisson_sc:{${plain}}`,
+    )
+    await Promise.all([reading.unlock(), token.unlock(), permit.release()])
+    await (await waiting).unlock()
+  })
+
   it('rlock show ends with 1 for a name of which there is nothing', async () => {
     const { code, json } = await show(uniqueName())
     expect([code, json[0].object]).to.deep.equal([1, null])

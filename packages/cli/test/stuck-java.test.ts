@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { closeAll, createRedisson, uniqueName } from '../../../test/kit/clients'
 import { describeWithJava, startJavaPeer } from '../../../test/kit/java'
-import { sharedCluster, waitUntil } from '../../../test/kit/servers/index'
+import { sharedCluster, startStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { killRuns, rlock } from './cli'
 
-describeWithJava('A stuck lock of a Java service in a cluster', function () {
+describeWithJava('A stuck lock of a Java service', function () {
   this.timeout(60_000)
   afterEach(killRuns)
   afterEach(closeAll)
@@ -45,6 +45,38 @@ describeWithJava('A stuck lock of a Java service in a cluster', function () {
       ])
     } finally {
       await Promise.all([java.kill(), other.kill()])
+    }
+  })
+
+  it('rlock unlock wakes a waiter of Java on each kind of lock that Java has', async () => {
+    const server = await startStandalone()
+    const holder = await startJavaPeer({ redis: server.url })
+    const waiter = await startJavaPeer({ redis: server.url })
+    try {
+      for (const [held, waits] of [
+        ['fair', 'fair'],
+        ['fenced', 'fenced'],
+        ['read', 'write'],
+        ['write', 'read'],
+        ['write', 'write'],
+      ] as const) {
+        const name = uniqueName()
+        await holder.thread('a').lock(name, { type: held, leaseTime: 3_600_000 })
+        const waiting = waiter.thread('b').lock(name, { type: waits })
+        const tool = (...args: string[]) => rlock([...args, name, '--redis', server.url, '--json'])
+        await waitUntil('it waits', async () => {
+          const [{ channels }] = (await tool('show')).json
+          return channels.some(({ listeners }: { listeners: number }) => listeners > 0)
+        })
+        const freed = await tool('unlock', '--yes')
+        expect([freed.code, freed.json[0]?.result], `${held}: ${freed.err}`).to.deep.equal([0, 'freed'])
+        // Without the message it would sleep for the hour of the lease.
+        await waiting
+        await waiter.thread('b').unlock(name, { type: waits })
+      }
+    } finally {
+      await Promise.all([holder.kill(), waiter.kill()])
+      await server.stop()
     }
   })
 })

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { keysOf } from '../details'
+import { channelsOf, keysOf } from '../details'
 import { EXIT, UsageError } from '../exit'
 import { explain } from '../explain'
 import { findOne } from '../find'
@@ -32,6 +32,7 @@ export async function run(args: string[]): Promise<number> {
   return await withConnection(values, async (connection) => {
     const { row, processes } = await findOne(connection, name, kind)
     const keys = row ? await keysOf(connection, row) : []
+    const channels = row ? await channelsOf(connection, row, keys) : []
     // Who blocks whom needs the other locks of the callers, too.
     const waits = processes.some((process) => process.waits.length > 0)
     const all = waits ? await askProcesses(connection) : processes
@@ -42,12 +43,18 @@ export async function run(args: string[]): Promise<number> {
     const explanation = explain(row, answering, cycles, connection.refusedKeys)
     const screen = new Screen()
     if (values.json)
-      screen.json({ name, object: row ?? null, keys, processes: answering, deadlocks: cycles, explanation })
+      screen.json({
+        ...{ name, object: row ?? null, keys, channels },
+        ...{ processes: answering, deadlocks: cycles, explanation },
+      })
     else {
       if (row) screen.line(asTable([row], screen))
       screen.line(`\n${screen.style('bold', 'Keys in Redis')}`)
       for (const { key, role, ttl, content } of keys)
         screen.line(`  ${role}: ${safe(key)}  TTL ${showTime(ttl)}  ${safe(jsonLine(content), MOST_SHOWN)}`)
+      screen.line(`\n${screen.style('bold', 'Channels')}`)
+      for (const { channel, listeners } of channels)
+        screen.line(`  ${safe(channel, 140)}  listeners: ${listeners ?? 'not known'}`)
       screen.line(`\n${screen.style('bold', 'Processes that answer')}`)
       for (const { label, client, holds, waits: waiting } of answering) {
         screen.line(`  ${safe(label)}  client ${safe(client)}`)

@@ -62,7 +62,8 @@ async function watch(
   const screen = new Screen()
   const matches = pattern === undefined ? () => true : glob(pattern)
   const known = new Map<string, Row>()
-  const told = await notificationsOf(connection)
+  let told = await notificationsOf(connection)
+  let hearsMessages = true
   const signals = new Map<string, Heard>()
   let reading: Promise<void> = Promise.resolve()
   /** When the keys end that have an expiry, by the clock of this machine. */
@@ -82,7 +83,10 @@ async function watch(
     const before = known.get(name)
     // While others hold it still, the end of one hold notifies none.
     const everyMessage =
-      told.keys && !now && (!sharded || (before !== undefined && (await sharded.heardAll(before))))
+      told.keys &&
+      hearsMessages &&
+      !now &&
+      (!sharded || (before !== undefined && (await sharded.heardAll(before))))
     // The message of a release comes behind the event of its key, perhaps since the look began.
     const events = new Set([
       ...since.events,
@@ -140,11 +144,17 @@ async function watch(
     ),
   )
   try {
+    const refused = new Set(listening.flatMap((each) => each.refused))
+    const hears = (...wanted: string[]) => wanted.every((each) => !refused.has(each))
+    const [ofKeys, ofFields, ...ofMessages] = patterns as [string, string, ...string[]]
+    told = { keys: told.keys && hears(ofKeys), fields: told.fields && hears(ofFields) }
+    hearsMessages = sharded !== undefined || hears(...ofMessages)
     const isOneName = pattern !== undefined && !/[*?[\]\\]/.test(pattern)
     if (isOneName) sharded?.want(pattern, undefined)
     for await (const rows of findLocks(connection, pattern))
       for (const row of rows) if (!known.has(row.name)) keep(row)
-    sayWhatIsSeen(told, sharded !== undefined && !isOneName, screen, json)
+    const learnsNames = sharded !== undefined && !isOneName
+    sayWhatIsSeen({ ...told, learnsNames, messages: hearsMessages, refused: refused.size > 0 }, screen, json)
     // What no event tells: FLUSHALL, and every end while notifications are off.
     const again = setInterval(() => {
       for (const name of known.keys()) heard(name, 'time')
@@ -153,7 +163,7 @@ async function watch(
       for await (const rows of findLocks(connection, pattern))
         for (const { name } of rows) if (!known.has(name)) heard(name, 'time')
     }
-    if (sharded && !told.keys) await searchUntil(over, search)
+    if ((sharded || !hearsMessages) && !told.keys) await searchUntil(over, search)
     await over
     clearInterval(again)
     await reading
@@ -172,17 +182,33 @@ async function searchUntil(over: Promise<void>, search: () => Promise<void>): Pr
   }
 }
 
-function sayWhatIsSeen(told: Notifications, learnsNames: boolean, screen: Screen, json: boolean): void {
+interface Sources extends Notifications {
+  readonly messages: boolean
+  /** Whether messages are sharded, and names are not given. */
+  readonly learnsNames: boolean
+  /** Whether the user may not listen to some of it. */
+  readonly refused: boolean
+}
+
+function sayWhatIsSeen(told: Sources, screen: Screen, json: boolean): void {
   const sources = [
-    'messages of releases',
+    ...(told.messages ? ['messages of releases'] : []),
     ...(told.keys ? ['keyspace notifications'] : []),
     ...(told.fields ? ['subkey notifications'] : []),
+    ...(told.messages || told.keys ? [] : ['a look at each lock every second']),
   ]
   const unseen = [
+    ...(told.refused
+      ? [
+          `${told.messages ? 'notifications' : 'releases'} at once: the right to PSUBSCRIBE to their channels is missing`,
+        ]
+      : []),
     ...(told.keys
       ? []
       : ['acquisitions and expiries at once: keyspace notifications are off, see --enable-notifications']),
-    ...(learnsNames ? [`messages about ${told.keys ? SOON : LATER}: sharded channels have no patterns`] : []),
+    ...(told.learnsNames
+      ? [`messages about ${told.keys ? SOON : LATER}: sharded channels have no patterns`]
+      : []),
     ...(told.fields ? [] : ['a hold that begins and ends between two looks: Redis 8.8 and later tell it']),
   ]
   if (json) screen.json({ event: 'watching', sources, unseen })

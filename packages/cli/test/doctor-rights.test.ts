@@ -13,6 +13,7 @@ import {
 import { Connection } from '../src/connection'
 import { commandsOf } from '../src/doctor/needs'
 import { rights } from '../src/doctor/rights'
+import { addressOf } from '../src/pages'
 import { killRuns, rlock } from './cli'
 
 /** The user of docs/operations/security.md, and what it lists for a cluster. */
@@ -114,7 +115,7 @@ describe('rlock doctor and the rights of a user', function () {
       id: 'missing-right',
       level: 'warn',
       message: 'the user app may not use the keys redisson_lock_queue:{lock:*}, which these need: fair lock',
-      page: 'docs/operations/security.md',
+      page: addressOf('docs/operations/security.md'),
       fix: "ACL SETUSER app '~redisson_lock_queue:{lock:*}'",
     })
     expect(of('redisson_sc').message).to.match(

@@ -73,6 +73,13 @@ describe('rlock doctor and the rights of a user', function () {
     expect(err).to.not.contain('which rights are missing')
   })
 
+  it('rlock doctor does not say that nothing was found where its user may not see all', async () => {
+    await setUser(...RIGHTS)
+    const run = async (...args: string[]) =>
+      (await rlock(['doctor', '--redis', server.url, ...args], { REDISCLI_AUTH: 'pw' })).out
+    expect(await run('--user', 'app', '--names', 'lock:*')).to.equal('nothing found in what could be seen\n')
+  })
+
   for (const [way, without, words] of [
     ['by ACL DRYRUN', /^$/, ['+acl|dryrun', '+acl|whoami']],
     ['by a script', /^$/, []],

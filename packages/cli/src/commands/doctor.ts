@@ -40,7 +40,8 @@ export async function run(args: string[]): Promise<number> {
       screen.line(`      ${isFixed ? 'fixed' : safe(finding.fix, 300)}`)
       screen.line(`      ${finding.page}`)
     }
-    if (findings.length === 0 && !values.json) screen.line('nothing found')
+    if (findings.length === 0 && !values.json)
+      screen.line(connection.unseen.size > 0 ? 'nothing found in what could be seen' : 'nothing found')
     return findings.length > 0 ? EXIT.found : EXIT.done
   })
 }

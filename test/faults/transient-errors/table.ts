@@ -67,8 +67,8 @@ export function describeTrouble(what: string, open: () => Promise<Trouble>): voi
     })
 
     it('Without a wait lock() retries a transient error for 10 s, and unlock() is retried in the background', async () => {
-      // READONLY makes ioredis reconnect. On a loaded machine that takes half a second, in which lock() meets no transient error.
-      const redisson = await createRedisson({ redis: trouble.source }, { unavailableAfter: 1_200 })
+      // READONLY makes ioredis reconnect. On a loaded machine that takes a second, in which lock() meets no transient error.
+      const redisson = await createRedisson({ redis: trouble.source }, { unavailableAfter: 2_500 })
       const errors = tellingOf(redisson)
       const hold = await redisson.getLock(trouble.newName()).acquire()
       const name = trouble.newName()

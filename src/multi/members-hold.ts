@@ -19,7 +19,7 @@ import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
 import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
-import { type Part, settledInTime } from './try-member'
+import { type Part, releaseParts, settledInTime } from './try-member'
 
 const CHECK_AFTER = Symbol('checkAfter')
 const CHECK_HELD = Symbol('checkHeld')
@@ -115,7 +115,7 @@ export class MembersHold implements MultiLockHold {
   /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
   [DROP](): void {
     this[STOP]()
-    for (const { hold } of this.parts) hold.unlock().catch(() => {})
+    void releaseParts(this.parts, this.group.context.clock)
     this.parts = []
   }
 

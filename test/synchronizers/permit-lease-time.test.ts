@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../src/client/client'
-import { PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/index'
+import { type Permit, PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/index'
 import { timeoutsKey } from '../../src/synchronizers/expirable-permit-scripts'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
@@ -300,7 +300,10 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     expect(lost).to.deep.equal([])
   })
 
-  it('A permit whose release the server refuses is free again soon after, and not when its long lease ends (V52)', async () => {
+  /** The server refuses the release of a permit with a long lease, and then no more. */
+  async function releaseRefused(
+    release: (semaphore: RPermitExpirableSemaphore, permit: Permit) => Promise<unknown>,
+  ) {
     let isRefused = true
     const transport = tapped(async (sent) => {
       if (!isRefused || sent.name !== 'permit-expirable-semaphore/release') return await sent.pass()
@@ -310,26 +313,16 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     redisson.on('error', () => {})
     const permit = await semaphore.acquirePermit()
     await semaphore.updateLeaseTime(permit.id, 3_600_000)
-    expect(await rejection(permit.release())).to.have.property('code', 'REDIS_REFUSED')
+    expect(await rejection(release(semaphore, permit))).to.have.property('code', 'REDIS_REFUSED')
     isRefused = false
     const redis = await openRedis()
     await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
-  })
+  }
+
+  it('A permit whose release the server refuses is free again soon after, and not when its long lease ends (V52)', () =>
+    releaseRefused((_, permit) => permit.release()))
 
   for (const call of ['release', 'tryRelease'] as const)
-    it(`A permit whose ${call}() by its id the server refuses is free again soon after (V86)`, async () => {
-      let isRefused = true
-      const transport = tapped(async (sent) => {
-        if (!isRefused || sent.name !== 'permit-expirable-semaphore/release') return await sent.pass()
-        throw Object.assign(new Error('NOPERM this user has no permissions'), { name: 'ReplyError' })
-      })
-      const { redisson, name, semaphore } = await newSemaphore({ transport })
-      redisson.on('error', () => {})
-      const permit = await semaphore.acquirePermit()
-      await semaphore.updateLeaseTime(permit.id, 3_600_000)
-      expect(await rejection(semaphore[call](permit.id))).to.have.property('code', 'REDIS_REFUSED')
-      isRefused = false
-      const redis = await openRedis()
-      await waitUntil('the permit is free', async () => (await redis.get(name)) === '1')
-    })
+    it(`A permit whose ${call}() by its id the server refuses is free again soon after (V86)`, () =>
+      releaseRefused((semaphore, { id }) => semaphore[call](id)))
 })

@@ -55,7 +55,10 @@ export class Recorder {
     this.events.push({ type: 'client', at: this.world.time, client, peer, change })
   }
 
-  /** `lasts`: in ms; `recovery`: for how long its traces may last. */
+  /**
+   * `lasts`: in ms; `recovery`: for how long its traces may last. Call what it returns at the end of a fault whose length
+   * is not known before.
+   */
   fault(
     kind: string,
     excuses: readonly Excuse[],
@@ -68,11 +71,15 @@ export class Recorder {
       forgets?: true
       rewinds?: true
     },
-  ): void {
+  ): () => void {
     const { lasts = 0, recovery, ...rest } = touched
     const at = this.world.time
     this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1)
-    this.events.push({ type: 'fault', at, kind, until: at + lasts, recovery, excuses, ...rest })
+    const fault = { type: 'fault' as const, at, kind, until: at + lasts, recovery, excuses, ...rest }
+    this.events.push(fault)
+    return () => {
+      fault.until = Math.max(fault.until, this.world.time)
+    }
   }
 
   note(event: HistoryEvent): void {

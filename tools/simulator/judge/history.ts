@@ -160,7 +160,7 @@ export type Excuse =
 export interface FaultInjected extends At {
   readonly type: 'fault'
   readonly kind: string
-  /** When it ends; at `at` where absent. What is said at its begin may be corrected by a `fault-end`. */
+  /** When it ends; at `at` where absent. */
   readonly until?: Time
   /** How long after its end its traces may last (reconnects, silence that must be found). */
   readonly recovery: number

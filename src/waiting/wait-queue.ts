@@ -130,7 +130,9 @@ export class WaitQueue implements WaiterQueue {
   awaitAnswer(waiter: AnyWaiter): void {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
-    if (this.mayMissReleases && this.state === 'sleeping') outsideRequests(tryNow, this)
+    // A caller without a wait does not yield either: it would take a queue that yields for a server that does not answer.
+    const isUnsure = this.mayMissReleases || this.afterSleep === tryNow
+    if (isUnsure && this.state === 'sleeping') outsideRequests(tryNow, this)
   }
 
   left(waiter: AnyWaiter, duringTry: boolean): void {

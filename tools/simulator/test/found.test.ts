@@ -31,6 +31,12 @@ const FOUND = [
     600_524,
     'the clocks of client and server ran apart, and a waiter took an older opening for its own (V90)',
   ],
+  [
+    'red',
+    920_313,
+    'a try without a wait slept behind a queue that yields, and its server counted as silent (V92)',
+  ],
+  ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],
   ...(
     [

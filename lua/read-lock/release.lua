@@ -48,6 +48,7 @@ if unseen then
 end
 
 local kept = math.min(count, wanted)
+local lease = tonumber(ARGV[3])
 local longest = -2
 local fields = redis.call('hgetall', KEYS[1])
 local left = #fields / 2 - (kept > 0 and 0 or 1)
@@ -56,9 +57,16 @@ for i = 1, #fields, 2 do
   if fields[i] == 'mode' then
     writes = fields[i + 1] == 'write'
   elseif string.sub(fields[i], -6) ~= ':write' then
-    eachLevel(1, fields[i] == ARGV[1] and kept or tonumber(fields[i + 1]) or 0, function(level)
-      local life = redis.call('pttl', timeoutKey(fields[i], level))
-      longest = math.max(longest, life)
+    local isOwn = fields[i] == ARGV[1]
+    eachLevel(1, isOwn and kept or tonumber(fields[i + 1]) or 0, function(level)
+      local key = timeoutKey(fields[i], level)
+      local life = redis.call('pttl', key)
+      -- A renewal that the released level needed has also lengthened the leases of the levels that remain.
+      local isTooLong = isOwn and count > wanted and life > lease
+      if isTooLong then
+        redis.call('pexpire', key, math.max(lease, 1))
+      end
+      longest = math.max(longest, isTooLong and lease or life)
       return life ~= -2
     end)
   end
@@ -71,9 +79,9 @@ if kept > 0 then
   passShortage(KEYS[2])
   redis.call('hincrby', KEYS[1], ARGV[1], kept - count)
   local top = timeoutKey(ARGV[1], kept)
-  if tonumber(ARGV[3]) > math.max(redis.call('pttl', top), 0) then
-    redis.call('set', top, '1', 'px', ARGV[3])
-    longest = math.max(longest, tonumber(ARGV[3]))
+  if lease > math.max(redis.call('pttl', top), 0) then
+    redis.call('set', top, '1', 'px', lease)
+    longest = math.max(longest, lease)
   end
 end
 

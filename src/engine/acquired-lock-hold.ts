@@ -20,6 +20,7 @@ export interface LevelRequest extends Pick<Level, 'byToken' | 'branchPlace'> {
   readonly caller: Pick<Level, 'thread'>
 }
 
+export const HAND_TO_WATCHDOG: unique symbol = Symbol('handToWatchdog')
 export const LEAVE_TO_LEASE: unique symbol = Symbol('leaveToLease')
 
 /**
@@ -78,6 +79,14 @@ export class AcquiredLockHold implements LockHold {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** From now on the watchdog renews the hold, until its level is released. */
+  [HAND_TO_WATCHDOG](): void {
+    const { hold, level } = this
+    if (!this.isHeld) return
+    level.leaseTime = undefined
+    hold.context.leases.renewNow(hold)
   }
 
   /** Ends the hold in this client. The server keeps the lock until the lease ends. */

@@ -15,7 +15,7 @@ export type Caller = CallerOf<Hold>
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
 export interface Level {
   /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
-  readonly leaseTime: number | undefined
+  leaseTime: number | undefined
   /** When the command that acquired it was sent. */
   readonly granted: Moment
   /** It belongs to a LockHold or a `withLock`; only these may release it. */

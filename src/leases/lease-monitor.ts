@@ -96,6 +96,14 @@ export class LeaseMonitor {
     this.fresh.push(lease)
   }
 
+  /** The watchdog takes over a lease that was set some time ago. */
+  renewNow(lease: Lease): void {
+    this.cancelExpiry(lease)
+    this.watchdog.add(lease)
+    this.renewInTime(lease)
+    this.watchdog.retryNow()
+  }
+
   private readonly applyFresh = () => {
     const { fresh } = this
     this.fresh = []

@@ -96,6 +96,12 @@ export class Watchdog {
     this.arm()
   }
 
+  /** Does not wait until the next retries are due. */
+  retryNow(): void {
+    this.retrying.hurry()
+    this.arm()
+  }
+
   remove(lease: Lease): void {
     const entry = this.entries.get(lease)
     if (!entry) return

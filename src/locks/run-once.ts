@@ -1,7 +1,6 @@
-import { AsyncResource } from 'node:async_hooks'
 import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
-import { type AcquiredLockHold, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
+import { type AcquiredLockHold, HAND_TO_WATCHDOG, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
 import { LogicalThread } from '../ownership/logical-thread'
 import type { Lock } from './lock'
 
@@ -38,7 +37,7 @@ export function runOnce(
   return new LogicalThread(undefined).run(async () => {
     const hold = await lock.tryAcquire({ leaseTime: atLeast })
     if (!hold) return false
-    const run = new Run(context, lock, hold, atLeast)
+    const run = new Run(context, hold, atLeast)
     try {
       await fn(run)
     } catch (error) {
@@ -51,15 +50,13 @@ export function runOnce(
   })
 }
 
-/** One run of a job. It is created in the logical thread of the job, so that its timer re-enters the lock. */
+/** One run of a job. */
 class Run implements RunOnceTask {
   private readonly started
   private readonly timer
-  private renewed: Promise<AcquiredLockHold | undefined> | undefined
 
   constructor(
     private readonly context: Context,
-    lock: Lock,
     private readonly hold: AcquiredLockHold,
     private readonly atLeast: number,
   ) {
@@ -67,12 +64,7 @@ class Run implements RunOnceTask {
     this.started = clock.now()
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
-    const renew = AsyncResource.bind(() => {
-      // If this fails, the lease ends, and the signal aborts. Then it must not acquire anew: it would wait for the next owner.
-      const { isHeld, signal } = hold
-      if (isHeld) this.renewed = lock.acquire({ signal }).catch(() => undefined)
-    })
-    this.timer = clock.after(atLeast - early, renew)
+    this.timer = clock.after(atLeast - early, () => hold[HAND_TO_WATCHDOG]())
   }
 
   get signal(): AbortSignal {
@@ -82,17 +74,11 @@ class Run implements RunOnceTask {
   /** Releases the lock, but not before `atLeast` is over. */
   async end(): Promise<void> {
     this.timer.cancel()
-    const renewed = await this.renewed
-    if (!renewed) return await (this.left > 0 ? this.hold[LEAVE_TO_LEASE]() : this.hold.unlock())
-    if (this.left > 0) await new Promise<void>((over) => this.context.clock.after(this.left, over))
-    try {
-      await this.hold.unlock()
-    } finally {
-      await renewed.unlock()
+    const left = this.atLeast - this.context.clock.elapsedSince(this.started)
+    if (left > 0) {
+      if (!this.hold.hold.needsWatchdog) return await this.hold[LEAVE_TO_LEASE]()
+      await new Promise<void>((over) => this.context.clock.after(left, over))
     }
-  }
-
-  private get left(): number {
-    return this.atLeast - this.context.clock.elapsedSince(this.started)
+    await this.hold.unlock()
   }
 }

@@ -146,6 +146,8 @@ class PermitsInTurn extends Shared {
       if (waiter.isTrying) continue
       if (waiter.mayBeGranted || !queue.mayPass()) return false
       waiter.grant(undefined)
+      // They were too few for that waiter. No message will tell the one behind it of them.
+      if (this.free > 0) queue.wake()
       return true
     }
     return false

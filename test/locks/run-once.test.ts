@@ -110,8 +110,8 @@ describe('runOnce', () => {
     const redis = await openRedis()
     let taken = false
     const transport = tapped(async (sent) => {
-      if (!sent.name.endsWith('/reenter') || taken) return sent.pass()
-      // The re-entry arrives when another owner holds the lock.
+      if (!sent.name.endsWith('/renew') || taken) return sent.pass()
+      // The renewal arrives when another owner holds the lock.
       await waitUntil('the lease is over', async () => (await redis.exists(name)) === 0, 5_000)
       await redis.hset(name, 'another:1', 1)
       taken = true

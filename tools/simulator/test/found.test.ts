@@ -36,6 +36,19 @@ const FOUND = [
     920_313,
     'a try without a wait slept behind a queue that yields, and its server counted as silent (V92)',
   ],
+  ['semaphore', 7_102_567, 'a passed permit left a smaller request asleep beside a free permit (V93)'],
+  [
+    'fair',
+    8739,
+    'the judge took the place of a caller that gave up, while the server was away, for a living one',
+  ],
+  [
+    'fair',
+    9747,
+    'the judge took the place of a client that shut down, while the server was away, for a living one',
+  ],
+  ['read-write', 19_778, 'the judge did not know that a failover brings the field of a reader back'],
+  ['siblings', 24_490, 'the judge did not know that a failover may undo a renewal that waits for no replica'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],
   ...(

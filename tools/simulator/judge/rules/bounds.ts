@@ -60,15 +60,20 @@ export function bound(reading: Reading, { object }: Called): number {
 const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
   3 * latency + drift * Math.max(watchdogTimeout, longestLease)
 
-/** Callers of killed or suspended clients that waited for it: each may have left a place that lapses. */
+/**
+ * Callers that waited for it, each of which may have left a place that lapses: their client was killed or suspended, or they gave
+ * up while the server could not be told.
+ */
 function deadPlaces(reading: Reading, name: string): number {
   let dead = 0
-  for (const { called, begin, end } of reading.calls.values()) {
+  for (const { called, begin, end, hold } of reading.calls.values()) {
     if (called.object.name !== name || called.operation !== 'acquire') continue
     const { client } = called
     const isDead = end === undefined && reading.killedAt.has(client)
-    const to = end === undefined ? reading.lastTime : reading.timeOf(end)
-    if (isDead || !reading.ran(client, reading.timeOf(begin), to)) dead++
+    const [from, to] = [reading.timeOf(begin), end === undefined ? reading.lastTime : reading.timeOf(end)]
+    const isUntold =
+      end !== undefined && !hold && reading.faults.excuses('errors', { client, name }, from, to)
+    if (isDead || isUntold || !reading.ran(client, from, to)) dead++
   }
   return dead
 }

@@ -21,7 +21,7 @@ export function judgeOwners(reading: Reading): Violation[] {
       violations.push(
         ...together(name, isShared, facts),
         ...cameBack(reading, name, facts, fields),
-        ...unowned(reading, name, facts, fields),
+        ...unowned(reading, name, isShared, facts, fields),
       )
   return [...violations, ...refused(reading)]
 }
@@ -124,14 +124,30 @@ function isAcquiring({ calls }: Reading, { call }: Hold, index: number): boolean
   return false
 }
 
+/**
+ * A failover brought back what was released. The field of a reader stays until all readers have left. It keeps no writer out for
+ * longer than its own lease.
+ */
+function isUndone(reading: Reading, index: number): boolean {
+  const at = reading.timeOf(index)
+  return hasNewServer(reading, at, at)
+}
+
 const hasNewServer = ({ faults }: Reading, from: Time, to: Time) =>
   faults.all.some(({ rewinds, at }) => rewinds && at >= from && at <= to)
 
 /** A caller waits for its own first copy, or others wait for what a caller gave up or released. */
-function unowned(reading: Reading, name: string, facts: readonly Fact[], fields: Fields): Violation[] {
+function unowned(
+  reading: Reading,
+  name: string,
+  isShared: boolean,
+  facts: readonly Fact[],
+  fields: Fields,
+): Violation[] {
   const since = new Map<string, number>()
   const violations: Violation[] = []
   const judge = (field: string, from: number, to: number) => {
+    if (isShared && isUndone(reading, from)) return
     const found = longestUnowned(reading, name, field, from, to, fields)
     if (!found) return
     const what = `${name} has the owner ${field} for ${ms(found.to - found.from)}, and no caller holds it`

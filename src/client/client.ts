@@ -13,6 +13,7 @@ import type { ScriptTransport } from '../scripts/transport'
 import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
+import { tracked } from '../util/tracked'
 import { Subscriptions } from '../waiting/subscriptions'
 import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
@@ -252,14 +253,8 @@ export class Client implements Context {
     )
   }
 
-  async untilReleased<T>(section: () => Promise<T>): Promise<T> {
-    const running = section()
-    this.sections.add(running)
-    try {
-      return await running
-    } finally {
-      this.sections.delete(running)
-    }
+  untilReleased<T>(section: Promise<T>): Promise<T> {
+    return tracked(this.sections, section)
   }
 
   /** Resolves when nothing is held and no command is in flight. */

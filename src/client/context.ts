@@ -31,8 +31,8 @@ export interface Context {
   readonly grace: number
   /** With `askToLook` the client that held a key which was released by force looks at once, and not at its next renewal. */
   readonly connections: Pick<Connections, 'askToLook' | 'identity' | 'isCluster'>
-  /** Runs what has taken something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
-  untilReleased<T>(section: () => Promise<T>): Promise<T>
+  /** Takes what has something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
+  untilReleased<T>(section: Promise<T>): Promise<T>
   /** Aborts with RedissonShutdownError when shutdown() is called. */
   readonly closing: AbortSignal
   /** Throws RedissonShutdownError once shutdown() has been called. */

@@ -5,7 +5,7 @@ import { isTraced } from '../leases/lease-diagnostics'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
-import { ANCESTOR_ACQUIRED, type GrantedReply } from '../waiting/waiter'
+import { ANCESTOR_ACQUIRED, type WaitResult } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 
@@ -38,20 +38,14 @@ export class TracedQueues extends WaitQueues {
     super(options)
   }
 
-  override acquire<Grant>(
-    target: WaitTarget,
-    attempt: Attempt<Grant>,
-  ): Promise<GrantedReply<Grant> | undefined> {
+  override acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
     return hasSubscribers ? this.traced(target, attempt) : super.acquire(target, attempt)
   }
 
   /** By itself: a function with closures allocates when it is called, and without a subscriber nothing is to be allocated. */
-  private traced<Grant>(
-    target: WaitTarget,
-    attempt: Attempt<Grant>,
-  ): Promise<GrantedReply<Grant> | undefined> {
+  private traced<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     const { start, end, asyncStart, asyncEnd, error } = acquisitions
     const { name, kind, subject, key } = target
     const { signal, waitTime } = attempt.wanted

@@ -17,9 +17,14 @@ export type ReleaseReply =
 
 /** The answer where the key is gone or holds something else. */
 export const NOT_HELD: ReleaseReply = { result: 'not-held' }
-const STILL_HELD: ReleaseReply = { result: 'reduced', leaseEnd: undefined }
-const FREED: ReleaseReply = { result: 'freed', notified: 0 }
-const FREED_UNNOTIFIED: ReleaseReply = { result: 'freed', notified: undefined }
+
+/** The answers that are one number, by that number. */
+const PLAIN_REPLIES: readonly (ReleaseReply | undefined)[] = [
+  NOT_HELD,
+  { result: 'reduced', leaseEnd: undefined },
+  { result: 'freed', notified: 0 },
+  { result: 'freed', notified: undefined },
+]
 
 /**
  * nil: acquired; a number: the remaining time to live in ms, -1 without expiry. The answer 0 to a handoff says that the giver
@@ -41,16 +46,8 @@ export function decodeReenter(raw: unknown): ReenterReply {
 }
 
 export function decodeRelease(raw: unknown): ReleaseReply {
-  switch (raw) {
-    case 0:
-      return NOT_HELD
-    case 1:
-      return STILL_HELD
-    case 2:
-      return FREED
-    case 3:
-      return FREED_UNNOTIFIED
-  }
+  const plain = typeof raw === 'number' ? PLAIN_REPLIES[raw] : undefined
+  if (plain) return plain
   const [answer, value] = raw as [number, number]
   if (answer === 1) return { result: 'reduced', leaseEnd: value }
   if (answer === 4) return { result: 'other-lease', leaseEnd: value }

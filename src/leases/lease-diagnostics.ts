@@ -22,13 +22,7 @@ type RenewalOutcome = 'renewed' | 'gone' | 'failed' | 'overdue'
 
 /** For a Node whose tracing channels have no `hasSubscribers` yet. */
 export function isTraced({ start, end, asyncStart, asyncEnd, error }: TracingChannel): boolean {
-  return (
-    start.hasSubscribers ||
-    end.hasSubscribers ||
-    asyncStart.hasSubscribers ||
-    asyncEnd.hasSubscribers ||
-    error.hasSubscribers
-  )
+  return [start, end, asyncStart, asyncEnd, error].some(({ hasSubscribers }) => hasSubscribers)
 }
 
 /** What every message says of a lease. */

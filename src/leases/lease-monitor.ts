@@ -183,13 +183,8 @@ export class LeaseMonitor {
   }
 
   /** @internal How many leases and timers it keeps. */
-  stats(): { live: number; expiring: number; renewed: number; timers: number } {
-    return {
-      live: this.live.size,
-      expiring: this.expiring.size,
-      renewed: this.watchdog.size,
-      timers: this.watchdog.isTimerArmed ? 1 : 0,
-    }
+  stats(): Record<'live' | 'expiring' | 'renewed' | 'timers', number> {
+    return { live: this.live.size, expiring: this.expiring.size, ...this.watchdog.stats() }
   }
 
   private armExpiry(lease: Lease) {

@@ -1,6 +1,7 @@
 import type { AnyScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import type { Clock, Moment } from '../util/clock'
+import { tracked } from '../util/tracked'
 import { margin } from './lease'
 
 const RETRY_AFTER = 500
@@ -46,8 +47,9 @@ export class OrphanReleaser {
     isGranted = ({ granted }: { readonly granted: boolean }) => granted,
   ): Promise<void> {
     if (!inFlight) return this.releaseNow(orphan, this.clock.now())
-    return this.track(
-      new Promise((resolve) => {
+    return tracked(
+      this.inProgress,
+      new Promise<void>((resolve) => {
         inFlight.onFinished((reply) => {
           const acquiredNothing = reply !== undefined && !isGranted(reply.value) && !reply.connectionBroke
           if (acquiredNothing) return resolve()
@@ -59,18 +61,13 @@ export class OrphanReleaser {
 
   /** Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has given up. */
   releaseNow(orphan: Orphan, since: Moment): Promise<void> {
-    return this.track(this.release(orphan, since))
+    return tracked(this.inProgress, this.release(orphan, since))
   }
 
   /** By the clock that advanced less: a clock that was set forward must not end the retries early. */
   private surelyElapsed(since: Moment): number {
     const { monotonic, wall } = this.clock.now()
     return Math.min(monotonic - since.monotonic, wall - since.wall)
-  }
-
-  private track(work: Promise<void>): Promise<void> {
-    this.inProgress.add(work)
-    return work.finally(() => this.inProgress.delete(work))
   }
 
   private release(orphan: Orphan, since: Moment): Promise<void> {

@@ -66,12 +66,9 @@ export class Watchdog {
     this.retrying = new DueQueue(clock, Math.min(lockWatchdogTimeout / 20, 500))
   }
 
-  get size(): number {
-    return this.entries.size
-  }
-
-  get isTimerArmed(): boolean {
-    return this.timer.isArmed
+  /** @internal How many leases it renews, and how many timers run. */
+  stats(): { renewed: number; timers: number } {
+    return { renewed: this.entries.size, timers: this.timer.isArmed ? 1 : 0 }
   }
 
   /**

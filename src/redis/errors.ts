@@ -53,25 +53,21 @@ export function isReplyError(error: unknown): error is Error {
   return (error as Error).name === 'ReplyError'
 }
 
-/** Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken effect. */
-export function scriptBrokeOff(error: unknown): boolean {
-  return (error as Error).message.includes('access a non local key')
+function says(pattern: RegExp): (error: unknown) => boolean {
+  return (error) => pattern.test((error as Error).message)
 }
+
+/** Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken effect. */
+export const scriptBrokeOff = says(/access a non local key/)
 
 /** Whether the error came from within a script, so that its earlier commands may have taken effect. */
-export function cameFromScript(error: unknown): boolean {
-  return (error as Error).message.includes('user_script')
-}
+export const cameFromScript = says(/user_script/)
 
 /** Whether a proxy before a cluster refused a call because its keys are in several slots. */
-export function isCrossSlot(error: unknown): boolean {
-  return (error as Error).message.includes('CROSSSLOT')
-}
+export const isCrossSlot = says(/CROSSSLOT/)
 
 /** Whether the server refused the credentials. */
-export function isLogin(error: unknown): boolean {
-  return /\b(NOAUTH|WRONGPASS)\b/.test((error as Error).message)
-}
+export const isLogin = says(/\b(NOAUTH|WRONGPASS)\b/)
 
 /** Whether the server lacks memory, disk or replicas. The client waits for these as long as for a connection. */
 export function isShortage(error: unknown): boolean {

@@ -2,21 +2,15 @@ import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api
 import { suffixed } from '../redis/names'
 import { quote, shown } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
-import type { Script } from './script'
+import type { AnyScriptCall } from './script-call'
 
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The part of a call that its error names. The call knows its key, but not the name of the lock nor its thread. */
-interface EndedCall {
-  readonly script: Script
-  readonly keys: readonly string[]
-  readonly clientId: string
-  readonly mayHaveBeenApplied: boolean
-  readonly isInFlight: boolean
-}
+type EndedCall = Pick<AnyScriptCall, 'script' | 'keys' | 'mayHaveBeenApplied' | 'isInFlight'>
 
-export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTypeError {
+export function wrongType({ keys }: EndedCall, clientId: string, cause: Error): WrongTypeError {
   return new WrongTypeError(
     `The key ${quote(keys[0]!)} holds something else than an object of this kind (client ${clientId}). ` +
       'Use another name, or the getter of the kind that the key holds.',
@@ -25,7 +19,8 @@ export function wrongType({ keys, clientId }: EndedCall, cause: Error): WrongTyp
 }
 
 export function unavailable(
-  { script, keys, clientId, mayHaveBeenApplied, isInFlight }: EndedCall,
+  { script, keys, mayHaveBeenApplied, isInFlight }: EndedCall,
+  clientId: string,
   ms: number,
   cause?: Error,
 ): RedisUnavailableError {
@@ -38,7 +33,11 @@ export function unavailable(
 }
 
 /** The call threw in this client while it was sent, or its answer was none that the script gives. */
-export function failedHere({ script, keys, clientId }: EndedCall, cause: Error): RedisUnavailableError {
+export function failedHere(
+  { script, keys }: EndedCall,
+  clientId: string,
+  cause: Error,
+): RedisUnavailableError {
   return new RedisUnavailableError(
     `The call ${script.name} for the key ${quote(keys[0]!)} failed in this client (client ${clientId}): ` +
       `${cause.message}. The call may have been applied. Check what stands between this package and Redis: ` +
@@ -47,7 +46,7 @@ export function failedHere({ script, keys, clientId }: EndedCall, cause: Error):
   )
 }
 
-export function refused({ script, keys, clientId }: EndedCall, cause: Error): RedisRefusedError {
+export function refused({ script, keys }: EndedCall, clientId: string, cause: Error): RedisRefusedError {
   const remedy = missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.'
   return new RedisRefusedError(
     `Redis refused ${script.name} for the key ${quote(keys[0]!)} (client ${clientId}): ` +

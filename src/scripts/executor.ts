@@ -174,7 +174,7 @@ export class ScriptExecutor {
   private broke(call: AnyScriptCall, error: unknown) {
     call.isInFlight = false
     call.mayHaveBeenApplied = true
-    this.end(call, failedHere(this.named(call), withoutSecrets(error, this.options.secrets)))
+    this.end(call, failedHere(call, this.options.clientId, withoutSecrets(error, this.options.secrets)))
   }
 
   private end(call: AnyScriptCall, error: unknown) {
@@ -183,14 +183,14 @@ export class ScriptExecutor {
   }
 
   private retry(call: AnyScriptCall, backoff: number) {
-    const { clock, unavailableAfter } = this.options
+    const { clientId, clock, unavailableAfter } = this.options
     call.whenFenced(() => {
       if (call.settled) return this.finish(call)
       const age = clock.elapsedSince(call.started)
       if (age < unavailableAfter)
         return this.send(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
       // The process stood still. The server may have forgotten that it has applied an earlier copy.
-      this.end(call, unavailable(this.named(call), age, call.lastError))
+      this.end(call, unavailable(call, clientId, age, call.lastError))
     })
     if (call.isFencePending) this.refuseWithConnection(call)
   }
@@ -233,18 +233,12 @@ export class ScriptExecutor {
 
   /** The error for the caller. A refusal is reported as well. */
   private explain(kind: string, error: unknown, call: AnyScriptCall): Error {
-    const { clock, secrets } = this.options
+    const { clientId, clock, secrets } = this.options
     const cause = withoutSecrets(error, secrets)
-    const ended = this.named(call)
-    if (kind === 'wrongtype') return wrongType(ended, cause)
-    if (kind === 'refused') return this.reported(refused(ended, cause), error, call)
+    if (kind === 'wrongtype') return wrongType(call, clientId, cause)
+    if (kind === 'refused') return this.reported(refused(call, clientId, cause), error, call)
     const last = error === NOT_READY.away ? (call.lastError ?? cause) : cause
-    return unavailable(ended, clock.elapsedSince(call.started), last)
-  }
-
-  /** What an error says of a call. */
-  private named({ script, keys, mayHaveBeenApplied, isInFlight }: AnyScriptCall) {
-    return { script, keys, mayHaveBeenApplied, isInFlight, clientId: this.options.clientId }
+    return unavailable(call, clientId, clock.elapsedSince(call.started), last)
   }
 
   private reported(explained: Error, error: unknown, call: AnyScriptCall): Error {
@@ -268,11 +262,11 @@ export class ScriptExecutor {
   }
 
   private supervise() {
-    const { clock, outages, silentAfter, unavailableAfter, transport } = this.options
+    const { clientId, clock, outages, silentAfter, unavailableAfter, transport } = this.options
     for (const call of [...this.pending]) {
       const age = clock.elapsedSince(call.started)
       if (age >= unavailableAfter && !call.settled) {
-        const error = unavailable(this.named(call), age, call.lastError)
+        const error = unavailable(call, clientId, age, call.lastError)
         outages.failed(error)
         this.refuse(call, error)
       }

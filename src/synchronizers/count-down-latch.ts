@@ -90,7 +90,7 @@ function decodeCheck(raw: unknown): LatchAnswer {
     : GRANTED
 }
 
-const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch', takesTurns: false } as const
+const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
@@ -214,6 +214,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const isOrdered = !context.connections.isCluster || context.publishCommand === 'spublish'
     super(context, name, KIND, [key, `${prefixed('rlock_requests', key)}:opened`], {
       channel,
+      takesTurns: false,
       admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),
     })
     this.isOrdered = isOrdered

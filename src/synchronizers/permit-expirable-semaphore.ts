@@ -41,12 +41,7 @@ const ADD_PERMITS = script('permit-expirable-semaphore/add-permits', Number)
 const UPDATE_LEASE_TIME = script('permit-expirable-semaphore/update-lease-time', (raw) => raw === 1)
 const GET_LEASE_TIME = script('permit-expirable-semaphore/get-lease-time', Number)
 
-const KIND = {
-  kind: 'permit',
-  what: 'semaphore',
-  interfaceName: 'RPermitExpirableSemaphore',
-  takesTurns: false,
-} as const
+const KIND = { kind: 'permit', what: 'semaphore', interfaceName: 'RPermitExpirableSemaphore' } as const
 
 /** The answer of `get-lease-time` for a permit that is not in use. */
 const NOT_IN_USE = -2
@@ -63,7 +58,7 @@ const TAKE = Symbol('take')
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   constructor(context: Context, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, KIND, keys, { channel: semaphoreChannel(key), admission: shared })
+    super(context, name, KIND, keys, { channel: semaphoreChannel(key), takesTurns: false, admission: shared })
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {

@@ -119,7 +119,7 @@ function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number
   return lockArguments(ttl, unit).leaseTime ?? 0
 }
 
-const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore', takesTurns: true } as const
+const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' } as const
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
 class PermitsInTurn extends Shared {
@@ -164,6 +164,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
     super(context, name, KIND, [key], {
       channel: semaphoreChannel(key),
+      takesTurns: true,
       admission: () => new PermitsInTurn(),
     })
   }
@@ -182,7 +183,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     const { permits, waitTime } = wanted
     if (!(await this[TAKE](wanted))) throw this[TIMED_OUT](waitTime)
     const taken = { [Symbol.asyncDispose]: () => this[RELEASE_OF_SCOPE](permits) }
-    return await this.context.untilReleased(() => disposeAfter(taken, fn))
+    return await this.context.untilReleased(disposeAfter(taken, fn))
   }
 
   async release(permits = 1): Promise<void> {

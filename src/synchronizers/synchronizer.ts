@@ -29,7 +29,7 @@ export function untilRecheck(): number {
 }
 
 /** A kind of synchronizer. `what` and `interfaceName`: for messages and for logs. */
-interface Kind extends Pick<WaitTarget, 'kind' | 'takesTurns'> {
+interface Kind extends Pick<WaitTarget, 'kind'> {
   readonly what: 'semaphore' | 'latch'
   readonly interfaceName: string
 }
@@ -44,14 +44,14 @@ export abstract class Synchronizer {
     readonly name: string,
     private readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],
-    waits: Pick<WaitTarget, 'channel' | 'admission'>,
+    waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
   ) {
     const [key] = keys
-    const { what, takesTurns } = kind
+    const { what } = kind
     const objectId = `${kind.kind} ${key}`
     const subject = `${what === 'latch' ? 'the' : 'permits of the'} ${what} ${quote(name)}`
     const names = { kind: kind.kind, name, objectId, relatedIds: [objectId], key, subject }
-    this.target = { ...waits, ...names, takesTurns }
+    this.target = { ...waits, ...names }
     this.requests = new RequestRecord(context, keys)
   }
 

@@ -4,7 +4,7 @@ import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
 import { type WaitEnvironment, WaitQueue } from './wait-queue'
-import { ANCESTOR_ACQUIRED, type AnyWaiter, type GrantedReply } from './waiter'
+import { ANCESTOR_ACQUIRED, type AnyWaiter, type WaitResult } from './waiter'
 
 export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'queues'> {
   /**
@@ -28,7 +28,7 @@ export class WaitQueues {
   }
 
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
-  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<GrantedReply<Grant> | undefined> {
+  acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     let queue = this.queues.get(target.objectId)
     if (queue?.isEmpty === false && (attempt.wanted.waitTime ?? 1) <= 0) {
       // The waiters here came first, so a single try must not go ahead of them.

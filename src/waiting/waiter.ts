@@ -15,7 +15,10 @@ export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
 
 /** The reply to the try that was granted. */
-export type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
+type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
+
+/** The reply to the try that was granted, or undefined when the wait was over. */
+export type WaitResult<Grant> = GrantedReply<Grant> | undefined
 
 // biome-ignore lint/suspicious/noExplicitAny: a queue does not care what each of its waiters is granted.
 export type AnyWaiter = Waiter<any>
@@ -85,8 +88,7 @@ export interface WaiterQueue {
 export class Waiter<Grant> {
   before: AnyWaiter | undefined
   behind: AnyWaiter | undefined
-  /** The reply that granted the lock, or undefined when the wait was over. */
-  readonly result: Promise<GrantedReply<Grant> | undefined>
+  readonly result: Promise<WaitResult<Grant>>
   readonly joined: Moment
   settled = false
   /** The wait is over, so the try in flight is the last. */
@@ -101,7 +103,7 @@ export class Waiter<Grant> {
   private isSending = false
   private timer: Timer | undefined
   private stopListening: (() => void) | undefined
-  private resolve!: (reply: GrantedReply<Grant> | undefined) => void
+  private resolve!: (reply: WaitResult<Grant>) => void
   private reject!: (error: unknown) => void
 
   constructor(

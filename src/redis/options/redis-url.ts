@@ -44,13 +44,11 @@ export function parseRedisUrl(given: string, where: string): RedisOptions {
 }
 
 function parseUrl(given: string, where: string): URL {
-  let url: URL
-  try {
-    url = new URL(given)
-  } catch {
+  if (!URL.canParse(given)) {
     const what = given.includes('://') ? 'not a valid URL' : 'not a URL'
     throw new TypeError(`${where} is ${what}; ${EXPECTED}`)
   }
+  const url = new URL(given)
   if (!/^(redis|valkey)s?:$/.test(url.protocol))
     throw new TypeError(
       `${where} must be a URL that begins with redis://, rediss://, valkey://, valkeys:// or redis+unix://`,

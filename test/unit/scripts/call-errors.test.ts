@@ -5,8 +5,7 @@ import { type ScriptName, script } from '../../../src/scripts/script'
 const CLIENT = 'a1b2c3d4-0000-8000-8000-000000000000'
 
 function call(name: ScriptName) {
-  const ended = { script: script(name, Number), keys: ['order:42'], clientId: CLIENT }
-  return { ...ended, mayHaveBeenApplied: false, isInFlight: false }
+  return { script: script(name, Number), keys: ['order:42'], mayHaveBeenApplied: false, isInFlight: false }
 }
 
 describe('The errors of script calls', () => {
@@ -14,14 +13,14 @@ describe('The errors of script calls', () => {
 
   it('An unanswered call names the script, the key, the client, the cause and the way out', () => {
     const inFlight = { ...call('lock/acquire'), isInFlight: true }
-    expect(unavailable(inFlight, 10_000.4, closed).message).to.equal(
+    expect(unavailable(inFlight, CLIENT, 10_000.4, closed).message).to.equal(
       `Redis did not answer lock/acquire for the key "order:42" within 10000 ms (client ${CLIENT}): Connection is closed. ` +
         'The call may have been applied. Check the connection to Redis.',
     )
   })
 
   it('An unanswered call that was never sent does not say that it may have been applied', () => {
-    expect(unavailable(call('lock/acquire'), 10_000).message).to.equal(
+    expect(unavailable(call('lock/acquire'), CLIENT, 10_000).message).to.equal(
       `Redis did not answer lock/acquire for the key "order:42" within 10000 ms (client ${CLIENT}). ` +
         'Check the connection to Redis.',
     )
@@ -29,19 +28,19 @@ describe('The errors of script calls', () => {
 
   it('A refused call names the key, the client and the rights that are missing', () => {
     const noCommand = new Error("NOPERM User eve has no permissions to run the 'evalsha' command")
-    expect(refused(call('lock/acquire'), noCommand).message).to.equal(
+    expect(refused(call('lock/acquire'), CLIENT, noCommand).message).to.equal(
       `Redis refused lock/acquire for the key "order:42" (client ${CLIENT}): ${noCommand.message}. ` +
         'Check the credentials and the rights of the Redis user.',
     )
     const noKey = new Error('NOPERM No permissions to access a key')
-    expect(refused(call('lock/acquire'), noKey).message).to.match(
+    expect(refused(call('lock/acquire'), CLIENT, noKey).message).to.match(
       /access a key\. The user needs ~order:42\.$/,
     )
   })
 
   it('A key that holds something else is named with the client and the way out', () => {
     const wrong = new Error('WRONGTYPE Operation against a key holding the wrong kind of value')
-    expect(wrongType(call('lock/acquire'), wrong).message).to.equal(
+    expect(wrongType(call('lock/acquire'), CLIENT, wrong).message).to.equal(
       `The key "order:42" holds something else than an object of this kind (client ${CLIENT}). ` +
         'Use another name, or the getter of the kind that the key holds.',
     )

@@ -64,7 +64,7 @@ for i = 1, #fields, 2 do
       -- A renewal that the released level needed has also lengthened the leases of the levels that remain.
       local isTooLong = isOwn and count > wanted and life > lease
       if isTooLong then
-        redis.call('pexpire', key, math.max(lease, 1))
+        redis.call('pexpire', key, lease)
       end
       longest = math.max(longest, isTooLong and lease or life)
       return life ~= -2

@@ -180,6 +180,9 @@ export class Reference {
           level.lease === undefined ? this.watchdog : level.granted + level.lease - this.now,
         ),
       )
+      // A renewal that the released level needed also lengthened the leases of the others. Java leaves them so.
+      if (!this.java.includes(field.client))
+        field.readTimeouts = field.readTimeouts.map((end) => Math.min(end, this.now + need))
       const top = field.readTimeouts.length - 1
       if (need > 0) field.readTimeouts[top] = Math.max(field.readTimeouts[top]!, this.now + need)
       this.grant(hold, need)

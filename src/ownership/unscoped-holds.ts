@@ -1,7 +1,7 @@
 import type { OwnedHold } from './caller'
 import type { LogicalThread } from './logical-thread'
 
-/** How many ended holds a lock object keeps. The list is bounded, because some callers never call `unlock()`. */
+/** How many ended holds a lock object keeps. The lists are bounded, because some callers never call `unlock()`. */
 const REMEMBERED = 100
 
 /**
@@ -14,6 +14,8 @@ export class UnscopedHolds<H extends OwnedHold> {
   private readonly live: H[] = []
   private readonly ended: H[] = []
   private forgotten = 0
+  /** With so many holds, `add` looks which of them have ended. */
+  private lookAt = REMEMBERED
   /** For each hold, where a `lock()` or `tryLock()` of this object has failed since. */
   readonly failures = new WeakMap<H, string>()
   /** How many calls of this object are acquiring the lock. */
@@ -26,6 +28,9 @@ export class UnscopedHolds<H extends OwnedHold> {
 
   add(hold: H): void {
     this.live.push(hold)
+    if (this.live.length < this.lookAt) return
+    this.sort()
+    this.lookAt = 2 * this.live.length + REMEMBERED
   }
 
   /**

@@ -31,7 +31,7 @@ export abstract class HashLockScripts extends NamedLock {
 
   constructor(name: string, key: string, context: Context) {
     // The waiters of a spin lock have a queue of their own.
-    super(name, key, context, `lock ${key}`, lockChannel(key), `lock ${key} spin`)
+    super(name, key, context, `lock ${key}`, lockChannel(key), `spin lock ${key}`)
   }
 
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {

@@ -1,9 +1,9 @@
 import type { AcquireArguments } from '../api/arguments'
-import { LockQuorumError, RedissonError } from '../api/errors'
+import { LockQuorumError } from '../api/errors'
 import type { Context } from '../client/context'
 import { acquireMembers, type FailedRound } from '../multi/acquire-members'
 import { type Member, type MemberGroup, membersOf } from '../multi/member'
-import { describeStates } from '../multi/member-states'
+import { codeOf, describeStates } from '../multi/member-states'
 import type { MembersHold } from '../multi/members-hold'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { quote } from '../util/quote'
@@ -73,12 +73,11 @@ function quorumError({ name, context, members, needed }: MemberGroup, round: Fai
 /** The error for the caller if all members that failed did so with the same error, and it does not come from a server. */
 function misuse({ errors }: FailedRound): unknown {
   const [error] = errors
-  const { code } = Object(error) as { code?: unknown }
-  const isSame = errors.every((each) => (Object(each) as { code?: unknown }).code === code)
-  const isOurs = error instanceof RedissonError
+  const code = codeOf(error)
+  const isSame = errors.every((each) => codeOf(each) === code)
   const isCallers = error instanceof TypeError || error instanceof RangeError
-  const ofCaller = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST', 'REDISSON_SHUTDOWN']
-  return isSame && (isCallers || (isOurs && ofCaller.includes(error.code))) ? error : undefined
+  const ofCaller: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST', 'REDISSON_SHUTDOWN']
+  return isSame && (isCallers || ofCaller.includes(code)) ? error : undefined
 }
 
 function warnOfOneServer(context: Context, members: readonly Member[], name: string) {

@@ -1,4 +1,4 @@
-import { type LockMember, type LockMemberState, RedisUnavailableError } from '../api/errors'
+import type { LockMember, LockMemberState } from '../api/errors'
 import { messageOf, quote } from '../util/quote'
 import type { Member } from './member'
 import type { Answer } from './try-member'
@@ -20,7 +20,13 @@ export function stateOfAnswer(answer: Answer): LockMember {
 
 /** The state of a member that failed. */
 export function failureOf(error: unknown): LockMemberState {
-  return error instanceof RedisUnavailableError ? 'unreachable' : 'failed'
+  return codeOf(error) === 'REDIS_UNAVAILABLE' ? 'unreachable' : 'failed'
+}
+
+/** The code of an error of this package. A member may belong to another copy of it, which has classes of its own. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = Object(error) as { code?: unknown }
+  return typeof code === 'string' ? code : undefined
 }
 
 /** `"a" lost, "b" released`: for messages. */
@@ -29,9 +35,9 @@ export function describeStates(members: readonly LockMember[]): string {
 }
 
 function plain(error: unknown): { code?: string; message: string } {
-  const { code } = Object(error) as { code?: unknown }
+  const code = codeOf(error)
   const text = cut(messageOf(error).replace(/\b[\w+]+:\/\/\S+/g, '(URL)'))
-  return typeof code === 'string' ? { code, message: text } : { message: text }
+  return code === undefined ? { message: text } : { code, message: text }
 }
 
 export function cut(text: string): string {

@@ -1,12 +1,7 @@
 import { inspect } from 'node:util'
 import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
-import {
-  IllegalMonitorStateError,
-  LockLostError,
-  type LockMember,
-  RedissonShutdownError,
-} from '../api/errors'
+import { LockLostError, type LockMember } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
@@ -18,7 +13,7 @@ import { onAbort, unlessAborted } from '../util/abort'
 import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
 import type { MemberGroup } from './member'
-import { describeStates, failureOf, stateOf } from './member-states'
+import { codeOf, describeStates, failureOf, stateOf } from './member-states'
 import { type Part, releaseParts, settledInTime } from './try-member'
 
 const CHECK_AFTER = Symbol('checkAfter')
@@ -30,6 +25,9 @@ const STOP = Symbol('stop')
 const RELEASE = Symbol('release')
 const DROP = Symbol('drop')
 const LOSS_ERROR = Symbol('lossError')
+
+/** The codes of errors that say that a hold was gone at its release. */
+const LOST: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST']
 
 /** An acquisition of a multi lock or a RedLock, as an object. */
 export interface MultiLockHold extends LockHold {
@@ -155,7 +153,7 @@ export class MembersHold implements MultiLockHold {
   private [MEMBER_GONE](reason: unknown) {
     const left = this.parts.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
     if (left.length >= this.group.needed) return
-    if (reason instanceof RedissonShutdownError) this.lossSignal.abort(reason)
+    if (codeOf(reason) === 'REDISSON_SHUTDOWN') this.lossSignal.abort(reason)
     else this[LOSE]()
   }
 
@@ -190,7 +188,7 @@ export class MembersHold implements MultiLockHold {
         states[index] = stateOf(member, 'released')
       } catch (error) {
         // Lost, or other code released the member by itself.
-        const isLost = error instanceof IllegalMonitorStateError
+        const isLost = LOST.includes(codeOf(error))
         states[index] = stateOf(member, isLost ? 'lost' : failureOf(error), error)
         errors.push(error)
       }

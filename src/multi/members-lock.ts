@@ -21,7 +21,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   constructor(context: Context, given: readonly Member[], kind: string, needed: number) {
     const name = `${kind}(${given.map((member) => cut(member.name)).join(', ')})`
     const members = inGlobalOrder(given)
-    const objectId = `${kind} ${members.map(({ id }) => id).join('\n')}`
+    const objectId = `${kind} ${JSON.stringify(members.map(({ id }) => id))}`
     super(context, { name, objectId, key: objectId })
     this.group = { name, objectId, context, members, needed }
   }

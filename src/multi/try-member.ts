@@ -1,10 +1,11 @@
 import type { AcquireArguments } from '../api/arguments'
-import { type LockMemberState, LockQuorumError, RedisUnavailableError } from '../api/errors'
+import type { LockMemberState, LockQuorumError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
 import { withTimeout } from '../util/timeout'
 import type { Member } from './member'
+import { codeOf } from './member-states'
 
 /** A member that was acquired. */
 export interface Part {
@@ -50,9 +51,11 @@ export async function tryMember(
 
 /** Whether a retry may help. Any other error would come again. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof RedisUnavailableError) return true
+  const code = codeOf(error)
+  if (code === 'REDIS_UNAVAILABLE') return true
   // A RedLock is the member: a quorum of it did not answer in time.
-  return error instanceof LockQuorumError && error.members.some(({ state }) => ANSWERS_LATER.includes(state))
+  if (code !== 'LOCK_QUORUM') return false
+  return (error as LockQuorumError).members.some(({ state }) => ANSWERS_LATER.includes(state))
 }
 
 /** Releases all parts at once. Reports no errors, because each member retries its release in the background. */

@@ -12,6 +12,15 @@ export function suffixed(name: string, suffix: string): string {
   return name.includes('{') ? `${name}:${suffix}` : `{${name}}:${suffix}`
 }
 
+/**
+ * The beginning of the keys that remember requests to a semaphore or a latch. Redisson's names put braces around a name without
+ * them, so `x` and `{x}` would share these keys.
+ */
+export function requestsKey(name: string): string {
+  const isInBraces = name.startsWith('{') && name.endsWith('}')
+  return isInBraces ? `rlock_requests::${name}` : prefixed('rlock_requests', name)
+}
+
 /** The channel on which an inspector asks the processes what they hold. They answer on `rlock:inspect:<id of the request>`. */
 export const INSPECT_CHANNEL = 'rlock:inspect'
 

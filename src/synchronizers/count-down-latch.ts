@@ -3,7 +3,7 @@ import { describe, waitArguments } from '../api/arguments'
 import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
-import { prefixed } from '../redis/names'
+import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
 import type { Clock } from '../util/clock'
@@ -212,7 +212,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
     // not grant their wait.
     const isOrdered = !context.connections.isCluster || context.publishCommand === 'spublish'
-    super(context, name, KIND, [key, `${prefixed('rlock_requests', key)}:opened`], {
+    super(context, name, KIND, [key, `${requestsKey(key)}:opened`], {
       channel,
       takesTurns: false,
       admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),

@@ -1,6 +1,6 @@
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Context } from '../client/context'
-import { prefixed } from '../redis/names'
+import { requestsKey } from '../redis/names'
 import type { Script } from '../scripts/script'
 import type { AnyScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'
@@ -52,7 +52,7 @@ export class RequestRecord {
     keys: readonly [string, ...string[]],
   ) {
     this.key = keys[0]
-    this.keys = [...keys, `${prefixed('rlock_requests', this.key)}:${context.clientId}`]
+    this.keys = [...keys, `${requestsKey(this.key)}:${context.clientId}`]
     this.requests = requestsOf(context)
   }
 

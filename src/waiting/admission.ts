@@ -24,7 +24,7 @@ export interface WaitTarget extends ObjectNames {
 /** A queue of its own for waiters of the same object. */
 export function queueBeside(target: WaitTarget, id: string, channel = target.channel): WaitTarget {
   const { kind, name, subject, key, relatedIds, takesTurns, allLeft, admission } = target
-  const objectId = `${target.objectId} ${id}`
+  const objectId = `${id} ${target.objectId}`
   return { kind, name, subject, objectId, key, relatedIds, channel, takesTurns, allLeft, admission }
 }
 

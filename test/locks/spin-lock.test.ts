@@ -53,7 +53,7 @@ describe('A spin lock', () => {
     await foreign.take(LEASE)
     const spinning = redisson.getSpinLock(name, constantBackOff({ delay: 5 })).acquire()
     const sleeping = redisson.getLock(name).acquire()
-    await waitUntil('both wait', () => queued(`lock ${name}`) === 1 && queued(`lock ${name} spin`) === 1)
+    await waitUntil('both wait', () => queued(`lock ${name}`) === 1 && queued(`spin lock ${name}`) === 1)
     await waitUntil('one spins', () => scripts.count('lock/acquire') > 20)
     const quiet = new SentScripts()
     const other = await createRedisson({}, { transport: quiet.transport })
@@ -76,7 +76,7 @@ describe('A spin lock', () => {
   it('A waiter of a spin lock is woken by the release of the plain lock in its own process', async () => {
     const hold = await redisson.getLock(name).acquire()
     const waiting = redisson.getSpinLock(name, constantBackOff({ delay: LEASE })).acquire()
-    await waitUntil('it waits', () => queued(`lock ${name} spin`) === 1)
+    await waitUntil('it waits', () => queued(`spin lock ${name}`) === 1)
     await waitUntil('it listens', async () => (await foreign.listeners()) === 1)
     await hold.unlock()
     expect(await timed(() => waiting)).to.be.lessThan(5_000)
@@ -88,7 +88,7 @@ describe('A spin lock', () => {
       const branch = redisson
         .getLock(uniqueName())
         .withLock(() => redisson.getSpinLock(name, constantBackOff({ delay: LEASE })).withLock(() => 'in'))
-      await waitUntil('the branch waits', () => queued(`lock ${name} spin`) === 1)
+      await waitUntil('the branch waits', () => queued(`spin lock ${name}`) === 1)
       await foreign.vanish()
       // A try by the parent, through another object, before any message.
       await redisson.getLock(name).lock(LEASE)
@@ -112,7 +112,7 @@ describe('A spin lock', () => {
     const lock = client.getSpinLock(name, constantBackOff({ delay: 100_000 }))
     const tries = () => virtual.count('lock/acquire')
     const asleep = () =>
-      waitUntil('it sleeps', () => internalsOf(client).queues.inspect(`lock ${name} spin`).isAsleep)
+      waitUntil('it sleeps', () => internalsOf(client).queues.inspect(`spin lock ${name}`).isAsleep)
     await foreign.take(LEASE)
     const refused = lock.tryLock(500)
     await asleep()
@@ -150,7 +150,7 @@ describe('A spin lock', () => {
     const lock = client.getSpinLock(name, constantBackOff({ delay: 100_000 }))
     await foreign.take(LEASE)
     const trying = lock.tryLock(500)
-    await waitUntil('it sleeps', () => internalsOf(client).queues.inspect(`lock ${name} spin`).isAsleep)
+    await waitUntil('it sleeps', () => internalsOf(client).queues.inspect(`spin lock ${name}`).isAsleep)
     await foreign.vanish()
     hold = true
     clock.advance(500)

@@ -4,6 +4,7 @@ import {
   prefixed,
   readTimeoutParts,
   readWriteLockChannel,
+  requestsKey,
   semaphoreChannel,
   suffixed,
   tokenLockChannel,
@@ -112,7 +113,7 @@ function pairs(flat: unknown): Record<string, string> {
 
 /** The records of requests of clients: they are found by a scan of their primary, in slices. */
 async function requestKeys(connection: Connection, name: string): Promise<string[]> {
-  const escaped = escapeGlob(prefixed('rlock_requests', name))
+  const escaped = escapeGlob(requestsKey(name))
   const keys: string[] = []
   for await (const found of slices(connection, connection.primaryOf(name), undefined, `${escaped}:*`)) {
     keys.push(...found)

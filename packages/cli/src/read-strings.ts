@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis'
 import {
   latchChannel,
   lockChannel,
-  prefixed,
   readWriteLockChannel,
+  requestsKey,
   semaphoreChannel,
   suffixed,
   tokenLockChannel,
@@ -85,7 +85,7 @@ async function numberRow(
 ): Promise<Row> {
   const [permits, opened, time] = await connection.ask(node, [
     ['zcard', suffixed(name, 'timeout')],
-    ['exists', `${prefixed('rlock_requests', name)}:opened`],
+    ['exists', `${requestsKey(name)}:opened`],
     ['time'],
   ])
   const [ofSemaphore, ofLatch] = [

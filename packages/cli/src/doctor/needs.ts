@@ -6,6 +6,7 @@ import {
   prefixed,
   readTimeoutParts,
   readWriteLockChannel,
+  requestsKey,
   semaphoreChannel,
   suffixed,
   tokenLockChannel,
@@ -43,7 +44,7 @@ interface Use {
 /** In place of an owner: the result is a pattern. */
 const ANY = '*'
 
-const requests = (name: string, owner: string) => `${prefixed('rlock_requests', name)}:${owner}`
+const requests = (name: string, owner: string) => `${requestsKey(name)}:${owner}`
 
 const USES: readonly Use[] = [
   {

@@ -34,7 +34,10 @@ export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => 
  * one, or else of a thread that has ended. A level of another branch that is alive is never released: it keeps the siblings
  * of that branch out.
  */
-export function bareLevel(hold: Hold, thread: LogicalThread | undefined): Level | undefined {
+export function bareLevel<L extends Pick<Level, 'thread'> & Partial<Level>>(
+  hold: { readonly levels: Iterable<L>; readonly thread: LogicalThread | undefined },
+  thread: LogicalThread | undefined,
+): L | undefined {
   const newestFirst = [...hold.levels].reverse()
   let reachesOwner = hold.thread === undefined || thread === undefined
   for (let at = thread; at && at.isAlive === thread?.isAlive; at = at.parent) {

@@ -1,4 +1,5 @@
 import type { LockMember, LockMemberState } from '../api/errors'
+import { codeOf } from '../util/error-code'
 import { messageOf, quote } from '../util/quote'
 import type { Member } from './member'
 import type { Answer } from './try-member'
@@ -21,12 +22,6 @@ export function stateOfAnswer(answer: Answer): LockMember {
 /** The state of a member that failed. */
 export function failureOf(error: unknown): LockMemberState {
   return codeOf(error) === 'REDIS_UNAVAILABLE' ? 'unreachable' : 'failed'
-}
-
-/** The code of an error of this package. A member may belong to another copy of it, which has classes of its own. */
-export function codeOf(error: unknown): string | undefined {
-  const { code } = Object(error) as { code?: unknown }
-  return typeof code === 'string' ? code : undefined
 }
 
 /** `"a" lost, "b" released`: for messages. */

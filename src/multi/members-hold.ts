@@ -10,10 +10,11 @@ import type { HoldEntry, OwnedHold } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
+import { codeOf } from '../util/error-code'
 import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
 import type { MemberGroup } from './member'
-import { codeOf, describeStates, failureOf, stateOf } from './member-states'
+import { describeStates, failureOf, stateOf } from './member-states'
 import { type Part, releaseParts, settledInTime } from './try-member'
 
 const CHECK_AFTER = Symbol('checkAfter')
@@ -229,10 +230,10 @@ export class LevelsHold implements OwnedHold {
   }
 
   /** Lost levels with a lease are dropped. They keep their places: each `unlock()` ends the level of its own section. */
-  add(level: MembersHold, leaseTime: number | undefined): void {
+  add(level: MembersHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
     const { levels, entry } = this
     level.hold = this
-    level.thread = this.thread
+    level.thread = thread
     level.isRenewed = leaseTime === undefined
     // First the new level, so that a loss that is noticed just now does not retire this hold.
     levels.push(level)
@@ -252,11 +253,10 @@ export class LevelsHold implements OwnedHold {
     return this.levels.some(({ isHeld }) => isHeld)
   }
 
-  /** Removes the newest level. */
-  take(): MembersHold {
-    const level = this.levels.pop()!
+  /** It must be one of its levels. */
+  remove(level: MembersHold): void {
+    this.levels.splice(this.levels.indexOf(level), 1)
     if (this.levels.length === 0) this.entry?.forget(this)
-    return level
   }
 }
 

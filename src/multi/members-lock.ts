@@ -2,8 +2,9 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_BARE } from '../engine/lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, NOT_HELD, RELEASE_BARE } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
+import { bareLevel } from '../engine/release'
 import type { Caller } from '../ownership/caller'
 import { ambientThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
@@ -68,9 +69,9 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     const hold = await acquiring
     if (!hold || byToken) return hold
     const { objectId } = this.group
-    const entry = caller.entryToAcquire(objectId)
-    const levels = entry?.hold ?? new LevelsHold(objectId, thread, entry)
-    levels.add(hold, options.leaseTime)
+    const levels =
+      caller.holdOf(objectId) ?? new LevelsHold(objectId, thread, caller.entryToAcquire(objectId))
+    levels.add(hold, options.leaseTime, thread)
     return hold
   }
 
@@ -80,8 +81,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     if (members.every(({ identity }) => identity?.client === context)) super[ASSERT_MAY_RELEASE]()
   }
 
-  protected [RELEASE_BARE](own: LevelsHold): Promise<void> {
-    return own.take().unlock()
+  protected async [RELEASE_BARE](own: LevelsHold, caller: Caller<LevelsHold>): Promise<void> {
+    const level = bareLevel(own, caller.thread)
+    if (!level) throw this[NOT_HELD](caller)
+    own.remove(level)
+    await level.unlock()
   }
 
   protected async [LEVELS_OF](own: LevelsHold): Promise<number> {

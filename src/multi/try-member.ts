@@ -3,9 +3,9 @@ import type { LockMemberState, LockQuorumError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { unlessAborted } from '../util/abort'
 import type { Clock, Moment } from '../util/clock'
+import { codeOf } from '../util/error-code'
 import { withTimeout } from '../util/timeout'
 import type { Member } from './member'
-import { codeOf } from './member-states'
 
 /** A member that was acquired. */
 export interface Part {

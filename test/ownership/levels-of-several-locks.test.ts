@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import type { Redisson, RLock } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+
+type Kind = (redisson: Redisson, name: string) => Pick<RLock, 'lock' | 'unlock' | 'withLock'>
+
+const KINDS: Record<string, Kind> = {
+  'a plain lock': (redisson, name) => redisson.getLock(name),
+  'a multi lock': (redisson, name) =>
+    redisson.getMultiLock(redisson.getLock(name), redisson.getLock(`${name}2`)),
+  'a RedLock': (redisson, name) =>
+    redisson.getRedLock(...['', '2', '3'].map((end) => redisson.getLock(`${name}${end}`))),
+}
+
+for (const [kind, make] of Object.entries(KINDS))
+  describe(`Levels of ${kind} that a child thread left`, () => {
+    let redisson: Redisson
+    let name: string
+    let own: ReturnType<Kind>
+
+    beforeEach(async () => {
+      redisson = await createRedisson()
+      name = uniqueName('levels')
+      own = make(redisson, name)
+    })
+    afterEach(closeAll)
+
+    const isFree = async () => (await (await openRedis()).exists(name)) === 0
+
+    it(`${kind}: as many unlock() as lock() of one thread release it, also where a lock() was in the withLock of another lock`, async () => {
+      const other = redisson.getLock(uniqueName('other'))
+      await redisson.run(async () => {
+        await own.lock()
+        await other.withLock(() => own.lock())
+        await own.unlock()
+        await own.unlock()
+      })
+      expect(await isFree()).to.equal(true)
+    })
+  })

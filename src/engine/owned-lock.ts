@@ -206,7 +206,7 @@ export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>>
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
     const settled = caller.settled(objectId)
     if (settled) await settled
-    const hold = caller.holdOf(objectId) ?? caller.expiredHoldOf(objectId)
+    const hold = caller.holdToRelease(objectId)
     if (hold) return await this[RELEASE_BARE](hold, caller)
     // Code of an ended thread acquires without a scope. It must not release a hold of another caller.
     if (caller !== unscopedCaller && thread?.isAlive !== false) throw this[NOT_HELD](caller)

@@ -115,8 +115,8 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
   settled(objectId: string): Promise<void> | undefined
   /** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
   holdOf(objectId: string): H | undefined
-  /** A hold of this caller whose lease has ended, and which `unlock()` has not settled. */
-  expiredHoldOf(objectId: string): H | undefined
+  /** The hold that an `unlock()` settles: also one whose lease has ended, if it is nearer to the caller than a live one. */
+  holdToRelease(objectId: string): H | undefined
   /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
   pathBelow(hold: H): readonly LogicalThread[]
 }
@@ -132,7 +132,7 @@ export function explicitCaller<H extends OwnedHold>(table: HoldTable<H>, threadI
     entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
     settled: (objectId) => table.get(keyOf(objectId))?.settled(),
     holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
-    expiredHoldOf: (objectId) => table.expired.get(keyOf(objectId)),
+    holdToRelease: (objectId) => table.get(keyOf(objectId))?.hold ?? table.expired.get(keyOf(objectId)),
     pathBelow: () => NO_PATH,
   }
 }
@@ -165,8 +165,16 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
     return this.find((table) => table.get(objectId)?.hold)
   }
 
-  expiredHoldOf(objectId: string): H | undefined {
-    return this.find((table) => table.expired.get(objectId))
+  holdToRelease(objectId: string): H | undefined {
+    const live = this.holdOf(objectId)
+    const expired = this.find((table) => table.expired.get(objectId))
+    // A branch whose lease has ended must not release what its parent has acquired since.
+    let thread: LogicalThread | undefined = this.thread
+    for (; live && expired && thread; thread = thread.parent) {
+      if (this.tableOf(thread)?.get(objectId)?.hold === live || hasLevelOf(live, thread)) return live
+      if (this.tableOf(thread)?.expired.get(objectId) === expired) return expired
+    }
+    return live ?? expired
   }
 
   pathBelow(hold: H): readonly LogicalThread[] {
@@ -201,13 +209,18 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
   }
 
   /** Whether this thread has a level of this hold, or an ancestor that is alive or ended as this thread is. */
-  private isInside({ levels }: H): boolean {
+  private isInside(hold: H): boolean {
     const { isAlive } = this.thread
     let thread: LogicalThread | undefined = this.thread
     for (; thread && thread.isAlive === isAlive; thread = thread.parent)
-      for (const level of levels) if (level.thread === thread) return true
+      if (hasLevelOf(hold, thread)) return true
     return false
   }
+}
+
+function hasLevelOf({ levels }: OwnedHold, thread: LogicalThread): boolean {
+  for (const level of levels) if (level.thread === thread) return true
+  return false
 }
 
 /** Code outside any logical thread: every acquisition is an owner of its own. */
@@ -217,6 +230,6 @@ export const unscopedCaller: Caller<never> = {
   entryToAcquire: () => undefined,
   settled: () => undefined,
   holdOf: () => undefined,
-  expiredHoldOf: () => undefined,
+  holdToRelease: () => undefined,
   pathBelow: () => NO_PATH,
 }

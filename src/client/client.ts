@@ -65,7 +65,7 @@ export class Client implements Context {
   readonly scripts: ScriptExecutor
   private readonly closer = new AbortController()
   readonly closing: Context['closing'] = this.closer.signal
-  private isClosed = false
+  isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
   static async connect(given: RedissonOptions, internals: ClientInternals): Promise<Client> {

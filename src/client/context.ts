@@ -33,6 +33,8 @@ export interface Context {
   readonly connections: Pick<Connections, 'askToLook' | 'identity' | 'isCluster'>
   /** Takes what has something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
   untilReleased<T>(section: Promise<T>): Promise<T>
+  /** shutdown() has finished. */
+  readonly isClosed: boolean
   /** Aborts with RedissonShutdownError when shutdown() is called. */
   readonly closing: AbortSignal
   /** Throws RedissonShutdownError once shutdown() has been called. */

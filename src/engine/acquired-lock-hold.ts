@@ -84,7 +84,7 @@ export class AcquiredLockHold implements LockHold {
   /** From now on the watchdog renews the hold, until its level is released. */
   [HAND_TO_WATCHDOG](): void {
     const { hold, level } = this
-    if (!this.isHeld) return
+    if (!this.isHeld || hold.context.isClosed) return
     level.leaseTime = undefined
     hold.context.leases.renewNow(hold)
   }

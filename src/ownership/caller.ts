@@ -54,9 +54,7 @@ export class HoldEntry<H extends OwnedHold = OwnedHold> {
   retire(hold: H): void {
     if (this.hold !== hold) return
     this.forget(hold)
-    const { expired } = this.table
-    expired.set(this.key, hold)
-    if (expired.size > MAX_EXPIRED_REMEMBERED) expired.delete(expired.keys().next().value!)
+    this.table.retire(this.key, hold)
   }
 
   /** Its caller has released all of the hold. */
@@ -66,14 +64,15 @@ export class HoldEntry<H extends OwnedHold = OwnedHold> {
   }
 }
 
-/** How many expired holds a table keeps, so that their late `unlock()` reports the loss. */
+/** For how many locks a table keeps expired holds, so that their late `unlock()` reports the loss; and how many of one lock. */
 const MAX_EXPIRED_REMEMBERED = 1_000
+const MAX_EXPIRED_OF_ONE_LOCK = 100
 
 /** The entries of one caller, or of several callers under different keys. */
 export class HoldTable<H extends OwnedHold = OwnedHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
-  /** Holds whose lease has ended, and which `unlock()` has not settled. */
-  readonly expired = new Map<string, H>()
+  /** Holds whose lease has ended, and which `unlock()` has not settled, in the order in which they ended. */
+  private readonly expired = new Map<string, H[]>()
 
   get size(): number {
     return this.entries.size + this.expired.size
@@ -92,10 +91,23 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
     return entry
   }
 
+  /** The hold that expired last, of those that no `unlock()` has settled. */
+  lastExpired(key: string): H | undefined {
+    return this.expired.get(key)?.at(-1)
+  }
+
+  retire(key: string, hold: H): void {
+    const { expired } = this
+    expired.set(key, [...(expired.get(key) ?? []), hold].slice(-MAX_EXPIRED_OF_ONE_LOCK))
+    if (expired.size > MAX_EXPIRED_REMEMBERED) expired.delete(expired.keys().next().value!)
+  }
+
   /** Drops the entry if it is empty, and this hold if it has expired. */
-  tidy(key: string, expired?: H): void {
+  tidy(key: string, ended?: H): void {
     if (this.entries.get(key)?.isEmpty) this.entries.delete(key)
-    if (expired && this.expired.get(key) === expired) this.expired.delete(key)
+    const others = ended && this.expired.get(key)?.filter((each) => each !== ended)
+    if (others?.length === 0) this.expired.delete(key)
+    else if (others) this.expired.set(key, others)
   }
 }
 
@@ -132,7 +144,7 @@ export function explicitCaller<H extends OwnedHold>(table: HoldTable<H>, threadI
     entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
     settled: (objectId) => table.get(keyOf(objectId))?.settled(),
     holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
-    holdToRelease: (objectId) => table.get(keyOf(objectId))?.hold ?? table.expired.get(keyOf(objectId)),
+    holdToRelease: (objectId) => table.get(keyOf(objectId))?.hold ?? table.lastExpired(keyOf(objectId)),
     pathBelow: () => NO_PATH,
   }
 }
@@ -167,12 +179,12 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
 
   holdToRelease(objectId: string): H | undefined {
     const live = this.holdOf(objectId)
-    const expired = this.find((table) => table.expired.get(objectId))
+    const expired = this.find((table) => table.lastExpired(objectId))
     // A branch whose lease has ended must not release what its parent has acquired since.
     let thread: LogicalThread | undefined = this.thread
     for (; live && expired && thread; thread = thread.parent) {
       if (this.tableOf(thread)?.get(objectId)?.hold === live || hasLevelOf(live, thread)) return live
-      if (this.tableOf(thread)?.expired.get(objectId) === expired) return expired
+      if (this.tableOf(thread)?.lastExpired(objectId) === expired) return expired
     }
     return live ?? expired
   }

@@ -71,4 +71,19 @@ describe('A late unlock() within a section of the same lock', () => {
         await own.unlock()
       })
     })
+
+  it('Two nested levels whose leases have ended: both unlock() reject with LockLostError', async () => {
+    const redisson = await createRedisson()
+    const lock = redisson.getLock(uniqueName('late'))
+    await redisson.run(async () => {
+      await lock.lock(50)
+      await sleep(100)
+      await lock.lock(50)
+      await sleep(100)
+      expect(await rejection(lock.unlock()), 'the inner one').to.be.instanceOf(LockLostError)
+      expect(await rejection(lock.unlock()), 'the outer one').to.be.instanceOf(LockLostError)
+      const third = await rejection(lock.unlock())
+      expect(third.name).to.equal('IllegalMonitorStateError')
+    })
+  })
 })

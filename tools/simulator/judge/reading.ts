@@ -185,9 +185,9 @@ export class Reading {
     const call = this.calls.get(id)
     const hold = call?.hold
     if (!hold) return
-    // The level of a re-entry ends by its own lease, the hold goes on.
-    if (hold.id !== id) {
-      if (hold.leftAt === undefined && hold.levels > 1) hold.levels--
+    // The level of a re-entry ends by its own lease, and the hold goes on, unless that was its last level.
+    if (hold.id !== id && (hold.leftAt !== undefined || hold.levels > 1)) {
+      if (hold.leftAt === undefined) hold.levels--
       return
     }
     if (owners && owners.length < hold.fields.length) return

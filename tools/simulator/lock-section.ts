@@ -168,7 +168,9 @@ class Section {
       if (!over && !released) recorder.told(id, how)
       over = true
     }
-    hold.signal.addEventListener('abort', () => tell('signal'), { once: true })
+    // An acquisition that was answered as its client closed is over at once.
+    if (hold.signal.aborted) tell('signal')
+    else hold.signal.addEventListener('abort', () => tell('signal'), { once: true })
     return {
       isOver: () => {
         if (!over && !hold.isHeld) tell('not-held')

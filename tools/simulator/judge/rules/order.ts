@@ -43,7 +43,12 @@ function overtakenIn(
   const violations: Violation[] = []
   let waiting: Call[] = []
   const byBegin = [...queue].sort((a, b) => a.begin - b.begin)
-  const entered = byBegin.filter(({ returned }) => returned?.ok).sort((a, b) => a.end! - b.end!)
+  // A re-entry that was answered as its client closed came into nothing new.
+  const isClosed = ({ called, end }: Call) =>
+    (reading.closedAt.get(called.client) ?? Number.POSITIVE_INFINITY) <= end!
+  const entered = byBegin
+    .filter((call) => call.returned?.ok && !isClosed(call))
+    .sort((a, b) => a.end! - b.end!)
   let next = 0
   for (const call of entered) {
     for (; next < byBegin.length && byBegin[next]!.begin < call.end!; next++) waiting.push(byBegin[next]!)

@@ -15,7 +15,7 @@ export class UnscopedHolds<H extends OwnedHold> {
   private readonly ended: H[] = []
   private forgotten = 0
   /** With so many holds, `add` looks which of them have ended. */
-  private lookAt = REMEMBERED
+  private nextLookAt = REMEMBERED
   /** For each hold, where a `lock()` or `tryLock()` of this object has failed since. */
   readonly failures = new WeakMap<H, string>()
   /** How many calls of this object are acquiring the lock. */
@@ -28,9 +28,9 @@ export class UnscopedHolds<H extends OwnedHold> {
 
   add(hold: H): void {
     this.live.push(hold)
-    if (this.live.length < this.lookAt) return
+    if (this.live.length < this.nextLookAt) return
     this.sort()
-    this.lookAt = 2 * this.live.length + REMEMBERED
+    this.nextLookAt = 2 * this.live.length + REMEMBERED
   }
 
   /**

@@ -17,7 +17,7 @@ export function suffixed(name: string, suffix: string): string {
  * them, so `x` and `{x}` would share these keys.
  */
 export function requestsKey(name: string): string {
-  const isInBraces = name.startsWith('{') && name.endsWith('}')
+  const isInBraces = name.lastIndexOf('{') === 0 && name.endsWith('}')
   return isInBraces ? `rlock_requests::${name}` : prefixed('rlock_requests', name)
 }
 

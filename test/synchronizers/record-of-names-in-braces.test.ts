@@ -1,45 +1,57 @@
 import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { startStandalone } from '../kit/servers/index'
+import { type Standalone, startStandalone } from '../kit/servers/index'
 
-describe('Semaphores named "x" and "{x}"', () => {
-  afterEach(closeAll)
+describe('Semaphores and latches named "x" and "{x}"', () => {
+  let server: Standalone
+  let redisson: Redisson
+  let name: string
 
-  it('A release of one is not taken for a request of the other', async () => {
-    const server = await startStandalone()
-    try {
-      const redisson = await createRedisson({ redis: server.url })
-      const redis = await openRedis(server.url)
-      const name = uniqueName('record')
-      const plain = redisson.getSemaphore(name)
-      const braced = redisson.getSemaphore(`{${name}}`)
-      await plain.trySetPermits(1)
-      await braced.trySetPermits(1)
-      await plain.acquire()
-      // The server does not know the script of the release, so that is sent again, behind the acquisition.
-      await Promise.all([plain.release(), braced.acquire()])
-      expect(await redis.get(name)).to.equal('1')
-    } finally {
-      await server.stop()
-    }
+  // A new server knows no script. So the first call of each is sent again, behind the other one.
+  beforeEach(async () => {
+    server = await startStandalone()
+    redisson = await createRedisson({ redis: server.url })
+    name = uniqueName('record')
+  })
+  afterEach(async () => {
+    await closeAll()
+    await server.stop()
   })
 
-  it('An acquisition of one is not taken for a request of the other', async () => {
-    const server = await startStandalone()
-    try {
-      const redisson = await createRedisson({ redis: server.url })
-      const redis = await openRedis(server.url)
-      const name = uniqueName('record')
-      const plain = redisson.getSemaphore(name)
-      const braced = redisson.getSemaphore(`{${name}}`)
-      await plain.trySetPermits(1)
-      await braced.addPermits(1)
-      // The server does not know the script of the acquisition, so that is sent again, behind the change.
-      const [isTaken] = await Promise.all([plain.tryAcquire(), braced.addPermits(1)])
-      expect(isTaken).to.equal(true)
-      expect(await redis.get(name)).to.equal('0')
-    } finally {
-      await server.stop()
-    }
+  const freePermits = async () => await (await openRedis(server.url)).get(name)
+
+  it('A release of one is not taken for a request of the other (V97)', async () => {
+    const [plain, braced] = [redisson.getSemaphore(name), redisson.getSemaphore(`{${name}}`)]
+    await plain.trySetPermits(1)
+    await braced.trySetPermits(1)
+    await plain.acquire()
+    await Promise.all([plain.release(), braced.acquire()])
+    expect(await freePermits()).to.equal('1')
+  })
+
+  it('An acquisition of one is not taken for a request of the other (V97)', async () => {
+    const [plain, braced] = [redisson.getSemaphore(name), redisson.getSemaphore(`{${name}}`)]
+    await plain.trySetPermits(1)
+    await braced.addPermits(1)
+    const [isTaken] = await Promise.all([plain.tryAcquire(), braced.addPermits(1)])
+    expect(isTaken).to.equal(true)
+    expect(await freePermits()).to.equal('0')
+  })
+
+  it('The opening of one latch is not remembered for the other (V97)', async () => {
+    const latch = redisson.getCountDownLatch(`{${name}}`)
+    await latch.trySetCount(1)
+    await latch.countDown()
+    const redis = await openRedis(server.url)
+    expect(await redis.exists(`rlock_requests:{${name}}:opened`)).to.equal(0)
+    expect(await redis.exists(`rlock_requests::{${name}}:opened`)).to.equal(1)
+  })
+
+  it('A name of several braces keeps its record where rights to single keys expect it', async () => {
+    const several = `{${name}}:{a}`
+    await redisson.getSemaphore(several).addPermits(1)
+    const redis = await openRedis(server.url)
+    expect(await redis.exists(`rlock_requests:${several}:${redisson.getId()}`)).to.equal(1)
   })
 })

@@ -34,7 +34,7 @@ export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => 
  * one, or else of a thread that has ended. A level of another branch that is alive is never released: it keeps the siblings
  * of that branch out.
  */
-export function bareLevel<L extends Pick<Level, 'thread'> & Partial<Level>>(
+export function bareLevel<L extends Pick<Level, 'thread' | 'byToken'>>(
   hold: { readonly levels: Iterable<L>; readonly thread: LogicalThread | undefined },
   thread: LogicalThread | undefined,
 ): L | undefined {

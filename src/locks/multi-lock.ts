@@ -35,7 +35,7 @@ import { quote } from '../util/quote'
  * **Errors.** Those of the member that failed, as RLock describes them. Losses are one LockLostError with `members`.
  */
 export interface RMultiLock extends LockCalls<MultiLockHold> {
-  /** Whether `unlock()` would release a hold that is not lost, as far as the client knows without asking the servers. */
+  /** Whether this caller holds it, also by `withLock` or `acquire`, as far as the client knows without asking the servers. */
   isHeldByCurrentThread(): Promise<boolean>
   /** The same of the caller with this `threadId` option. */
   isHeldByThread(threadId: number): Promise<boolean>

@@ -6,7 +6,7 @@ import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
 import type { Term } from '../leases/lease'
-import type { HoldEntry, OwnedHold } from '../ownership/caller'
+import { type HoldEntry, type OwnedHold, ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
@@ -45,9 +45,11 @@ export interface MultiLockHold extends LockHold {
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class MembersHold implements MultiLockHold {
   readonly threadId = newThreadId()
-  /** What its caller holds; `lock()` and `tryLock()` set it. */
+  /** All that its caller holds. It sets what follows here. */
   hold!: LevelsHold
   thread: LogicalThread | undefined
+  /** Only its own `unlock()` releases it. */
+  byToken = false
   /** It has no lease: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
   isRenewed = false
   onLost: (() => void) | undefined
@@ -91,6 +93,7 @@ export class MembersHold implements MultiLockHold {
     if (this.unlocked) throw releasedAlready(this.group.context, this)
     const wasHeld = this[CHECK_HELD]()
     this.unlocked = true
+    this.hold.remove(this)
     if (this.loss && this.parts.length === 0) throw this.loss
     this[STOP]()
     await unlessAborted(this[RELEASE](wasHeld), signal)
@@ -100,8 +103,9 @@ export class MembersHold implements MultiLockHold {
     if (!this.unlocked) await this.unlock()
   }
 
-  /** From now on the thread finds the holds of the members as its own. */
+  /** From now on the thread finds this hold, and those of the members, as its own. */
   [ADOPT](thread: LogicalThread): void {
+    new ThreadCaller(this.group.context, thread).adopt(this.hold)
     for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
   }
 
@@ -216,7 +220,7 @@ export class MembersHold implements MultiLockHold {
   }
 }
 
-/** What `lock()` and `tryLock()` acquired for one caller over the same members: a level each. */
+/** What one caller holds over the same members: a level for each acquisition. */
 export class LevelsHold implements OwnedHold {
   readonly levels: MembersHold[] = []
 
@@ -230,10 +234,16 @@ export class LevelsHold implements OwnedHold {
   }
 
   /** Lost levels with a lease are dropped. They keep their places: each `unlock()` ends the level of its own section. */
-  add(level: MembersHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
+  add(
+    level: MembersHold,
+    leaseTime: number | undefined,
+    thread: LogicalThread | undefined,
+    byToken: boolean,
+  ): void {
     const { levels, entry } = this
     level.hold = this
     level.thread = thread
+    level.byToken = byToken
     level.isRenewed = leaseTime === undefined
     // First the new level, so that a loss that is noticed just now does not retire this hold.
     levels.push(level)
@@ -253,7 +263,7 @@ export class LevelsHold implements OwnedHold {
     return this.levels.some(({ isHeld }) => isHeld)
   }
 
-  /** It must be one of its levels. */
+  /** Its caller releases this level. It must be one of its levels. */
   remove(level: MembersHold): void {
     this.levels.splice(this.levels.indexOf(level), 1)
     if (this.levels.length === 0) this.entry?.forget(this)

@@ -67,11 +67,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
         ? processState.threads.run(thread, () => this[COLLECT](options))
         : this[COLLECT](options)
     const hold = await acquiring
-    if (!hold || byToken) return hold
+    if (!hold) return undefined
     const { objectId } = this.group
     const levels =
       caller.holdOf(objectId) ?? new LevelsHold(objectId, thread, caller.entryToAcquire(objectId))
-    levels.add(hold, options.leaseTime, thread)
+    levels.add(hold, options.leaseTime, thread, byToken)
     return hold
   }
 
@@ -84,7 +84,6 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   protected async [RELEASE_BARE](own: LevelsHold, caller: Caller<LevelsHold>): Promise<void> {
     const level = bareLevel(own, caller.thread)
     if (!level) throw this[NOT_HELD](caller)
-    own.remove(level)
     await level.unlock()
   }
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 
-type Kind = (redisson: Redisson, name: string) => Pick<RLock, 'lock' | 'unlock' | 'withLock'>
+type Calls = 'lock' | 'unlock' | 'withLock' | 'isHeldByCurrentThread'
+type Kind = (redisson: Redisson, name: string) => Pick<RLock, Calls>
 
 const KINDS: Record<string, Kind> = {
   'a plain lock': (redisson, name) => redisson.getLock(name),
@@ -35,6 +36,25 @@ for (const [kind, make] of Object.entries(KINDS))
         await own.unlock()
         await own.unlock()
       })
+      expect(await isFree()).to.equal(true)
+    })
+
+    it(`${kind}: unlock() of a threadId releases what lock() acquired in the withLock of that threadId (V103)`, async () => {
+      await own.withLock(() => own.lock(), { threadId: 7 })
+      expect(await isFree()).to.equal(false)
+      await own.unlock({ threadId: 7 })
+      expect(await isFree()).to.equal(true)
+    })
+
+    it(`${kind}: its caller holds it in a withLock, though unlock() is refused there (V103)`, async () => {
+      await own.withLock(async () => {
+        expect(await own.isHeldByCurrentThread()).to.equal(true)
+        expect(await rejection(own.unlock())).to.include({ code: 'ILLEGAL_MONITOR_STATE' })
+        await own.lock()
+        await own.unlock()
+        expect(await own.isHeldByCurrentThread()).to.equal(true)
+      })
+      expect(await own.isHeldByCurrentThread()).to.equal(false)
       expect(await isFree()).to.equal(true)
     })
   })

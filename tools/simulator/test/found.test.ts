@@ -50,6 +50,11 @@ const FOUND = [
   ['read-write', 19_778, 'the judge did not know that a failover brings the field of a reader back'],
   ['read-write', 60_274, 'the judge did not know that the last level of a hold may be that of a re-entry'],
   ['siblings', 24_490, 'the judge did not know that a failover may undo a renewal that waits for no replica'],
+  [
+    'fair',
+    900_074,
+    'the judge took the place of a client that was killed as its caller gave up for a living one',
+  ],
   ['fair', 31_801, 'the judge took a re-entry that was answered as its client closed for a new hold'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],

@@ -61,18 +61,22 @@ const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
   3 * latency + drift * Math.max(watchdogTimeout, longestLease)
 
 /**
- * Callers that waited for it, each of which may have left a place that lapses: their client was killed or suspended, or they gave
- * up while the server could not be told.
+ * Callers that waited for it, each of which may have left a place that lapses: their client was killed or suspended, also just
+ * after they gave up, or they gave up while the server could not be told.
  */
 function deadPlaces(reading: Reading, name: string): number {
   let dead = 0
+  // The script that gives a place up may have to be sent a second time, with its text.
+  const untold = 4 * reading.history.limits.latency
   for (const { called, begin, end, hold } of reading.calls.values()) {
     if (called.object.name !== name || called.operation !== 'acquire') continue
     const { client } = called
-    const isDead = end === undefined && reading.killedAt.has(client)
+    const killed = reading.killedAt.get(client)
     const [from, to] = [reading.timeOf(begin), end === undefined ? reading.lastTime : reading.timeOf(end)]
     const isUntold =
       end !== undefined && !hold && reading.faults.excuses('errors', { client, name }, from, to)
+    const untilTold = end === undefined ? Number.POSITIVE_INFINITY : hold ? 0 : to + untold
+    const isDead = killed !== undefined && reading.timeOf(killed) <= untilTold
     if (isDead || isUntold || !reading.ran(client, from, to)) dead++
   }
   return dead

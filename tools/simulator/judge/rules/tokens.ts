@@ -16,7 +16,8 @@ export function judgeTokens(reading: Reading): Violation[] {
     if (!before) continue
     const at = reading.timeOf(call.end!)
     if (call.returned!.token! > before.returned!.token!) continue
-    const since = reading.timeOf(before.begin)
+    // A client that is suspended comes in late with a token that the server drew long ago.
+    const since = reading.timeOf(Math.min(before.begin, call.begin))
     // Java waits for no replica, so a failover may undo what it drew.
     const mayBeUndone = reading.javaClients.has(before.called.client)
     const isUndone = reading.faults.all.some(

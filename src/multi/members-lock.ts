@@ -14,6 +14,7 @@ import { cut } from './member-states'
 import { LevelsHold, type MembersHold } from './members-hold'
 
 export const COLLECT: unique symbol = Symbol('collect')
+const IS_ALL_OF = Symbol('isAllOf')
 
 /** What a multi lock and a RedLock share; the interfaces document their calls. */
 export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
@@ -77,8 +78,14 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
 
   // The watchdogs of other clients renew their members until these are released.
   protected override [ASSERT_MAY_RELEASE](): void {
-    const { context, members } = this.group
-    if (members.every(({ identity }) => identity?.client === context)) super[ASSERT_MAY_RELEASE]()
+    if (this[IS_ALL_OF](this.context)) super[ASSERT_MAY_RELEASE]()
+  }
+
+  /** Whether all its members are locks of this client. */
+  private [IS_ALL_OF](client: Context): boolean {
+    return this.group.members.every(({ lock, identity }) =>
+      lock instanceof MembersLock ? lock[IS_ALL_OF](client) : identity?.client === client,
+    )
   }
 
   protected async [RELEASE_BARE](own: LevelsHold, caller: Caller<LevelsHold>): Promise<void> {

@@ -287,11 +287,13 @@ describe('Several locks as one', () => {
     expect(await rejection(lock.tryLock(1_000))).to.include({ code: 'LOCK_QUORUM' })
   })
 
-  it('unlock() releases the members of other clients, though the client that made the lock is shut down (V43)', async () => {
+  it('unlock() releases the members of other clients, though the client that made the lock is shut down (V43, V104)', async () => {
     const multiLock = () => clients[0]!.getMultiLock(...clients.map((client) => client.getLock(name)))
+    const nested = () => clients[0]!.getMultiLock(redLock(), clients[0]!.getLock(`${name}:0`))
     for (const [lock, expected] of [
       [multiLock, 'REDISSON_SHUTDOWN'],
       [redLock, undefined],
+      [nested, 'REDISSON_SHUTDOWN'],
     ] as const) {
       clients[0] = await createRedisson({ redis: servers[0]!.url })
       const own = lock()

@@ -222,7 +222,7 @@ export class MembersHold implements MultiLockHold {
 
 /** What one caller holds over the same members: a level for each acquisition. */
 export class LevelsHold implements OwnedHold {
-  readonly levels: MembersHold[] = []
+  readonly levels = new Set<MembersHold>()
 
   constructor(
     readonly objectId: string,
@@ -246,27 +246,27 @@ export class LevelsHold implements OwnedHold {
     level.byToken = byToken
     level.isRenewed = leaseTime === undefined
     // First the new level, so that a loss that is noticed just now does not retire this hold.
-    levels.push(level)
+    levels.add(level)
     for (const each of levels) if (each !== level && !isNeeded(each)) each[DROP]()
     if (leaseTime === undefined || !entry) return
     level.onLost = () => {
-      if (!levels.some(isNeeded)) entry.retire(this)
+      if (![...levels].some(isNeeded)) entry.retire(this)
     }
     level[CHECK_AFTER](leaseTime)
   }
 
   get holder(): string {
-    return this.levels.map(({ threadId }) => `thread id ${threadId}`).join(', ')
+    return [...this.levels].map(({ threadId }) => `thread id ${threadId}`).join(', ')
   }
 
   checkLive(): boolean {
-    return this.levels.some(({ isHeld }) => isHeld)
+    return [...this.levels].some(({ isHeld }) => isHeld)
   }
 
-  /** Its caller releases this level. It must be one of its levels. */
+  /** Its caller releases this level. */
   remove(level: MembersHold): void {
-    this.levels.splice(this.levels.indexOf(level), 1)
-    if (this.levels.length === 0) this.entry?.forget(this)
+    this.levels.delete(level)
+    if (this.levels.size === 0) this.entry?.forget(this)
   }
 }
 

@@ -95,6 +95,6 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   }
 
   protected async [LEVELS_OF](own: LevelsHold): Promise<number> {
-    return own.levels.length
+    return own.levels.size
   }
 }

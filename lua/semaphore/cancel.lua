@@ -5,8 +5,9 @@
 -- ARGV[1]  how many permits the acquisition asked for
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
--- ARGV[4]  the slot of the acquisition's request
--- ARGV[5]  the number of the acquisition's request
+-- ARGV[4]  1: the client has read that the acquisition was granted, so this counts where the record has expired; 0 otherwise
+-- ARGV[5]  the slot of the acquisition's request
+-- ARGV[6]  the number of the acquisition's request
 --
 -- Answers  0   it was granted nothing, or its permits were released already
 --          1   its permits are free again, and the waiters were notified
@@ -23,9 +24,9 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[4], ARGV[5])
+local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6]) or (ARGV[4] == '1' and '1')
 passShortage(KEYS[2])
-recordAnswer(KEYS[2], ARGV[4], ARGV[5], -1)
+recordAnswer(KEYS[2], ARGV[5], ARGV[6], -1)
 if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then
   return 0
 end

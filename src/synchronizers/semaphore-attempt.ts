@@ -1,5 +1,6 @@
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import type { Request } from './request-record'
 import { untilRecheck } from './synchronizer'
@@ -10,6 +11,8 @@ const CANCEL = script('semaphore/cancel', Number)
 
 /** How long the client retries to cancel an acquisition, in ms: as long as the server keeps the request record. */
 const CANCELLED_FOR = 60_000
+/** The record of a request surely lasts for this long, in ms, also if the clocks of client and server run apart. */
+const EXPIRES_NOT_BEFORE = CANCELLED_FOR / 2
 
 /** The value of `free` if the number is below zero: permits that are released must go to the server. */
 const BELOW_ZERO = -2
@@ -44,9 +47,18 @@ export class SemaphoreAttempt extends PermitsAttempt {
     const { context, requests } = semaphore
     if (request === undefined) return
     this.request = undefined
+    const { clock } = context
+    const mayHaveExpired = (since: Moment) => clock.elapsedSince(since) >= EXPIRES_NOT_BEFORE
+    let readLate: Moment | undefined
+    // A process that stood still reads its answer late, and the record may have expired meanwhile.
+    inFlight?.onFinished((reply) => {
+      if (reply?.acknowledged && reply.value.granted && mayHaveExpired(reply.sent)) readLate = clock.now()
+    })
     const release = async () => {
-      const { value } = await requests.send(CANCEL, [wanted.permits, ...semaphore[MESSAGES]], request).answer
-      semaphore[CHANGED](value)
+      // An earlier copy of this call may have been applied, and its record may have expired, too.
+      const isGranted = readLate && !mayHaveExpired(readLate)
+      const args = [wanted.permits, ...semaphore[MESSAGES], isGranted ? 1 : 0]
+      semaphore[CHANGED]((await requests.send(CANCEL, args, request).answer).value)
     }
     const cancelled = context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
     cancelled.then(() => requests.close(request))

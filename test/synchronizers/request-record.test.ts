@@ -1,9 +1,14 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
+import { luaSources } from '../../src/scripts/lua.generated'
+import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
+import { JumpingClock } from '../kit/jumping-clock'
+import { closeProxies, openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
+import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 describe('The request record of objects without owners', () => {
@@ -14,7 +19,10 @@ describe('The request record of objects without owners', () => {
     redis = await openRedis()
     redisson = await createRedisson()
   })
-  afterEach(closeAll)
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
 
   const kept = (name: string) => redis.hlen(`rlock_requests:{${name}}:${redisson.getId()}`)
 
@@ -36,6 +44,34 @@ describe('The request record of objects without owners', () => {
         }
         for (const name of names) expect(await kept(name), `nested ${depth} deep`).to.equal(1)
       }
+    })
+
+  for (const [what, replyIsLost] of [
+    ['', false],
+    [', once, though the reply to its release is lost', true],
+  ] as const)
+    it(`A process that stood still for longer than the record lives returns the permits that it was granted${what} (V105)`, async () => {
+      const proxy = await openProxy(await defaultServer())
+      const clock = new JumpingClock()
+      const stopped = await createRedisson({ redis: proxy.url }, { clock })
+      const [name] = await newNames(1, 3)
+      const abort = new AbortController()
+      // Otherwise the first answers are that the server does not know the scripts.
+      for (const used of ['semaphore/acquire', 'semaphore/cancel'] as const)
+        await redis.script('LOAD', luaSources[used])
+      proxy.stallReplies()
+      const acquiring = rejection(stopped.getSemaphore(name!).acquire({ permits: 2, signal: abort.signal }))
+      await waitUntil('they are granted', async () => (await redis.get(name!)) === '1')
+      await redis.del(`rlock_requests:{${name}}:${stopped.getId()}`)
+      Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+      abort.abort()
+      await acquiring
+      const { sha } = script('semaphore/cancel', String)
+      const lost = replyIsLost ? proxy.dropNextReply((words) => words[1] === sha) : undefined
+      proxy.resume()
+      await lost
+      await waitUntil('the background has finished', () => internalsOf(stopped).orphans.size === 0)
+      expect(await redis.get(name!)).to.equal('3')
     })
 
   it('A record has no more fields than requests were in flight together (S2)', async () => {

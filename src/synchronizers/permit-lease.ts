@@ -121,7 +121,11 @@ export class PermitLease extends Lease {
 
   /** Ends it and releases it. */
   async release(): Promise<void> {
-    if (!this.checkLive()) throw this.signal.reason
+    if (!this.checkLive()) {
+      // The wall clock may have been set forward, and then the server still has it.
+      if (this.lossReason === 'lease') this.releaseOrphan(this.ended!)
+      throw this.signal.reason
+    }
     this.wasReleased()
     const began = this.semaphore.context.clock.now()
     try {

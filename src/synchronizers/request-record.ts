@@ -91,14 +91,16 @@ export class RequestRecord {
       const error = asUnknown(reason, call)
       const isUnavailable = error instanceof RedisUnavailableError
       const isRefused = error instanceof RedisRefusedError
-      if (retried !== 'never' && (isUnavailable || (isRefused && retried === 'also refused'))) {
+      // The server cannot have applied a call that was never sent, however long ago the caller made it.
+      const since = call.mayHaveBeenApplied || call.isInFlight ? call.started : clock.now()
+      // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped back.
+      const mayRetry = () => clock.elapsedSince(since) < RETRIED_FOR
+      if (retried !== 'never' && (isUnavailable || (isRefused && retried === 'also refused')) && mayRetry()) {
         const release = async () => {
-          // By the clock that advanced more: the process may have stood still, or its wall clock may have stepped back.
-          if (clock.elapsedSince(call.started) < RETRIED_FOR)
-            await this.send(script, args, request, acknowledged).answer
+          if (mayRetry()) await this.send(script, args, request, acknowledged).answer
         }
         if (isUnavailable) error.message += NOT_TO_BE_REPEATED
-        retries = orphans.releaseNow({ lease: RETRIED_FOR, release }, call.started)
+        retries = orphans.releaseNow({ lease: RETRIED_FOR, release }, since)
       }
       throw error
     } finally {

@@ -33,6 +33,16 @@ describe('unlock() of a hold whose deadline has passed', () => {
   const client = () => createRedisson({}, { clock, transport: sent.transport })
   const freed = () => waitUntil('its key is gone', async () => (await redis.exists(name)) === 0, 5_000)
 
+  for (const leaseTime of [undefined, HOUR])
+    it(`release() of a permit ${leaseTime ? 'with a lease of its own' : 'of the watchdog'} frees it after the wall clock was set forward (V108)`, async () => {
+      const semaphore = (await client()).getPermitExpirableSemaphore(name)
+      await semaphore.trySetPermits(1)
+      const permit = await semaphore.acquirePermit({ leaseTime })
+      clock.jumped = 2 * HOUR
+      expect((await rejection(permit.release())).code).to.equal('PERMIT_NOT_HELD')
+      await waitUntil('the permit is free', async () => (await redis.get(name)) === '1', 5_000)
+    })
+
   const sides = {
     lock: (redisson: Redisson) => redisson.getLock(name),
     'read-lock': (redisson: Redisson) => redisson.getReadWriteLock(name).readLock(),

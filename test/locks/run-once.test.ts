@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { LockLostError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { JumpingClock } from '../kit/jumping-clock'
 import { killPrograms, Program } from '../kit/program'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
@@ -41,6 +42,16 @@ describe('runOnce', () => {
     expect(await one.runOnce(name, () => {}, { atLeast: 1_500 })).to.equal(false)
     await sleep(left + 50)
     expect(await two.runOnce(name, () => {}, { atLeast: 1_500 })).to.equal(true)
+  })
+
+  it('The name is taken until atLeast is over, also if the wall clock is set forward while the job runs (V107)', async () => {
+    const clock = new JumpingClock()
+    const client = await createRedisson({}, { clock })
+    const job = () => {
+      clock.jumped = 3_600_000
+    }
+    await client.runOnce(name, job, { atLeast: 20_000 })
+    expect(await two.runOnce(name, () => {}, { atLeast: 20_000 })).to.equal(false)
   })
 
   it('A job that takes longer than atLeast keeps others out until it ends, and then frees the name at once', async () => {

@@ -379,6 +379,27 @@ describe('A latch', () => {
       expect(await redis.get(name)).to.equal('1')
     })
 
+  it('A countDown that was never sent counts after its process stood still for longer than the record lives (V106)', async () => {
+    const proxy = await openProxy(await defaultServer())
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 300, clock })
+    redisson.on('error', () => {})
+    const name = uniqueName('latch')
+    const latch = redisson.getCountDownLatch(name)
+    await latch.trySetCount(3)
+    proxy.refuse()
+    proxy.cut()
+    await waitUntil('the connection is gone', () => internalsOf(redisson).scripts.isServerAway)
+    const counting = rejection(latch.countDown())
+    Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+    expect((await counting).message).to.match(
+      /Do not repeat the call: the client retries it in the background\.$/,
+    )
+    await proxy.accept()
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
+    expect(await redis.get(name)).to.equal('2')
+  })
+
   it('A countDown that was applied is not sent again by a process that stood still between two tries (V7)', async () => {
     const proxy = await openProxy(await defaultServer())
     const clock = new JumpingClock()

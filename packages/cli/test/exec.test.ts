@@ -287,6 +287,18 @@ describe('rlock exec', function () {
     expect(await (await openRedis(url)).exists(name)).to.equal(0)
   })
 
+  it('rlock exec ends with 126 for a command that the system refuses to start, and leaves no lock (V109)', async () => {
+    const redis = await openRedis(url)
+    const name = uniqueName()
+    const values = Array.from({ length: 12 }, (_, index) => [`a.${index}`, 'x'.repeat(100_000)])
+    const { code } = await rlock(
+      ['exec', name, '--redis', url, '--lease', '1h', '--', 'true'],
+      Object.fromEntries(values),
+    )
+    expect(code).to.equal(126)
+    expect(await redis.exists(name)).to.equal(0)
+  })
+
   it('rlock exec ends with 2 for options that contradict each other, and with 69 without a server', async () => {
     for (const options of [
       ['--read', '--fair'],

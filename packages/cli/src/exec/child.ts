@@ -31,11 +31,21 @@ export function runChild(
   const detached = hasGroup()
   // The guard comes first: this process may be killed in any moment after the command has started.
   const guard = newGuard(grace)
-  const child = guard
-    ? spawn('/bin/sh', ['-c', WHEN_GUARDED, 'rlock-exec', ...unreadable(env), command!, ...args], {
-        ...{ stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env, detached },
-      })
-    : spawn(command!, args, { stdio: 'inherit', env, detached })
+  const start = () =>
+    guard
+      ? spawn('/bin/sh', ['-c', WHEN_GUARDED, 'rlock-exec', ...unreadable(env), command!, ...args], {
+          ...{ stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env, detached },
+        })
+      : spawn(command!, args, { stdio: 'inherit', env, detached })
+  let child: ChildProcess
+  try {
+    child = start()
+  } catch (error) {
+    // Such as E2BIG: Node throws some errors of the system, and emits the others.
+    guard?.stdin?.end('\n')
+    const failed = error as NodeJS.ErrnoException
+    return { ended: Promise.resolve({ code: null, signal: null, failed }), kill: () => {} }
+  }
   if (guard && child.pid !== undefined) {
     guard.stdin?.write(`${detached ? '-' : ''}${child.pid}\n`)
     const go = child.stdio[3] as Writable

@@ -83,7 +83,10 @@ export async function holdOf(
   if (wanted.kind === 'once') return await once(client, wanted, work)
   const held = await acquire(client, wanted, waiting)
   if (!held) return undefined
-  const ended = await work(held)
+  const ended = await work(held).catch(async (error) => {
+    await held.release().catch(() => {})
+    throw error
+  })
   let lost = held.signal.aborted
   try {
     await held.release()

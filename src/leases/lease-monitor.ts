@@ -193,7 +193,10 @@ export class LeaseMonitor {
       if (lease.book.isPastDeadline) lease.lose('lease')
       else if (!lease.needsWatchdog) this.armExpiry(lease)
     }
-    this.expiring.set(lease, this.options.clock.after(lease.book.remaining(), expire))
+    const { clock, lockWatchdogTimeout } = this.options
+    // The timers of a machine that is suspended stand still, and a long one would end long after the lease.
+    const longest = lease.needsWatchdog ? Number.POSITIVE_INFINITY : lockWatchdogTimeout / 3
+    this.expiring.set(lease, clock.after(Math.min(lease.book.remaining(), longest), expire))
   }
 
   private cancelExpiry(lease: Lease) {

@@ -49,6 +49,23 @@ describe('The watchdog after a jump of the wall clock', () => {
     expect(holds.map((hold) => hold.isHeld)).to.deep.equal([true, true])
   })
 
+  it('A wall clock set past a lease of its own ends the hold, or the permit, within a third of the watchdog time (V110)', async () => {
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({ lockWatchdogTimeout: 900 }, { clock })
+    const semaphore = redisson.getPermitExpirableSemaphore(uniqueName())
+    await semaphore.trySetPermits(1)
+    const options = { leaseTime: 3_600_000 }
+    const held = [
+      await redisson.getLock(uniqueName()).acquire(options),
+      await semaphore.acquirePermit(options),
+    ]
+    // A signal that is read again would notice by itself.
+    const signals = held.map(({ signal }) => signal)
+    await sleep(100)
+    clock.jumped = 7_200_000
+    await waitUntil('they are told', () => signals.every(({ aborted }) => aborted), 10_000)
+  })
+
   it('A wall clock set back does not delay renewal, which goes on by monotonic time (B10)', async () => {
     const { clock, lost, renewed, holds } = await twoHolds()
     clock.jumped = -10 * WATCHDOG

@@ -60,6 +60,11 @@ const FOUND = [
     70_442,
     'the judge forgot that a suspended client comes in with a token of before a loss of all keys',
   ],
+  [
+    'red',
+    85_599,
+    'the judge did not know that a client that shuts down may release what it has told its holder of',
+  ],
   ['fair', 31_801, 'the judge took a re-entry that was answered as its client closed for a new hold'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],

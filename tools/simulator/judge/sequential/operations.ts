@@ -24,7 +24,7 @@ export function operationsByName(reading: Reading): Map<string, SequentialOperat
   for (const hold of reading.holds)
     for (const [name, side] of sidesOf(hold.call.object)) {
       const ownSide = side === 'read' || side === 'write' ? side : undefined
-      const operation = endOf(hold, ownSide)
+      const operation = endOf(reading, hold, ownSide)
       if (operation) add(name, operation)
     }
   return byName
@@ -85,14 +85,16 @@ function actorOf({ called, hold }: Call): string {
 const releasedLate = ({ object }: Called): Action['kind'] => (object.kind === 'semaphore' ? 'release' : 'end')
 
 /** A hold that was lost, ran out, or died with its client. */
-function endOf(hold: Hold, side: Action['side']): SequentialOperation | undefined {
+function endOf(reading: Reading, hold: Hold, side: Action['side']): SequentialOperation | undefined {
   const { id, owner, units, ending, leftAt, suspendedAt, call } = hold
   if (leftAt === undefined || ending === 'released') return undefined
   // Permits without a lease are gone with their owner.
   if (call.object.kind === 'semaphore') return undefined
   const action: Action = { kind: 'end', owner, side, units }
   if (neverInside(hold)) return { id, action, begin: hold.calledAt, end: leftAt }
-  // The key of a killed client stays until its lease ends; a suspended one learns of its end later.
-  if (ending === 'killed') return { id, action, begin: suspendedAt ?? leftAt, end: NEVER }
+  // The keys of a client that was killed, or has shut down, stay until their leases end, and one that shuts down may release
+  // them yet. A suspended client learns of its end later.
+  const hasShutDown = (reading.closedAt.get(call.client) ?? Number.POSITIVE_INFINITY) <= leftAt
+  if (ending === 'killed' || hasShutDown) return { id, action, begin: suspendedAt ?? leftAt, end: NEVER }
   return { id, action, begin: suspendedAt ?? leftAt, end: leftAt }
 }

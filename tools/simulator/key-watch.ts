@@ -6,6 +6,8 @@ import type { Recorder } from './recorder'
 
 /** Writes into the history what the keys of the objects hold, each time that it differs from before. */
 export class KeyWatch {
+  /** The only server that has anything of a name, where there is one. */
+  private readonly homes = new Map<string, string>()
   private readonly last = new Map<string, string>()
   private readonly checks = new Map<string, number>()
   /** The latest end of its lease that a waiter can have read. */
@@ -20,6 +22,8 @@ export class KeyWatch {
     objects: readonly SimulatedObject[],
   ) {
     const names = [...new Set(objects.flatMap(namesOf))]
+    for (const { name, server, members } of objects)
+      if (server !== undefined && !members) this.homes.set(name, server)
     for (const server of servers)
       server.onExecuted = (sent, answer) => {
         for (const name of names)
@@ -46,6 +50,8 @@ export class KeyWatch {
   }
 
   private look(server: SimulatedServer, name: string) {
+    const home = this.homes.get(name)
+    if (home !== undefined && home !== server.name) return
     const { keyspace } = server.engine
     keyspace.time = server.time
     const { owners, value } = stateOf(server, name)

@@ -43,19 +43,22 @@ export function bound(reading: Reading, { object }: Called): number {
     case 'non-reentrant-fair':
       // The lock goes to the head only. A head that died keeps its place for its allowance, one after the other.
       // A Java thread that leaves the head of a free lock publishes nothing: the next refresh finds that.
-      return (
-        woken +
-        (reading.javaClients.size > 0 ? 2 * FAIR_REFRESH : 0) +
-        deadPlaces(reading, object.name) * FAIR_DEAD_PLACE
-      )
-    case 'multi':
-      return woken * (object.members?.length ?? 1) + MULTI_ROUNDS * MULTI_ROUND
+      return woken + queued(reading, object.name)
+    case 'multi': {
+      const members = object.members ?? []
+      const fair = members.filter(({ kind }) => kind === 'fair').map(({ name }) => queued(reading, name))
+      return woken * members.length + MULTI_ROUNDS * MULTI_ROUND + Math.max(0, ...fair)
+    }
     case 'red':
       return woken * 2 + MULTI_ROUNDS * RED_ROUND
     default:
       return woken
   }
 }
+
+/** How long the queue of a fair lock may keep a waiter that is alive from a free lock. */
+const queued = (reading: Reading, name: string) =>
+  (reading.javaClients.size > 0 ? 2 * FAIR_REFRESH : 0) + deadPlaces(reading, name) * FAIR_DEAD_PLACE
 
 const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
   3 * latency + drift * Math.max(watchdogTimeout, longestLease)
@@ -69,8 +72,9 @@ function deadPlaces(reading: Reading, name: string): number {
   // The script that gives a place up may have to be sent a second time, with its text.
   const untold = 4 * reading.history.limits.latency
   for (const { called, begin, end, hold } of reading.calls.values()) {
-    if (called.object.name !== name || called.operation !== 'acquire') continue
-    const { client } = called
+    const { client, object, operation } = called
+    const isOfIt = object.name === name || object.members?.some((member) => member.name === name)
+    if (!isOfIt || operation !== 'acquire') continue
     const killed = reading.killedAt.get(client)
     const [from, to] = [reading.timeOf(begin), end === undefined ? reading.lastTime : reading.timeOf(end)]
     const isUntold =

@@ -9,7 +9,16 @@ export interface Totals {
   /** Schedules that were judged only as far as they came. */
   cut: number
   readonly faults: Map<string, number>
-  readonly scenes: Map<string, { schedules: number; sections: number }>
+  readonly scenes: Map<string, SceneTotals>
+}
+
+export interface SceneTotals {
+  readonly schedules: number
+  readonly sections: number
+  /** The sections whose processor time is known. */
+  readonly timed?: number
+  /** The processor time of these, in ms, with that of the judge. */
+  readonly cpuMs?: number
 }
 
 export const newTotals = (): Totals => ({
@@ -22,9 +31,11 @@ export const newTotals = (): Totals => ({
   scenes: new Map(),
 })
 
-export function count(totals: Totals, outcome: Outcome, violated: boolean): void {
+/** `cpuMs`: the processor time that it took, in ms, with that of the judge; 0 if it is not known. */
+export function count(totals: Totals, outcome: Outcome, violated: boolean, cpuMs = 0): void {
   const { history, sections, virtualMs, faults } = outcome
-  const scenes = new Map([[history.scene, { schedules: 1, sections }]])
+  const timed = cpuMs > 0 ? sections : 0
+  const scenes = new Map([[history.scene, { schedules: 1, sections, timed, cpuMs }]])
   const violations = violated ? 1 : 0
   const cut = outcome.isCut ? 1 : 0
   addTo(totals, { schedules: 1, sections, violations, virtualMs, cut, faults, scenes })
@@ -32,7 +43,7 @@ export function count(totals: Totals, outcome: Outcome, violated: boolean): void
 
 type Counted = Omit<Totals, 'faults' | 'scenes'> & {
   readonly faults: Iterable<readonly [kind: string, count: number]>
-  readonly scenes: Iterable<readonly [name: string, counts: { schedules: number; sections: number }]>
+  readonly scenes: Iterable<readonly [name: string, counts: SceneTotals]>
 }
 
 export function addTo(totals: Totals, more: Counted): void {
@@ -42,12 +53,15 @@ export function addTo(totals: Totals, more: Counted): void {
   totals.virtualMs += more.virtualMs
   totals.cut += more.cut
   for (const [kind, faults] of more.faults) totals.faults.set(kind, (totals.faults.get(kind) ?? 0) + faults)
-  for (const [name, { schedules, sections }] of more.scenes) {
-    const before = totals.scenes.get(name)
-    totals.scenes.set(name, {
-      schedules: (before?.schedules ?? 0) + schedules,
-      sections: (before?.sections ?? 0) + sections,
-    })
+  for (const [name, counts] of more.scenes) totals.scenes.set(name, sum(totals.scenes.get(name), counts))
+}
+
+function sum(before: SceneTotals = { schedules: 0, sections: 0 }, more: SceneTotals): SceneTotals {
+  return {
+    schedules: before.schedules + more.schedules,
+    sections: before.sections + more.sections,
+    timed: (before.timed ?? 0) + (more.timed ?? 0),
+    cpuMs: (before.cpuMs ?? 0) + (more.cpuMs ?? 0),
   }
 }
 

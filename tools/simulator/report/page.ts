@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { MOST_EVENTS } from '../run-schedule'
 import type { Scene } from '../scene'
+import type { SceneTotals } from '../totals'
 import { type Results, readResults, type SearchResult, together } from './results'
 
 const PAGE = 'docs/evidence/simulation.md'
@@ -60,13 +61,14 @@ All together:
 | violations | ${number(totals.violations)} |
 | schedules with more than ${number(MOST_EVENTS)} events, judged up to there | ${number(totals.cut)} |
 | sections a second, in each process | ${number(Math.round(totals.sections / Math.max(1, processSeconds)))} |
+| sections a second of processor time | ${paceOf([...totals.scenes.values()])} |
 
 ## Scenes
 
 ${table(
-  ['scene', 'what its callers use', 'schedules', 'sections'],
-  scenes.map(([name, { schedules, sections }]) => [
-    ...[name, about.get(name) ?? '', number(schedules), number(sections)],
+  ['scene', 'what its callers use', 'schedules', 'sections', 'a second of processor time'],
+  scenes.map(([name, counts]) => [
+    ...[name, about.get(name) ?? '', number(counts.schedules), number(counts.sections), paceOf([counts])],
   ]),
   2,
 )}
@@ -82,6 +84,13 @@ ${table(
     ...mutantsOf(results),
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+/** Sections a second of processor time, of the runs that measured it. */
+function paceOf(scenes: readonly SceneTotals[]): string {
+  const timed = scenes.reduce((sum, scene) => sum + (scene.timed ?? 0), 0)
+  const cpuMs = scenes.reduce((sum, scene) => sum + (scene.cpuMs ?? 0), 0)
+  return cpuMs === 0 ? '–' : number(Math.round((timed / cpuMs) * 1_000))
 }
 
 function ordersOf({ exhaustive }: Results): string[] {

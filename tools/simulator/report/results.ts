@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { addTo, newTotals, type Totals } from '../totals'
+import { addTo, newTotals, type SceneTotals, type Totals } from '../totals'
 
 /** What the program found, beside the page that is written from it. From the root of the repository. */
 const RESULTS = 'tools/simulator/results.json'
@@ -21,7 +21,7 @@ export interface SearchResult extends Source {
   readonly violations: number
   readonly virtualMs: number
   readonly cut: number
-  readonly scenes: Readonly<Record<string, { readonly schedules: number; readonly sections: number }>>
+  readonly scenes: Readonly<Record<string, SceneTotals>>
   readonly faults: Readonly<Record<string, number>>
 }
 

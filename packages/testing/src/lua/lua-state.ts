@@ -99,12 +99,12 @@ export class LuaState {
   /** Pushes a reply as Redis passes it to Lua: nil as false, a status as a table. */
   pushReply(reply: Reply): void {
     const { wasm, state } = this
-    wasm._lua_checkstack(state, ENOUGH)
     if (typeof reply === 'number') wasm._lua_pushnumber(state, reply)
     else if (typeof reply === 'string') this.pushText(reply)
     else if (reply === null) wasm._lua_pushboolean(state, 0)
     else if (reply instanceof Status) this.pushField('ok', reply.text)
     else {
+      wasm._lua_checkstack(state, ENOUGH)
       wasm._lua_createtable(state, reply.length, 0)
       reply.forEach((element, at) => {
         this.pushReply(element)

@@ -70,7 +70,8 @@ export class ScriptMachine {
   private commandOfScript() {
     const { lua } = this
     const words: string[] = []
-    for (let at = 1; at <= lua.top; at++) {
+    const { top } = lua
+    for (let at = 1; at <= top; at++) {
       const word = lua.scalar(at)
       if (typeof word === 'number') words.push(doubleText(word))
       else if (typeof word === 'string') words.push(word)

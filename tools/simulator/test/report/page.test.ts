@@ -16,7 +16,8 @@ const MUTANTS = [
 ]
 
 function totalsOf(schedules: number) {
-  const scenes = new Map([['plain', { schedules, sections: schedules * 100 }]])
+  const sections = schedules * 100
+  const scenes = new Map([['plain', { schedules, sections, timed: sections / 2, cpuMs: sections / 10 }]])
   const faults = new Map(Object.entries({ kill: 5, slow: schedules / 100 }))
   return { ...newTotals(), schedules, sections: schedules * 100, virtualMs: 4e10, scenes, faults }
 }
@@ -43,7 +44,8 @@ describe('The page of the simulator', () => {
       '| virtual time | 2.5 years |',
       '| faults injected | 410 |',
       '| sections a second, in each process | 1,000 |',
-      '| plain | plain locks | 40,000 | 4,000,000 |',
+      '| sections a second of processor time | 5,000 |',
+      '| plain | plain locks | 40,000 | 4,000,000 | 5,000 |',
       '| slow | 400 |\n| kill | 10 |',
       '| lock, two clients | 98,765 | at most 1 | 0 |',
       '1 of 2.',

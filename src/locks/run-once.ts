@@ -2,7 +2,6 @@ import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { type AcquiredLockHold, HAND_TO_WATCHDOG, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
 import { LogicalThread } from '../ownership/logical-thread'
-import { surelyElapsed } from '../util/clock'
 import type { Lock } from './lock'
 
 /** Options of `runOnce()`. */
@@ -75,10 +74,12 @@ class Run implements RunOnceTask {
   /** Releases the lock, but not before `atLeast` is over. */
   async end(): Promise<void> {
     this.timer.cancel()
-    const left = this.atLeast - surelyElapsed(this.context.clock, this.started)
+    const { clock } = this.context
+    // No clock that was set, forward or back, changes how long that is.
+    const left = this.atLeast - (clock.now().monotonic - this.started.monotonic)
     if (left > 0) {
       if (!this.hold.hold.needsWatchdog) return await this.hold[LEAVE_TO_LEASE]()
-      await new Promise<void>((over) => this.context.clock.after(left, over))
+      await new Promise<void>((over) => clock.after(left, over))
     }
     await this.hold.unlock()
   }

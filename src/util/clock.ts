@@ -27,12 +27,6 @@ export interface Clock {
   after(delay: number, callback: () => void): Timer
 }
 
-/** Milliseconds since `moment`, by the clock that advanced less: a clock that was set forward must end nothing early. */
-export function surelyElapsed(clock: Clock, moment: Moment): number {
-  const { monotonic, wall } = clock.now()
-  return Math.min(monotonic - moment.monotonic, wall - moment.wall)
-}
-
 class LongTimer implements Timer {
   private handle: NodeJS.Timeout | undefined
 

@@ -54,6 +54,18 @@ describe('runOnce', () => {
     expect(await two.runOnce(name, () => {}, { atLeast: 20_000 })).to.equal(false)
   })
 
+  it('The name is free when atLeast is over, also if the wall clock is set back while the job runs (V107)', async () => {
+    const clock = new JumpingClock()
+    const client = await createRedisson({ lockWatchdogTimeout: 600 }, { clock })
+    const job = async () => {
+      // The watchdog has the name by then.
+      await sleep(700)
+      clock.jumped = -3_600_000
+    }
+    await client.runOnce(name, job, { atLeast: 900 })
+    expect(await two.getLock(name).isLocked()).to.equal(false)
+  })
+
   it('A job that takes longer than atLeast keeps others out until it ends, and then frees the name at once', async () => {
     const redis = await openRedis()
     const others: boolean[] = []

@@ -65,6 +65,11 @@ const FOUND = [
     85_599,
     'the judge did not know that a client that shuts down may release what it has told its holder of',
   ],
+  [
+    'run-once',
+    40_259,
+    'a wall clock that was set back made a job of runOnce keep its name for as long (V107)',
+  ],
   ['fair', 31_801, 'the judge took a re-entry that was answered as its client closed for a new hold'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],

@@ -47,6 +47,10 @@ export function sideOf({ kind }: SimulatedObject): Side {
   return kind === 'semaphore' || kind === 'permits' ? 'permits' : 'exclusive'
 }
 
+/** Each level of a red lock has a time of its own, after which it is lost; those of other locks are one hold. */
+export const endsByLevel = ({ kind, members = [] }: SimulatedObject): boolean =>
+  kind === 'red' || members.some((member) => member.kind === 'red')
+
 /** The names on which a hold of this object excludes others. The members of a red lock are one name together. */
 export function keysOf(object: SimulatedObject): readonly string[] {
   if (object.kind === 'multi') return (object.members ?? []).flatMap(keysOf)

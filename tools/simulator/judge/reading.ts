@@ -12,7 +12,7 @@ import type {
   Time,
   Told,
 } from './history'
-import { type Hold, keysOf, ownerOf, sideOf } from './holds'
+import { endsByLevel, type Hold, keysOf, ownerOf, sideOf } from './holds'
 import { JavaHolds } from './java-holds'
 
 /** A call with its outcome. Positions are indexes of the history's events. */
@@ -147,7 +147,7 @@ export class Reading {
   private entered(call: Call, returned: Returned, enteredAt: number) {
     const { called } = call
     const outer = this.open.get(openKey(called))
-    if (outer && sideOf(called.object) !== 'permits') {
+    if (outer) {
       outer.levels++
       call.hold = outer
       return
@@ -237,9 +237,9 @@ export class Reading {
   }
 }
 
-/** Acquisitions of one owner on one side of an object re-enter each other; every acquisition of permits stands alone. */
+/** Acquisitions of one owner on one side of an object re-enter each other; those of permits and of red locks stand alone. */
 function openKey(called: Called): string {
   const { object } = called
   const side = sideOf(object)
-  return `${ownerOf(called)}|${object.name}|${side === 'permits' ? called.id : side}`
+  return `${ownerOf(called)}|${object.name}|${side === 'permits' || endsByLevel(object) ? called.id : side}`
 }

@@ -81,9 +81,7 @@ export const mixedMulti: Scene = {
         for (let section = 0; section < settings.sections; section++) {
           const object = choices.weigh([3, 1]) === 0 ? choices.pick(sets) : choices.pick(pool)
           const flat = object.members && object.kind === 'multi' ? object.members : [object]
-          const mayReenter = flat.every(
-            ({ kind }) => kind !== 'token' && kind !== 'non-reentrant' && kind !== 'red',
-          )
+          const mayReenter = flat.every(({ kind }) => kind !== 'token' && kind !== 'non-reentrant')
           const lock = lockOf(client.redissons, choices.pick([0, 1, 2]), object)
           await lockSection(caller, object, lock, { mayReenter, leases: [1_000, 5_000, 200] })
           await caller.sleep(choices.pick([0, 1, 5]))

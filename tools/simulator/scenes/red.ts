@@ -23,7 +23,7 @@ export const red: Scene = {
         const { settings, client, redisson, choices } = caller
         for (let section = 0; section < settings.sections / 2; section++) {
           const lock = redisson.getRedLock(...client.redissons.map((each) => each.getLock('one')))
-          await lockSection(caller, object, lock, { mayReenter: false, leases: LEASES })
+          await lockSection(caller, object, lock, { leases: LEASES })
           await caller.sleep(choices.pick([0, 1, 5]))
         }
       },

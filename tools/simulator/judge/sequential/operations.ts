@@ -1,5 +1,5 @@
 import type { Called, Operation } from '../history'
-import { type Hold, neverInside, ownerOf, sidesOf } from '../holds'
+import { endsByLevel, type Hold, neverInside, ownerOf, sidesOf } from '../holds'
 import type { Call, Reading } from '../reading'
 import { FAIR } from '../rules/order'
 import type { Action, SequentialOperation } from './specification'
@@ -43,7 +43,8 @@ function operationsOf(reading: Reading, call: Call, side: Action['side']): Seque
   const { id, operation, units = 1 } = called
   const { token, value, ok } = returned ?? {}
   const kind = operation as Action['kind']
-  const action: Action = { kind, owner: actorOf(call), side, units, ok, token, value }
+  const oneLevel = endsByLevel(called.object)
+  const action: Action = { kind, owner: actorOf(call), side, units, ok, token, value, oneLevel }
   const isAnswered = returned !== undefined && end !== undefined
   if (operation === 'acquire') {
     if (isAnswered && ok) return [{ id, action, begin, end }]
@@ -63,6 +64,8 @@ function operationsOf(reading: Reading, call: Call, side: Action['side']): Seque
     // A client that was suspended inside may find only now that its lease ended meanwhile.
     const from = Math.min(begin, call.hold?.suspendedAt ?? begin)
     if (isAnswered) return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end }]
+    // What was told before has ended then.
+    if (oneLevel && call.hold?.ending === 'told') return []
     // It ends the hold here, and takes effect when it can, or its lease does.
     if (!failed || failed.mayBeApplied)
       return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end: NEVER }]
@@ -90,7 +93,7 @@ function endOf(reading: Reading, hold: Hold, side: Action['side']): SequentialOp
   if (leftAt === undefined || ending === 'released') return undefined
   // Permits without a lease are gone with their owner.
   if (call.object.kind === 'semaphore') return undefined
-  const action: Action = { kind: 'end', owner, side, units }
+  const action: Action = { kind: 'end', owner, side, units, oneLevel: endsByLevel(call.object) }
   if (neverInside(hold)) return { id, action, begin: hold.calledAt, end: leftAt }
   // The keys of a client that was killed, or has shut down, stay until their leases end, and one that shuts down may release
   // them yet. A suspended client learns of its end later.

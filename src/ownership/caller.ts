@@ -91,9 +91,9 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
     return entry
   }
 
-  /** The hold that expired last, of those that no `unlock()` has settled. */
-  lastExpired(key: string): H | undefined {
-    return this.expired.get(key)?.at(-1)
+  /** The hold that expired last, of those that no `unlock()` has settled, and that this function is true of. */
+  lastExpired(key: string, isWanted: (hold: H) => boolean = () => true): H | undefined {
+    return this.expired.get(key)?.findLast(isWanted)
   }
 
   retire(key: string, hold: H): void {
@@ -179,12 +179,17 @@ export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
 
   holdToRelease(objectId: string): H | undefined {
     const live = this.holdOf(objectId)
-    const expired = this.find((table) => table.lastExpired(objectId))
-    // A branch whose lease has ended must not release what its parent has acquired since.
+    // A branch whose lease has ended must not release what its parent has acquired since, also if its level was in a hold of
+    // that parent.
+    const isOwn = (hold: H) => hasLevelOf(hold, this.thread)
+    const expired =
+      this.find((table) => table.lastExpired(objectId, isOwn)) ??
+      this.find((table) => table.lastExpired(objectId))
     let thread: LogicalThread | undefined = this.thread
     for (; live && expired && thread; thread = thread.parent) {
-      if (this.tableOf(thread)?.get(objectId)?.hold === live || hasLevelOf(live, thread)) return live
-      if (this.tableOf(thread)?.lastExpired(objectId) === expired) return expired
+      const table = this.tableOf(thread)
+      if (table?.get(objectId)?.hold === live || hasLevelOf(live, thread)) return live
+      if (table?.lastExpired(objectId) === expired || hasLevelOf(expired, thread)) return expired
     }
     return live ?? expired
   }

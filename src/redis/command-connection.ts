@@ -44,6 +44,8 @@ export interface SentScript {
 export interface ReplicaAckReply {
   readonly value: unknown
   readonly acknowledged: boolean
+  /** WAIT failed, such as in a failover. The script has been applied all the same. */
+  readonly waitError?: Error | undefined
 }
 
 /** The connection on which scripts run: one to a single server or a Sentinel primary, or one to each node of a cluster. */

@@ -120,9 +120,11 @@ export class ScriptExecutor {
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     try {
       if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!)))
-        transport
-          .sendAcknowledged(call, bySource)
-          .then(({ value, acknowledged }) => this.answered(call, sent, value, acknowledged), failed)
+        transport.sendAcknowledged(call, bySource).then(({ value, acknowledged, waitError }) => {
+          if (!waitError) return this.answered(call, sent, value, acknowledged)
+          call.mayHaveBeenApplied = true
+          failed(waitError)
+        }, failed)
       else transport.send(call, bySource, answered, failed)
     } catch (error) {
       // Other code may have patched ioredis, and the command may be on its way all the same.

@@ -22,30 +22,35 @@ for (const [kind, make] of Object.entries(KINDS))
   describe(`A late unlock() of ${kind}`, () => {
     afterEach(closeAll)
 
-    it(`A late unlock() of ${kind}: a branch whose lease has ended does not release what its parent has acquired since`, async () => {
-      const [redisson, stranger] = [await createRedisson(), await createRedisson()]
-      const name = uniqueName('late')
-      const own = make(redisson, name)
-      const others = make(stranger, name)
-      const another = redisson.getLock(uniqueName('another'))
-      await redisson.run(async () => {
-        let late: Promise<Error> | undefined
-        const branch = another.withLock(async () => {
-          await own.lock(100)
-          await sleep(500)
-          // Its lease ended long ago.
-          late = rejection(own.unlock())
-          await late.catch(() => {})
+    for (const before of ['nothing', 'a lease that ends', 'a level that it releases'])
+      it(`A late unlock() of ${kind}: a branch whose lease has ended does not release what its parent has acquired since; the parent had ${before} before (V101, V112)`, async () => {
+        const [redisson, stranger] = [await createRedisson(), await createRedisson()]
+        const name = uniqueName('late')
+        const own = make(redisson, name)
+        const others = make(stranger, name)
+        const another = redisson.getLock(uniqueName('another'))
+        await redisson.run(async () => {
+          if (before === 'a lease that ends') await own.lock(100)
+          if (before === 'a level that it releases') await own.lock()
+          let late: Promise<Error> | undefined
+          const branch = another.withLock(async () => {
+            await own.lock(100)
+            await sleep(500)
+            // Its lease ended long ago.
+            late = rejection(own.unlock())
+            await late.catch(() => {})
+          })
+          await sleep(50)
+          if (before === 'a level that it releases') await own.unlock()
+          await sleep(200)
+          await own.lock()
+          await branch
+          expect(await others.tryLock(), 'a second holder').to.equal(false)
+          expect(await own.isHeldByCurrentThread(), 'the parent has not released it').to.equal(true)
+          expect(await late).to.be.instanceOf(LockLostError)
+          await own.unlock()
         })
-        await sleep(250)
-        await own.lock()
-        await branch
-        expect(await others.tryLock(), 'a second holder').to.equal(false)
-        expect(await own.isHeldByCurrentThread(), 'the parent has not released it').to.equal(true)
-        expect(await late).to.be.instanceOf(LockLostError)
-        await own.unlock()
       })
-    })
   })
 
 describe('A late unlock() within a section of the same lock', () => {

@@ -151,8 +151,8 @@ export class ReplicaAckBatcher {
       if (order.asking) index++
       const [error, value] = results[index++]!
       // The error of the command comes first: MOVED says where to go, even if WAIT failed as well.
-      if (error ?? wait.error) order.reject(error ?? wait.error)
-      else order.resolve({ value, acknowledged })
+      if (error) order.reject(error)
+      else order.resolve({ value, acknowledged, ...(wait.error && { waitError: wait.error }) })
     }
   }
 

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../../kit/clients'
+import { internalsOf } from '../../kit/internals'
+import { JumpingClock } from '../../kit/jumping-clock'
 import { waitUntil } from '../../kit/servers/index'
 import { setUpSilentReplicas } from './silent-replicas'
 
@@ -46,6 +48,29 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     expect(await redis.exists(`{${name}}:timeout`)).to.equal(0)
     await resume()
     await semaphore.withPermit(({ isHeld }) => expect(isHeld).to.equal(true))
+  })
+
+  it('A release whose WAIT is answered with an error was applied, and is not sent again by a process that stood still (V111)', async () => {
+    const clock = new JumpingClock()
+    const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
+    redisson.on('error', () => {})
+    const { redis } = servers
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(0)
+    await pause()
+    const releasing = semaphore.release().catch(() => {})
+    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    await waitUntil('its WAIT fails', async () => {
+      const [, id] = /^id=(\d+).* cmd=wait/m.exec(String(await redis.client('LIST'))) ?? []
+      return id !== undefined && (await redis.client('UNBLOCK', id, 'ERROR')) === 1
+    })
+    await releasing
+    await resume()
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
+    expect(await redis.get(name)).to.equal('1')
   })
 
   it('A latch does not wait for replicas', async () => {

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import type { ClientInternals } from '../../../src/client/client'
 import type { Redisson, RedissonOptions } from '../../../src/index'
 import { closeAll, createRedisson, openRedis } from '../../kit/clients'
 import { roles, through } from '../../kit/replication'
@@ -14,7 +15,7 @@ export interface SilentReplicas {
   /** They go on, and have everything when this resolves. */
   resume(): Promise<void>
   /** A client that waits for replicas for `slavesSyncTimeout` ms at most. */
-  connected(options?: Partial<RedissonOptions>): Promise<Redisson>
+  connected(options?: Partial<RedissonOptions>, internals?: ClientInternals): Promise<Redisson>
 }
 
 /** To be called in a `describe`: sets the servers up before its tests, and has all replicas go on after each of them. */
@@ -30,7 +31,8 @@ export function setUpSilentReplicas(slavesSyncTimeout: number): SilentReplicas {
         return (await around.redis.wait(2, 1_000)) === 2
       })
     },
-    connected: (options = {}) => createRedisson({ redis: through(setup), slavesSyncTimeout, ...options }),
+    connected: (options = {}, internals = {}) =>
+      createRedisson({ redis: through(setup), slavesSyncTimeout, ...options }, internals),
   } as { -readonly [K in keyof SilentReplicas]: SilentReplicas[K] }
 
   before(async () => {

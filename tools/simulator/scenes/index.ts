@@ -3,6 +3,7 @@ import { bare } from './bare'
 import { fair } from './fair'
 import { fenced } from './fenced'
 import { latch } from './latch'
+import { levels } from './levels'
 import { mixedMulti } from './mixed-multi'
 import { mixture } from './mixture'
 import { multi } from './multi'
@@ -18,6 +19,6 @@ import { spin } from './spin'
 import { token } from './token'
 
 export const scenes: readonly Scene[] = [
-  ...[plain, readWrite, fair, fenced, nonReentrant, spin, token, multi, red, siblings, mixedMulti],
+  ...[plain, readWrite, fair, fenced, nonReentrant, spin, token, multi, red, siblings, levels, mixedMulti],
   ...[semaphore, permits, latch, runOnce, mixture, bare],
 ]

@@ -14,7 +14,7 @@ export function judgeLocalOrder(reading: Reading): Violation[] {
     if (operation !== 'acquire' || wait === 0 || WITHOUT_QUEUE.includes(object.kind)) continue
     if (FAIR.includes(object.kind) || reading.javaClients.has(client)) continue
     // A re-entry never queues.
-    if (call.hold && call.hold.id !== call.called.id) continue
+    if ((call.hold && call.hold.id !== call.called.id) || (call.returned?.level ?? 1) > 1) continue
     const key = `${client} ${object.kind} ${object.name}`
     queues.set(key, [...(queues.get(key) ?? []), call])
   }

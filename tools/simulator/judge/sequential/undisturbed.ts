@@ -73,6 +73,10 @@ function until(reading: Reading, operations: readonly SequentialOperation[], tim
   return operations.flatMap((operation) => {
     if (reading.timeOf(operation.begin) >= time) return []
     const isOver = operation.end !== Number.POSITIVE_INFINITY && reading.timeOf(operation.end) < time
-    return [isOver ? operation : { ...operation, end: Number.POSITIVE_INFINITY }]
+    if (isOver) return [operation]
+    const { action } = operation
+    // Its answer may be that of a second copy, which came after that time.
+    const answer = ['acquire', 'await'].includes(action.kind) ? {} : { ok: undefined, value: undefined }
+    return [{ ...operation, action: { ...action, ...answer }, end: Number.POSITIVE_INFINITY }]
   })
 }

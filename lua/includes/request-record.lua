@@ -4,7 +4,7 @@
 -- it. Numbers only rise, so a late copy is recognised by its lower number.
 --
 -- recordedAnswer(record, slot, request): returns the answer of this request, as text, or nil if it was not applied yet. For a
--- request whose slot has a newer one it returns any answer: the client does not read it.
+-- request whose slot has a newer one it returns any answer, and true behind it: the client does not read the answer.
 -- recordAnswer(record, slot, request, answer): records the answer. The record expires a minute after its last use.
 -- changeOnce(record, slot, command, key, number): a change whose answer was recorded just now. If the user may not do it,
 -- takes the record back and returns the error, so that the request can be sent again.
@@ -13,7 +13,7 @@ local function recordedAnswer(record, slot, request)
   local newest = redis.call('hget', record, slot)
   local number, answer = string.match(newest or '', '^(%d+) (.*)$')
   if number and tonumber(number) >= tonumber(request) then
-    return answer
+    return answer, tonumber(number) > tonumber(request)
   end
 end
 

@@ -15,7 +15,8 @@
 --          3   its permits are free again, and no message was due
 -- Error    WRONGTYPE where the key holds no count
 --
--- Applied twice: the record then says that the acquisition was granted nothing.
+-- Applied twice: the record then says that the acquisition was granted nothing. A late copy, whose slot another request has by
+-- then, changes nothing.
 
 --- @include "counter"
 --- @include "request-record"
@@ -24,7 +25,11 @@ local wrong = counterError(KEYS[1])
 if wrong then
   return wrong
 end
-local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6]) or (ARGV[4] == '1' and '1')
+local before, isLate = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
+if isLate then
+  return 0
+end
+before = before or (ARGV[4] == '1' and '1')
 passShortage(KEYS[2])
 recordAnswer(KEYS[2], ARGV[5], ARGV[6], -1)
 if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then

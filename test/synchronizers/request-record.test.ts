@@ -117,4 +117,29 @@ describe('The request record of objects without owners', () => {
     for (const send of copies) await send()
     expect(await redis.get(name)).to.equal('2')
   })
+
+  it('A late copy of a cancelled acquisition, or of what cancelled it, leaves the permits of a newer request (V113)', async () => {
+    const copies: (() => Promise<unknown>)[] = []
+    const transport = tapped((sent) => {
+      if (sent.name.startsWith('semaphore/') && !sent.bySource) copies.push(sent.pass)
+      return sent.pass()
+    })
+    const client = await createRedisson({}, { transport })
+    const name = uniqueName('semaphore')
+    const semaphore = client.getSemaphore(name)
+    await semaphore.trySetPermits(1)
+    const abort = new AbortController()
+    const acquiring = rejection(semaphore.acquire({ signal: abort.signal }))
+    abort.abort()
+    await acquiring
+    await waitUntil('it is cancelled', () => internalsOf(client).orphans.size === 0)
+    const late = copies.splice(0)
+    await semaphore.acquire()
+    for (const send of late) await send()
+    expect(await redis.get(name)).to.equal('0')
+    for (const send of copies) await send()
+    expect(await redis.get(name)).to.equal('0')
+    await semaphore.release()
+    expect(await redis.get(name)).to.equal('1')
+  })
 })

@@ -122,8 +122,8 @@ export class PermitLease extends Lease {
   /** Ends it and releases it. */
   async release(): Promise<void> {
     if (!this.checkLive()) {
-      // The wall clock may have been set forward, and then the server still has it.
-      if (this.lossReason === 'lease') this.releaseOrphan(this.ended!)
+      // The server may have it all the same: a clock was set forward, or updateLeaseTime() reached the server before its end.
+      if (this.lossReason === 'lease') this.releaseOrphan(this.semaphore.context.clock.now())
       throw this.signal.reason
     }
     this.wasReleased()

@@ -6,6 +6,7 @@ import { timeoutsKey } from '../../src/synchronizers/expirable-permit-scripts'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { internalsOf } from '../kit/internals'
+import { JumpingClock } from '../kit/jumping-clock'
 import { waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -53,6 +54,19 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
       expect(await redis.get(name)).to.equal('1')
       expect(lost).to.deep.equal([])
     })
+
+  it('A permit that ended here, and that updateLeaseTime(-1) gave a lease without end before it ended on the server, is free after release() (V114)', async () => {
+    const clock = new JumpingClock()
+    const { name, semaphore } = await newSemaphore({ clock })
+    const redis = await openRedis()
+    const permit = await semaphore.acquirePermit({ leaseTime: 5_000 })
+    clock.stood = 4_700
+    expect(permit.isHeld).to.equal(false)
+    expect(await semaphore.updateLeaseTime(permit.id, -1)).to.equal(true)
+    clock.stood = 60_000
+    expect((await rejection(permit.release())).code).to.equal('PERMIT_NOT_HELD')
+    await waitUntil('it is free', async () => (await redis.get(name)) === '1')
+  })
 
   it('A permit that updateLeaseTime(-1) gives to the watchdog is free again after its holder died (V8)', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 1_000 })

@@ -115,7 +115,7 @@ async function play(stage: Stage, order: Order | undefined): Promise<void> {
   order?.begin?.(stage)
   for (const client of [...clients, ...javas]) stage.play(client)
   const faults = new RandomFaults(stage, world.choices.stream('faults'))
-  faults.planNext()
+  if (stage.scene.hasFaults !== false) faults.planNext()
   await stage.idle()
   order?.end?.()
   faults.stop()

@@ -31,6 +31,8 @@ export interface SimulatedObject {
   readonly members?: readonly SimulatedObject[]
   /** Where it is, if the world has several servers. */
   readonly server?: string
+  /** Callers also hold it in ways that the history does not have. */
+  readonly isHeldUnseen?: true
 }
 
 /**

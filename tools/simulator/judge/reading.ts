@@ -32,6 +32,9 @@ export interface Absence {
   to: Time
 }
 
+/** With a watchdog timeout of at most nine times `slavesSyncTimeout`, in ms. */
+const UNACKNOWLEDGED_RENEWALS = 9 * 1_000
+
 /** A history, read once: what all rules of the judge look at. */
 export class Reading {
   readonly calls = new Map<number, Call>()
@@ -76,6 +79,18 @@ export class Reading {
   sleptUnseen({ call: { client }, suspendedAt }: Hold, index: number): boolean {
     if (suspendedAt === undefined) return false
     return this.faults.excuses('set back', { client }, this.timeOf(suspendedAt), this.timeOf(index))
+  }
+
+  /**
+   * A failover may undo a renewal, where renewals do not wait for replicas (docs/operations/failover.md). A hold with a lease has
+   * renewals if a level of it has none.
+   */
+  mayMissRenewal(hold: Hold, from: Time, to: Time): boolean {
+    if (this.history.limits.watchdogTimeout > UNACKNOWLEDGED_RENEWALS) return false
+    const isRenewed = ({ called, hold: of }: Call) =>
+      of === hold && called.operation === 'acquire' && called.lease === undefined
+    if (!this.faults.all.some(({ rewinds, at }) => rewinds && at >= from && at <= to)) return false
+    return [...this.calls.values()].some(isRenewed)
   }
 
   private read(index: number): void {

@@ -45,4 +45,26 @@ export const SOURCES: readonly Mutant[] = [
     find: 'const waiter = this.waiters.first\n    if (!waiter) return this.finish()\n    const back',
     replace: 'const waiter = [...this.waiters].at(-1)\n    if (!waiter) return this.finish()\n    const back',
   },
+  {
+    ...{
+      name: 'late-unlock-of-a-branch',
+      row: 'V112',
+      scenes: ['branches'],
+      file: 'src/ownership/caller.ts',
+    },
+    what: 'the late unlock() of a branch releases what its parent has acquired since',
+    find: '|| hasLevelOf(expired, thread)) return expired',
+    replace: ') return expired',
+  },
+  {
+    ...{
+      name: 'ended-hold-forgotten',
+      row: 'V101',
+      scenes: ['branches'],
+      file: 'src/ownership/caller.ts',
+    },
+    what: 'a branch does not find its hold that has ended',
+    find: 'return live ?? expired',
+    replace: 'return live',
+  },
 ]

@@ -1,5 +1,6 @@
 import type { Scene } from '../scene'
 import { bare } from './bare'
+import { branches } from './branches'
 import { fair } from './fair'
 import { fenced } from './fenced'
 import { latch } from './latch'
@@ -19,6 +20,20 @@ import { spin } from './spin'
 import { token } from './token'
 
 export const scenes: readonly Scene[] = [
-  ...[plain, readWrite, fair, fenced, nonReentrant, spin, token, multi, red, siblings, levels, mixedMulti],
+  ...[
+    plain,
+    readWrite,
+    fair,
+    fenced,
+    nonReentrant,
+    spin,
+    token,
+    multi,
+    red,
+    siblings,
+    branches,
+    levels,
+    mixedMulti,
+  ],
   ...[semaphore, permits, latch, runOnce, mixture, bare],
 ]

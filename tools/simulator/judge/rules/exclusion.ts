@@ -69,7 +69,11 @@ function isExcused(reading: Reading, first: Hold, second: Hold, key: string): bo
   const from = reading.timeOf(Math.min(first.calledAt, second.calledAt))
   const to = reading.timeOf(Math.max(first.enteredAt, second.enteredAt))
   const { faults } = reading
-  return faults.excuses('data', { name: key }, from, to) || faults.excuses('force', { name: key }, from, to)
+  return (
+    faults.excuses('data', { name: key }, from, to) ||
+    faults.excuses('force', { name: key }, from, to) ||
+    reading.mayMissRenewal(first, from, to)
+  )
 }
 
 /**

@@ -1,10 +1,6 @@
-import type { Time } from '../history'
 import type { Hold } from '../holds'
 import type { Reading } from '../reading'
 import { ms, type Violation } from '../violation'
-
-/** With a watchdog timeout of at most nine times `slavesSyncTimeout`, in ms. */
-const UNACKNOWLEDGED_RENEWALS = 9 * 1_000
 
 /** A hold is told of its end before the server lets another owner in, and is not told of an end without a cause. */
 export function judgeLosses(reading: Reading): Violation[] {
@@ -31,7 +27,7 @@ function noticedLate(reading: Reading): Violation[] {
         if (reading.javaClients.has(client) || hold.suspendedAt !== undefined) continue
         const from = reading.timeOf(hold.calledAt)
         if (reading.faults.excuses('data', { name }, from, event.at)) continue
-        if (mayMissRenewal(reading, hold, from, event.at)) continue
+        if (reading.mayMissRenewal(hold, from, event.at)) continue
         const told =
           hold.toldAt === undefined
             ? 'was never told'
@@ -44,12 +40,6 @@ function noticedLate(reading: Reading): Violation[] {
     }
   }
   return violations
-}
-
-/** A failover may undo a renewal, where renewals do not wait for replicas (docs/operations/failover.md). */
-function mayMissRenewal({ history, faults }: Reading, { call }: Hold, from: Time, to: Time): boolean {
-  if (call.lease !== undefined || history.limits.watchdogTimeout > UNACKNOWLEDGED_RENEWALS) return false
-  return faults.all.some(({ rewinds, at }) => rewinds && at >= from && at <= to)
 }
 
 /** A hold that the watchdog renews is lost by a fault only. */

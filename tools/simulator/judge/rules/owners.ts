@@ -39,8 +39,9 @@ function refused({ history }: Reading): Violation[] {
 /** Each name that locks have, and whether readers share it. */
 function locksOf(objects: readonly SimulatedObject[]): Map<string, boolean> {
   const locks = new Map<string, boolean>()
-  for (const { kind, name, members } of objects)
-    if (members) for (const [each, isShared] of locksOf(members)) locks.set(each, isShared)
+  for (const { kind, name, members, isHeldUnseen } of objects)
+    if (isHeldUnseen) continue
+    else if (members) for (const [each, isShared] of locksOf(members)) locks.set(each, isShared)
     else if (kind !== 'semaphore' && kind !== 'permits' && kind !== 'latch' && kind !== 'run-once')
       locks.set(name, kind === 'read' || kind === 'write')
   return locks

@@ -36,7 +36,8 @@ export function undisturbed(
     )
     return until(reading, known, first)
   }
-  if (faults.length === 0 && forced.length === 0) return [...operations, ...lossesOf(reading)]
+  if (faults.length === 0 && forced.length === 0 && undone.length === 0)
+    return [...operations, ...lossesOf(reading)]
   const touched = new Set<number>()
   for (const hold of reading.holds) {
     if (!hold.keys.includes(name)) continue
@@ -45,6 +46,7 @@ export function undisturbed(
     const to = last === 0 || hold.ending === 'killed' ? Number.POSITIVE_INFINITY : reading.timeOf(last)
     const isTouched =
       faults.some((fault) => overlaps(fault, from, to)) ||
+      reading.mayMissRenewal(hold, from, to) ||
       forced.some(({ begin, end }) => {
         const endsAt = end === undefined ? Number.POSITIVE_INFINITY : reading.timeOf(end)
         return reading.timeOf(begin) <= to && endsAt >= from

@@ -56,15 +56,4 @@ export const SOURCES: readonly Mutant[] = [
     find: '|| hasLevelOf(expired, thread)) return expired',
     replace: ') return expired',
   },
-  {
-    ...{
-      name: 'ended-hold-forgotten',
-      row: 'V101',
-      scenes: ['branches'],
-      file: 'src/ownership/caller.ts',
-    },
-    what: 'a branch does not find its hold that has ended',
-    find: 'return live ?? expired',
-    replace: 'return live',
-  },
 ]

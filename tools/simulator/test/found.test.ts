@@ -76,6 +76,11 @@ const FOUND = [
     'the judge took the answer of a second copy, which came after a loss of all keys, for that of the first',
   ],
   ['spin', 50_340, 'the judge did not know that the renewals of an inner level may be undone, too'],
+  [
+    'fenced',
+    53_483,
+    'the world did not know that a failover may leave a Java thread a level that it renews for ever',
+  ],
   ['fair', 31_801, 'the judge took a re-entry that was answered as its client closed for a new hold'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],

@@ -24,7 +24,9 @@ export function judgeTokens(reading: Reading): Violation[] {
       ({ forgets, rewinds, ...fault }) =>
         (forgets || (rewinds && mayBeUndone)) && fault.at >= since && fault.at <= at,
     )
-    if (isUndone) continue
+    // Others came in before the answer to the one that was taken out arrived.
+    const isTaken = reading.faults.excuses('force', { name }, since, at)
+    if (isUndone || isTaken) continue
     violations.push({
       ...{ rule: 'token', at, name, events: [before.end!, call.end!] },
       what:

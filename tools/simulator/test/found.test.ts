@@ -86,6 +86,7 @@ const FOUND = [
     56_923,
     'the judge expected an order of tokens where a stranger deletes a lock whose answer is on its way',
   ],
+  ['levels', 79_307, 'the judge took the late release of a hold that had ended for the end of the next one'],
   ['fair', 31_801, 'the judge took a re-entry that was answered as its client closed for a new hold'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],

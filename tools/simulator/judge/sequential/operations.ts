@@ -70,7 +70,8 @@ function operationsOf(reading: Reading, call: Call, side: Action['side']): Seque
     if (!failed || failed.mayBeApplied)
       return [{ id, action: { ...action, kind: releasedLate(called) }, begin: from, end: NEVER }]
     // What was told before has ended then.
-    const isTold = call.hold?.side === 'permits' && call.hold.ending !== 'released'
+    const { side: of, ending, leftAt = NEVER } = call.hold ?? {}
+    const isTold = (of === 'permits' && ending !== 'released') || (ending === 'told' && leftAt < begin)
     return isTold ? [] : [{ id, action: { ...action, kind: 'end' }, begin: from, end: end! }]
   }
   if (operation === 'look') return isAnswered && value !== undefined ? [{ id, action, begin, end }] : []

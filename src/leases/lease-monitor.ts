@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel'
-import type { Timer } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease, Leased } from './lease'
 import { publishHold } from './lease-diagnostics'
@@ -68,11 +67,10 @@ export class LeaseRegistry {
 /** Every hold of a lock, and every permit that is an object, is published here when it is released. */
 const releases = channel('rlock:release')
 
-/** Monitors every live lease of a client: the watchdog renews it, or a timer reports that its explicit lease has ended. */
+/** Monitors every live lease of a client. */
 export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly watchdog: Watchdog
-  private readonly expiring = new Map<Lease, Timer>()
   private fresh: Lease[] = []
   private readonly looking = new Set<Lease>()
 
@@ -98,26 +96,14 @@ export class LeaseMonitor {
 
   /** The watchdog takes over a lease that was set some time ago. */
   renewNow(lease: Lease): void {
-    this.cancelExpiry(lease)
-    this.watchdog.add(lease)
-    this.renewInTime(lease)
-    this.watchdog.retryNow()
+    this.watchdog.update(lease)
+    this.watchdog.hurry(lease, 0)
   }
 
   private readonly applyFresh = () => {
     const { fresh } = this
     this.fresh = []
-    for (const lease of fresh) {
-      if (lease.state !== 'held') continue
-      this.cancelExpiry(lease)
-      if (lease.needsWatchdog) {
-        this.watchdog.add(lease)
-        if (lease.book.term.lasts < this.options.lockWatchdogTimeout) this.renewInTime(lease)
-      } else {
-        this.watchdog.remove(lease)
-        this.armExpiry(lease)
-      }
-    }
+    for (const lease of fresh) if (lease.state === 'held') this.watchdog.update(lease)
   }
 
   /** Stops to monitor a lease that has ended in any way. */
@@ -130,7 +116,6 @@ export class LeaseMonitor {
       releases.publish({ ...this.options.origin, lockName, kind, owner, key, heldFor })
     }
     if (lease.state === 'released') lease.publishEnd?.('released')
-    this.cancelExpiry(lease)
     this.watchdog.remove(lease)
     this.live.delete(lease)
     lease.refuseEntry()
@@ -163,44 +148,17 @@ export class LeaseMonitor {
    * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.
    */
   countFromReplicas(): void {
-    for (const lease of this.live.all()) {
-      if (!lease.book.countFromReplica()) continue
-      this.cancelExpiry(lease)
-      this.renewInTime(lease)
-    }
-  }
-
-  /** Its lease may end before its next renewal is due: renews it soon, and watches its end until then. */
-  private renewInTime(lease: Lease) {
-    this.armExpiry(lease)
-    this.watchdog.hurry(lease)
+    // Such a lease may end before its next renewal is due.
+    for (const lease of this.live.all()) if (lease.book.countFromReplica()) this.watchdog.hurry(lease)
   }
 
   stop(): void {
     this.fresh = []
     this.watchdog.stop()
-    for (const lease of this.expiring.keys()) this.cancelExpiry(lease)
   }
 
   /** @internal How many leases and timers it keeps. */
-  stats(): Record<'live' | 'expiring' | 'renewed' | 'timers', number> {
-    return { live: this.live.size, expiring: this.expiring.size, ...this.watchdog.stats() }
-  }
-
-  private armExpiry(lease: Lease) {
-    const expire = () => {
-      this.cancelExpiry(lease)
-      if (lease.book.isPastDeadline) lease.lose('lease')
-      else if (!lease.needsWatchdog) this.armExpiry(lease)
-    }
-    const { clock, lockWatchdogTimeout } = this.options
-    // The timers of a machine that is suspended stand still, and a long one would end long after the lease.
-    const longest = lease.needsWatchdog ? Number.POSITIVE_INFINITY : lockWatchdogTimeout / 3
-    this.expiring.set(lease, clock.after(Math.min(lease.book.remaining(), longest), expire))
-  }
-
-  private cancelExpiry(lease: Lease) {
-    this.expiring.get(lease)?.cancel()
-    this.expiring.delete(lease)
+  stats(): Record<'live' | 'watched' | 'timers', number> {
+    return { live: this.live.size, ...this.watchdog.stats() }
   }
 }

@@ -2,7 +2,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type ScriptName, script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Clock, Moment } from '../util/clock'
+import { type Clock, elapsed, type Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
 
 /**
@@ -123,8 +123,12 @@ export class LeaseBook {
   }
 
   /** Milliseconds until the deadline: the term since the last success, less a margin. */
-  remaining({ since, lasts }: Term = this.current): number {
-    return lasts - margin(lasts) - this.clock.elapsedSince(since)
+  remaining(now = this.clock.now()): number {
+    return this.remainingOf(this.current, now)
+  }
+
+  private remainingOf({ since, lasts }: Term, now = this.clock.now()): number {
+    return lasts - margin(lasts) - elapsed(since, now)
   }
 
   /** How long the server may still keep it, in ms. */
@@ -161,7 +165,7 @@ export class LeaseBook {
     const before = this.current
     const term = { since, lasts }
     this.shortenedBy = since
-    if (this.remaining(term) < this.remaining()) this.current = term
+    if (this.remainingOf(term) < this.remaining()) this.current = term
     const { replicated } = this
     if (since.monotonic + lasts < replicated.since.monotonic + replicated.lasts) this.replicated = term
     return () => {
@@ -172,7 +176,7 @@ export class LeaseBook {
   /** The server set this lease in answer to a command sent at `since`. It never gets shorter by this. */
   extend(since: Moment, lasts: number): void {
     if (this.shortenedBy && since.monotonic < this.shortenedBy.monotonic) return
-    if (this.remaining({ since, lasts }) > this.remaining()) this.set(since, lasts)
+    if (this.remainingOf({ since, lasts }) > this.remaining()) this.set(since, lasts)
   }
 
   /** The server set exactly this lease. */
@@ -189,7 +193,7 @@ export class LeaseBook {
   /** Assumes no more than the lease that a replica has; answers whether the deadline is earlier now. */
   countFromReplica(): boolean {
     const { replicated, current } = this
-    if (replicated === current || this.remaining(replicated) >= this.remaining()) return false
+    if (replicated === current || this.remainingOf(replicated) >= this.remaining()) return false
     this.current = replicated
     return true
   }

@@ -1,18 +1,17 @@
 import type { EventOrigin } from '../api/events'
 import { isCrossSlot } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
-import type { Clock } from '../util/clock'
+import { type Clock, elapsed, type Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
-import { DueEntry, DueQueue } from './due-queue'
-import type { Lease, Term } from './lease'
+import type { Lease } from './lease'
 import { publishRenewal } from './lease-diagnostics'
-import { RenewalBatches } from './renewal-batches'
+import { MAX_RENEWALS_AT_ONCE, RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {
   readonly origin: EventOrigin
   readonly clock: Clock
   readonly scripts: ScriptExecutor
-  /** The duration of every lease here, in ms. The watchdog renews a lease at every third of it. */
+  /** The duration of every lease that the watchdog renews, in ms. It renews a lease at every third of it. */
   readonly lockWatchdogTimeout: number
   readonly lockWatchdogBatchSize: number
   /** Whether a replica must have a renewal before it counts. */
@@ -26,32 +25,44 @@ const AHEAD = 1 / 20
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
+/** It looks at all leases at once, and then rests for a millisecond for each so many. So it never takes the whole processor. */
+const LOOKS_PER_MS = 500
+
+/**
+ * What the watchdog does with one lease next, besides to await its deadline.
+ * - `expiring`: nothing, because no level of it needs the watchdog
+ * - `scheduled`: renews it when its time has come
+ * - `inFlight`: awaits the answer to a renewal; after `wait` it reports that the answer is overdue
+ * - `overdue`: still awaits the answer
+ * - `retrying`: renews it again
+ */
+type Phase = 'expiring' | 'scheduled' | 'inFlight' | 'overdue' | 'retrying'
+
 /** What the watchdog knows of one lease. */
 interface Watched {
-  readonly lease: Lease
-  /** The term when it was last scheduled. With another one its deadline has moved, and the deadlines behind it may be earlier. */
-  term: Term
+  phase: Phase
+  /** The phase ends `wait` ms after this moment. */
+  since: Moment
+  wait: number
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
 }
 
-type Entry = DueEntry<Watched>
-
 /**
- * Renews all leases of a client by one timer.
+ * Watches the deadline of every lease of a client, and renews those that need it.
  *
- * All leases here have the same duration. So each state is a queue in order of time, and the watchdog checks only its head:
- * `scheduled` until the next renewal, `inFlight` until the answer, `overdue` while the answer is late, `retrying` until the
- * next try. One tick of the event loop renews a bounded number of leases, however many are due.
+ * One timer wakes it when the first lease needs attention, and then it looks at all of them. One tick of the event loop renews
+ * or reports a bounded number of leases, however many are due.
  */
 export class Watchdog {
-  private readonly entries = new Map<Lease, Entry>()
-  private readonly scheduled: DueQueue<Watched>
-  private readonly inFlight: DueQueue<Watched>
-  private readonly overdue: DueQueue<Watched>
-  private readonly retrying: DueQueue<Watched>
+  private readonly watched = new Map<Lease, Watched>()
   private readonly interval: number
+  private readonly retryAfter: number
   private readonly timer: RearmableTimer
+  /** When it may look at all leases again. */
+  private restsUntil = 0
+  /** What was renewed before this moment is renewed again: the server that answers from now on may not have it. */
+  private renewedAfresh = Number.NEGATIVE_INFINITY
   /** Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first CROSSSLOT tells. */
   private isSlotted: boolean
 
@@ -59,110 +70,116 @@ export class Watchdog {
     const { clock, lockWatchdogTimeout, isCluster } = options
     this.isSlotted = isCluster
     this.interval = lockWatchdogTimeout / 3
-    this.timer = new RearmableTimer(clock, () => this.tick())
-    this.scheduled = new DueQueue(clock, this.interval)
-    this.inFlight = new DueQueue(clock, this.interval)
-    this.overdue = new DueQueue(clock, Number.POSITIVE_INFINITY)
-    this.retrying = new DueQueue(clock, Math.min(lockWatchdogTimeout / 20, 500))
+    this.retryAfter = Math.min(lockWatchdogTimeout / 20, 500)
+    this.timer = new RearmableTimer(clock, () => this.look())
   }
 
-  /** @internal How many leases it renews, and how many timers run. */
-  stats(): { renewed: number; timers: number } {
-    return { renewed: this.entries.size, timers: this.timer.isArmed ? 1 : 0 }
+  /** @internal How many leases it watches, and how many timers run. */
+  stats(): { watched: number; timers: number } {
+    return { watched: this.watched.size, timers: this.timer.isArmed ? 1 : 0 }
   }
 
   /**
-   * Starts to renew a lease that was just set. A lease that is in a queue already keeps its place: if each re-entry moved it
-   * to the end, its renewal might never come.
+   * The lease began, or its levels or its deadline changed. A renewal that is scheduled or in flight stays as it is: if each
+   * re-entry put it off, it might never come.
    */
-  add(lease: Lease): void {
-    if (this.entries.has(lease)) return
-    const { term } = lease.book
-    const entry = new DueEntry<Watched>({ lease, term, isFailing: false })
-    this.entries.set(lease, entry)
-    this.scheduled.enter(entry, term.since)
-    // The last entry of the queue is due last, so the timer is armed for an earlier one.
-    if (entry.behind || !this.timer.isSet) this.arm()
+  update(lease: Lease): void {
+    const { needsWatchdog, book } = lease
+    const { since, lasts } = book.term
+    let entry = this.watched.get(lease)
+    if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
+      const phase = needsWatchdog ? 'scheduled' : 'expiring'
+      entry = {
+        phase,
+        since,
+        wait: needsWatchdog ? this.interval : Number.POSITIVE_INFINITY,
+        isFailing: false,
+      }
+      this.watched.set(lease, entry)
+    }
+    // It may end before its next renewal is due.
+    if (lasts < this.options.lockWatchdogTimeout) this.hurry(lease)
+    else this.wakeFor(lease, entry)
   }
 
-  /** Renews a scheduled lease as soon as possible. */
-  hurry(lease: Lease): void {
-    const entry = this.entries.get(lease)
-    if (entry?.queue !== this.scheduled) return
-    this.retrying.enter(entry, this.options.clock.now())
-    this.arm()
-  }
-
-  /** Does not wait until the next retries are due. */
-  retryNow(): void {
-    this.retrying.hurry()
-    this.arm()
+  /** Renews a scheduled lease within some hundred ms, or within so many. */
+  hurry(lease: Lease, within = this.retryAfter): void {
+    const entry = this.watched.get(lease)
+    if (!entry) return
+    if (entry.phase === 'scheduled') this.enter(entry, 'retrying', this.options.clock.now(), within)
+    this.wakeFor(lease, entry)
   }
 
   remove(lease: Lease): void {
-    const entry = this.entries.get(lease)
-    if (!entry) return
-    entry.queue!.leave(entry)
-    this.entries.delete(lease)
-    if (this.entries.size === 0) this.timer.cancel()
+    if (this.watched.delete(lease) && this.watched.size === 0) this.timer.cancel()
   }
 
-  /**
-   * Renews every lease now, also leases whose renewal is in flight: the server that answers from now on may not have them.
-   */
+  /** Renews every lease now, also leases whose renewal is in flight. */
   renewAll(): void {
-    this.scheduled.hurry()
-    this.retrying.hurry()
-    this.arm()
+    this.renewedAfresh = this.options.clock.now().monotonic
+    this.wakeIn(0)
   }
 
   stop(): void {
-    for (const lease of [...this.entries.keys()]) this.remove(lease)
+    this.watched.clear()
+    this.timer.cancel()
   }
 
-  /** Arms the timer for when the first lease of some queue needs attention. */
-  private arm() {
-    if (this.timer.isDue) return
-    const delay = Math.max(
-      1,
-      Math.min(
-        // No deadline matters here: a lease is renewed long before it.
-        this.scheduled.firstRemaining(),
-        this.untilAttention(this.retrying),
-        this.untilAttention(this.inFlight),
-        this.untilAttention(this.overdue),
-      ),
-    )
-    if (delay === Number.POSITIVE_INFINITY) this.timer.disarm()
-    else this.timer.set(delay)
+  private enter(entry: Watched, phase: Phase, since: Moment, wait: number) {
+    entry.phase = phase
+    entry.since = since
+    entry.wait = wait
   }
 
-  private tick() {
-    for (const queue of [this.inFlight, this.overdue, this.retrying]) this.loseExpired(queue)
-    this.reportOverdue()
-    this.renewDue()
-    this.arm()
+  /** Milliseconds until the phase of a lease ends. */
+  private untilDue({ phase, since, wait }: Watched, now: Moment): number {
+    const isAfresh = (phase === 'scheduled' || phase === 'retrying') && since.monotonic <= this.renewedAfresh
+    return isAfresh ? 0 : wait - elapsed(since, now)
   }
 
-  /** When a queue needs attention: its first lease's time there or its deadline, whichever comes first. */
-  private untilAttention(queue: DueQueue<Watched>): number {
-    let delay = queue.firstRemaining()
-    for (const { item } of queue.inOrder()) {
-      delay = Math.min(delay, item.lease.book.remaining())
-      if (!this.outlasts(item)) break
-    }
-    return delay
+  private wakeFor(lease: Lease, entry: Watched) {
+    const now = this.options.clock.now()
+    this.wakeIn(Math.min(this.untilDue(entry, now), lease.book.remaining(now)))
   }
 
-  private loseExpired(queue: DueQueue<Watched>) {
-    const lost: Entry[] = []
-    for (const entry of queue.inOrder()) {
-      if (entry.item.lease.book.isPastDeadline) lost.push(entry)
-      else if (!this.outlasts(entry.item)) break
-      if (lost.length === MAX_REPORTS_AT_ONCE) break
+  /** The timers of a machine that is suspended stand still, so it wakes before a long time has passed. */
+  private wakeIn(delay: number) {
+    const rest = this.restsUntil - this.options.clock.now().monotonic
+    if (this.watched.size > 0) this.timer.setEarlier(Math.max(1, rest, Math.min(delay, this.interval)))
+  }
+
+  private look() {
+    const now = this.options.clock.now()
+    const lost: Lease[] = []
+    const overdue: Lease[] = []
+    const soon: Lease[] = []
+    let next = Number.POSITIVE_INFINITY
+    let soonest = Number.POSITIVE_INFINITY
+    let isComplete = true
+    for (const [lease, entry] of this.watched) {
+      const { phase } = entry
+      const remaining = lease.book.remaining(now)
+      const due = this.untilDue(entry, now)
+      if (remaining > 0) next = Math.min(next, remaining)
+      // Leases that are due a little later join the others: one call instead of one for each.
+      const isSoon = due <= (phase === 'scheduled' ? this.interval * AHEAD : 0)
+      if (remaining <= 0) lost.push(lease)
+      else if (!isSoon) next = Math.min(next, due)
+      else if (phase === 'inFlight') overdue.push(lease)
+      else {
+        soon.push(lease)
+        soonest = Math.min(soonest, due)
+      }
+      isComplete = soon.length < MAX_RENEWALS_AT_ONCE && lost.length + overdue.length < MAX_REPORTS_AT_ONCE
+      if (!isComplete) break
     }
     // A listener may release another lease of the list.
-    for (const entry of lost) if (entry.queue === queue) this.lose(entry.item.lease, 'lease')
+    for (const lease of lost) if (this.watched.has(lease)) this.lose(lease, 'lease')
+    this.reportOverdue(overdue, now)
+    if (soonest > 0) next = Math.min(next, soonest)
+    else isComplete = this.renew(soon, now) && isComplete
+    this.restsUntil = isComplete ? now.monotonic + this.watched.size / LOOKS_PER_MS : 0
+    this.wakeIn(isComplete ? next : 0)
   }
 
   private lose(lease: Lease, reason: 'lease' | 'gone') {
@@ -170,47 +187,33 @@ export class Watchdog {
     lease.lose(reason)
   }
 
-  // Whether the leases behind this one may have earlier deadlines. True for a lease with a longer explicit level, and for
-  // one whose deadline has moved.
-  private outlasts({ lease: { book }, term }: Watched): boolean {
-    return book.term !== term || term.lasts > this.options.lockWatchdogTimeout
-  }
-
-  private reportOverdue() {
-    let error: Error | undefined
-    for (let reports = 0; reports < MAX_REPORTS_AT_ONCE; reports++) {
-      const entry = this.inFlight.due()
-      if (!entry) return
-      error ??= new Error(
-        `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until the lease ends. ` +
-          'Check Redis and the network.',
-      )
-      this.overdue.enter(entry, this.options.clock.now())
-      publishRenewal(entry.item.lease, this.options.origin, 'overdue', this.interval, error)
-      this.reportFailing(entry.item, error)
+  private reportOverdue(leases: readonly Lease[], now: Moment) {
+    if (leases.length === 0) return
+    const error = new Error(
+      `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until the lease ends. ` +
+        'Check Redis and the network.',
+    )
+    for (const lease of leases) {
+      const entry = this.awaited(lease)
+      if (!entry) continue
+      this.enter(entry, 'overdue', now, Number.POSITIVE_INFINITY)
+      publishRenewal(lease, this.options.origin, 'overdue', this.interval, error)
+      this.reportFailing(lease, entry, error)
     }
   }
 
-  private renewDue() {
-    const now = this.options.clock.now()
+  /** Answers whether it could renew all of them in this tick. */
+  private renew(leases: readonly Lease[], now: Moment): boolean {
     const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
-    for (const queue of [this.retrying, this.scheduled])
-      for (let lost = 0; !batches.isFull && lost < MAX_REPORTS_AT_ONCE; ) {
-        // Leases that are due a little later join the batch: one call instead of one for each.
-        const entry = queue.due(
-          queue === this.scheduled && batches.batches.length > 0 ? this.interval * AHEAD : 0,
-        )
-        if (!entry) break
-        const { lease } = entry.item
-        if (lease.book.isPastDeadline) {
-          this.lose(lease, 'lease')
-          lost++
-        } else {
-          this.inFlight.enter(entry, now)
-          batches.add(lease)
-        }
-      }
+    for (const lease of leases) {
+      const entry = this.watched.get(lease)
+      if (!entry) continue
+      if (batches.isFull) break
+      this.enter(entry, 'inFlight', now, this.interval)
+      batches.add(lease)
+    }
     for (const batch of batches.batches) this.send(batch)
+    return !batches.isFull
   }
 
   private send(batch: readonly Lease[]) {
@@ -230,12 +233,11 @@ export class Watchdog {
             book.extend(sent, lockWatchdogTimeout)
             if (acknowledged) book.replicatedUpTo(sent)
             // The time counts from `sent`. The term may belong to an older grant of a longer lease.
-            this.scheduled.enter(entry, sent)
-            entry.item.isFailing = false
-            entry.item.term = book.term
+            this.enter(entry, 'scheduled', sent, this.interval)
+            entry.isFailing = false
+            this.wakeFor(lease, entry)
           } else this.lose(lease, 'gone')
         }
-        this.arm()
       },
       (error) => {
         const now = clock.now()
@@ -244,26 +246,26 @@ export class Watchdog {
         for (const lease of batch) {
           const entry = this.awaited(lease)
           if (!entry) continue
-          this.retrying.enter(entry, now)
+          this.enter(entry, 'retrying', now, this.retryAfter)
+          this.wakeFor(lease, entry)
           if (isRegrouped) continue
           publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
-          this.reportFailing(entry.item, error)
+          this.reportFailing(lease, entry, error)
         }
-        this.arm()
       },
     )
   }
 
   /** Reports once for each outage of this lease. The outage ends with the next answered renewal. */
-  private reportFailing(watched: Watched, error: unknown) {
-    if (watched.isFailing) return
-    watched.isFailing = true
-    watched.lease.renewalFailed(error)
+  private reportFailing(lease: Lease, entry: Watched, error: unknown) {
+    if (entry.isFailing) return
+    entry.isFailing = true
+    lease.renewalFailed(error)
   }
 
-  // Undefined for a lease that has ended since the renewal was sent.
-  private awaited(lease: Lease): Entry | undefined {
-    const entry = this.entries.get(lease)
-    return entry?.queue === this.inFlight || entry?.queue === this.overdue ? entry : undefined
+  // Undefined for a lease that has ended, or needs no watchdog any more, since the renewal was sent.
+  private awaited(lease: Lease): Watched | undefined {
+    const entry = this.watched.get(lease)
+    return entry?.phase === 'inFlight' || entry?.phase === 'overdue' ? entry : undefined
   }
 }

@@ -14,18 +14,9 @@ export class RearmableTimer {
     private readonly onDue: () => void,
   ) {}
 
-  get isSet(): boolean {
-    return this.due !== undefined
-  }
-
   /** Whether the timer beneath runs. It may run although this timer was disarmed. */
   get isArmed(): boolean {
     return this.timer !== undefined
-  }
-
-  /** Whether it is about to fire. A call of `set` would delay that. */
-  get isDue(): boolean {
-    return this.due !== undefined && this.due <= this.clock.now().monotonic
   }
 
   /** Fires once after `delay` ms. The time that was set before does not count any more. */
@@ -34,6 +25,11 @@ export class RearmableTimer {
     if (this.timer && this.timerEnds <= this.due) return
     this.timer?.cancel()
     this.arm(delay)
+  }
+
+  /** Fires once after `delay` ms at the latest. */
+  setEarlier(delay: number): void {
+    if (this.due === undefined || this.clock.now().monotonic + delay < this.due) this.set(delay)
   }
 
   /** Prevents the callback; the timer beneath may keep running. */

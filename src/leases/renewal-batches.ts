@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Lease, Renewal } from './lease'
 
 /** How many leases one tick of the event loop may renew: some milliseconds of work. */
-export const MAX_RENEWALS_AT_ONCE = 1_200
+const MAX_COST = 1_200
 /** One call counts like this many leases. So the many small calls of a cluster are bounded as well. */
 const COST_OF_A_CALL = 20
 
@@ -20,7 +20,7 @@ export class RenewalBatches {
   ) {}
 
   get isFull(): boolean {
-    return this.cost >= MAX_RENEWALS_AT_ONCE
+    return this.cost >= MAX_COST
   }
 
   add(lease: Lease): void {

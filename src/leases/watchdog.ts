@@ -5,7 +5,7 @@ import { type Clock, elapsed, type Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import type { Lease } from './lease'
 import { publishRenewal } from './lease-diagnostics'
-import { MAX_RENEWALS_AT_ONCE, RenewalBatches } from './renewal-batches'
+import { RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {
   readonly origin: EventOrigin
@@ -25,8 +25,8 @@ const AHEAD = 1 / 20
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
-/** It looks at all leases at once, and then rests for a millisecond for each so many. So it never takes the whole processor. */
-const LOOKS_PER_MS = 500
+/** After it has looked at so many leases it rests for a millisecond, so that it takes a small part of the processor only. */
+const LOOKS_PER_MS = 200
 
 /**
  * What the watchdog does with one lease next, besides to await its deadline.
@@ -48,18 +48,29 @@ interface Watched {
   isFailing: boolean
 }
 
+/** What one look found to do. */
+interface Found {
+  readonly lost: Lease[]
+  readonly overdue: Lease[]
+  readonly batches: RenewalBatches
+}
+
 /**
  * Watches the deadline of every lease of a client, and renews those that need it.
  *
- * One timer wakes it when the first lease needs attention, and then it looks at all of them. One tick of the event loop renews
- * or reports a bounded number of leases, however many are due.
+ * One timer wakes it when the first lease needs attention. Then it looks at all of them in one pass. One tick of the event loop
+ * renews or reports a bounded number of leases, and the next one goes on with the pass.
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
   private readonly interval: number
   private readonly retryAfter: number
   private readonly timer: RearmableTimer
-  /** When it may look at all leases again. */
+  /** The rest of the leases of a pass that was interrupted. */
+  private pass: IterableIterator<[Lease, Watched]> | undefined
+  /** When the first lease needs attention, by the monotonic clock. */
+  private next = Number.POSITIVE_INFINITY
+  /** When the next pass may begin. */
   private restsUntil = 0
   /** What was renewed before this moment is renewed again: the server that answers from now on may not have it. */
   private renewedAfresh = Number.NEGATIVE_INFINITY
@@ -106,23 +117,27 @@ export class Watchdog {
   hurry(lease: Lease, within = this.retryAfter): void {
     const entry = this.watched.get(lease)
     if (!entry) return
-    if (entry.phase === 'scheduled') this.enter(entry, 'retrying', this.options.clock.now(), within)
+    const now = this.options.clock.now()
+    if (entry.phase === 'scheduled')
+      this.enter(entry, 'retrying', now, Math.min(within, this.untilDue(entry, now)))
     this.wakeFor(lease, entry)
   }
 
   remove(lease: Lease): void {
-    if (this.watched.delete(lease) && this.watched.size === 0) this.timer.cancel()
+    if (this.watched.delete(lease) && this.watched.size === 0) this.stop()
   }
 
   /** Renews every lease now, also leases whose renewal is in flight. */
   renewAll(): void {
     this.renewedAfresh = this.options.clock.now().monotonic
-    this.wakeIn(0)
+    this.wakeAt(this.renewedAfresh, this.options.clock.now())
   }
 
   stop(): void {
     this.watched.clear()
     this.timer.cancel()
+    this.pass = undefined
+    this.next = Number.POSITIVE_INFINITY
   }
 
   private enter(entry: Watched, phase: Phase, since: Moment, wait: number) {
@@ -139,47 +154,63 @@ export class Watchdog {
 
   private wakeFor(lease: Lease, entry: Watched) {
     const now = this.options.clock.now()
-    this.wakeIn(Math.min(this.untilDue(entry, now), lease.book.remaining(now)))
+    this.wakeAt(now.monotonic + Math.min(this.untilDue(entry, now), lease.book.remaining(now)), now)
   }
 
-  /** The timers of a machine that is suspended stand still, so it wakes before a long time has passed. */
-  private wakeIn(delay: number) {
-    const rest = this.restsUntil - this.options.clock.now().monotonic
-    if (this.watched.size > 0) this.timer.setEarlier(Math.max(1, rest, Math.min(delay, this.interval)))
+  private wakeAt(time: number, now: Moment) {
+    this.next = Math.min(this.next, time)
+    if (!this.pass) this.arm(now)
   }
 
+  private arm({ monotonic: now }: Moment) {
+    if (this.watched.size === 0) return
+    // The timers of a machine that is suspended stand still, so it wakes before a long time has passed.
+    const delay = this.pass ? 0 : Math.max(this.restsUntil - now, Math.min(this.next - now, this.interval))
+    this.timer.setEarlier(Math.max(1, delay))
+  }
+
+  /** Looks at all leases, or at the next ones of a pass. */
   private look() {
     const now = this.options.clock.now()
-    const lost: Lease[] = []
-    const overdue: Lease[] = []
-    const soon: Lease[] = []
-    let next = Number.POSITIVE_INFINITY
-    let soonest = Number.POSITIVE_INFINITY
-    let isComplete = true
-    for (const [lease, entry] of this.watched) {
-      const { phase } = entry
-      const remaining = lease.book.remaining(now)
-      const due = this.untilDue(entry, now)
-      if (remaining > 0) next = Math.min(next, remaining)
-      // Leases that are due a little later join the others: one call instead of one for each.
-      const isSoon = due <= (phase === 'scheduled' ? this.interval * AHEAD : 0)
-      if (remaining <= 0) lost.push(lease)
-      else if (!isSoon) next = Math.min(next, due)
-      else if (phase === 'inFlight') overdue.push(lease)
-      else {
-        soon.push(lease)
-        soonest = Math.min(soonest, due)
-      }
-      isComplete = soon.length < MAX_RENEWALS_AT_ONCE && lost.length + overdue.length < MAX_REPORTS_AT_ONCE
-      if (!isComplete) break
+    if (!this.pass) this.next = Number.POSITIVE_INFINITY
+    this.pass ??= this.watched.entries()
+    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
+    const found: Found = { lost: [], overdue: [], batches }
+    let isOver = true
+    // `break` does not end the iterator of a Map.
+    for (const [lease, entry] of this.pass) {
+      this.lookAt(lease, entry, now, found)
+      isOver = !batches.isFull && found.lost.length + found.overdue.length < MAX_REPORTS_AT_ONCE
+      if (!isOver) break
+    }
+    if (isOver) {
+      this.pass = undefined
+      this.restsUntil = now.monotonic + this.watched.size / LOOKS_PER_MS
     }
     // A listener may release another lease of the list.
-    for (const lease of lost) if (this.watched.has(lease)) this.lose(lease, 'lease')
-    this.reportOverdue(overdue, now)
-    if (soonest > 0) next = Math.min(next, soonest)
-    else isComplete = this.renew(soon, now) && isComplete
-    this.restsUntil = isComplete ? now.monotonic + this.watched.size / LOOKS_PER_MS : 0
-    this.wakeIn(isComplete ? next : 0)
+    for (const lease of found.lost) if (this.watched.has(lease)) this.lose(lease, 'lease')
+    this.reportOverdue(found.overdue, now)
+    for (const batch of batches.batches) this.send(batch)
+    this.arm(now)
+  }
+
+  private lookAt(lease: Lease, entry: Watched, now: Moment, { lost, overdue, batches }: Found) {
+    const remaining = lease.book.remaining(now)
+    if (remaining <= 0) {
+      lost.push(lease)
+      return
+    }
+    this.next = Math.min(this.next, now.monotonic + remaining)
+    const { phase } = entry
+    // Leases that are due a little later join the batch: one call instead of one for each.
+    const ahead = phase === 'scheduled' && batches.batches.length > 0 ? this.interval * AHEAD : 0
+    const due = this.untilDue(entry, now)
+    if (due > ahead) this.next = Math.min(this.next, now.monotonic + due)
+    else if (phase === 'inFlight') overdue.push(lease)
+    else {
+      this.enter(entry, 'inFlight', now, this.interval)
+      batches.add(lease)
+    }
   }
 
   private lose(lease: Lease, reason: 'lease' | 'gone') {
@@ -200,20 +231,6 @@ export class Watchdog {
       publishRenewal(lease, this.options.origin, 'overdue', this.interval, error)
       this.reportFailing(lease, entry, error)
     }
-  }
-
-  /** Answers whether it could renew all of them in this tick. */
-  private renew(leases: readonly Lease[], now: Moment): boolean {
-    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
-    for (const lease of leases) {
-      const entry = this.watched.get(lease)
-      if (!entry) continue
-      if (batches.isFull) break
-      this.enter(entry, 'inFlight', now, this.interval)
-      batches.add(lease)
-    }
-    for (const batch of batches.batches) this.send(batch)
-    return !batches.isFull
   }
 
   private send(batch: readonly Lease[]) {

@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
+import { VirtualClock } from '../../kit/virtual-clock'
+
+const TIMEOUT = 900
+/** How late a renewal or the report of a loss may be, in ms: the watchdog rests between two looks. */
+const TOLERANCE = 40
+const END = 3_000
+
+/** A lease that notes when it was renewed and when it was lost. */
+class NotedLease extends Lease {
+  readonly renewedAt: number[] = []
+  lostAt: number | undefined
+  readonly holder = 'test'
+
+  constructor(
+    private readonly clock: VirtualClock,
+    renewal: Renewal,
+    readonly needsWatchdog: boolean,
+    readonly isAnswered: boolean,
+    readonly lasts: number,
+  ) {
+    const names = {
+      kind: 'lock',
+      name: 'name',
+      objectId: 'id',
+      relatedIds: [],
+      key: 'key',
+      channel: 'channel',
+    }
+    super(clock, { ...names, renewal }, 'owner', clock.now(), lasts)
+  }
+
+  get began(): number {
+    return this.book.acquired.monotonic
+  }
+
+  lose(_reason: LossReason): void {
+    this.state = 'lost'
+    this.lostAt = this.clock.now().monotonic
+  }
+
+  renewalFailed(): void {}
+}
+
+/** Answers each renewal after so many ms; undefined: never. */
+function renewalAfter(clock: VirtualClock, latency: number | undefined): Renewal {
+  const renew = (_scripts: unknown, leases: readonly NotedLease[]) => {
+    const sent = clock.now()
+    for (const lease of leases) lease.renewedAt.push(sent.monotonic)
+    const value = leases.map(() => 1)
+    const answer = new Promise((resolve) => {
+      const reply = { value, sent, connectionBroke: false, acknowledged: true }
+      if (latency !== undefined) clock.after(latency, () => resolve(reply))
+    })
+    return { answer }
+  }
+  return { renew } as unknown as Renewal
+}
+
+const step = fc.record({
+  after: fc.nat(120),
+  what: fc.constantFrom('renewed', 'renewed', 'unanswered', 'explicit', 'remove', 'hurry', 'renewAll'),
+  lasts: fc.integer({ min: 50, max: 2_000 }),
+  which: fc.nat(1_000),
+  latency: fc.integer({ min: 1, max: 150 }),
+})
+
+describe('The watchdog, on a virtual clock', () => {
+  for (const crowd of [0, 2_500])
+    it(`beside ${crowd} other leases it renews each lease in time, and reports each loss in time`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
+          const clock = new VirtualClock()
+          const options = {
+            clock,
+            lockWatchdogTimeout: TIMEOUT,
+            lockWatchdogBatchSize: 100,
+            isCluster: false,
+          }
+          const watchdog = new Watchdog(options as unknown as WatchdogOptions)
+          const leases: NotedLease[] = []
+          const renewals = new Map<number | undefined, Renewal>()
+          const removed = new Map<NotedLease, number>()
+          const add = (needsWatchdog: boolean, lasts: number, latency: number | undefined) => {
+            // Leases with the same renewal share a call.
+            const renewal = renewals.get(latency) ?? renewalAfter(clock, latency)
+            renewals.set(latency, renewal)
+            const lease = new NotedLease(clock, renewal, needsWatchdog, latency !== undefined, lasts)
+            leases.push(lease)
+            watchdog.update(lease)
+          }
+          for (let index = 0; index < crowd; index++) add(true, TIMEOUT, 5)
+          const plan = [...steps]
+          let next = plan[0]!.after
+          for (let time = 0; time < END; time++) {
+            for (; plan.length > 0 && next <= time; next += plan[0]?.after ?? 0) {
+              const { what, lasts, which, latency } = plan.shift()!
+              const lease = leases[which % leases.length]
+              if (what === 'renewed') add(true, TIMEOUT, latency)
+              else if (what === 'unanswered') add(true, TIMEOUT, undefined)
+              else if (what === 'explicit') add(false, lasts, undefined)
+              else if (what === 'renewAll') watchdog.renewAll()
+              else if (lease && what === 'hurry') watchdog.hurry(lease)
+              else if (lease && !removed.has(lease)) {
+                removed.set(lease, time)
+                watchdog.remove(lease)
+              }
+            }
+            clock.advance(1)
+            // The answers of renewals are promises.
+            for (let turns = 0; turns < 3; turns++) await Promise.resolve()
+          }
+          for (const lease of leases) check(lease, Math.min(removed.get(lease) ?? END, lease.lostAt ?? END))
+          for (const lease of leases) watchdog.remove(lease)
+          return watchdog.stats().watched === 0 && watchdog.stats().timers === 0
+        }),
+        { numRuns: crowd ? 6 : 150 },
+      )
+    })
+})
+
+/** `until`: when it was removed or lost, or the test ended. */
+function check({ needsWatchdog, isAnswered, began, lasts, lostAt, renewedAt }: NotedLease, until: number) {
+  const interval = TIMEOUT / 3
+  const deadline = began + 0.9 * lasts
+  if (isAnswered) expect(lostAt).to.equal(undefined)
+  else expect(until).to.be.most(deadline + TOLERANCE)
+  if (lostAt !== undefined) expect(lostAt).to.be.least(deadline)
+  if (!needsWatchdog) expect(renewedAt).to.deep.equal([])
+  const sent = needsWatchdog ? [began, ...renewedAt, ...(isAnswered ? [until] : [])] : []
+  for (const [index, time] of sent.entries())
+    if (index > 0) expect(time - sent[index - 1]!).to.be.most(interval + TOLERANCE)
+}

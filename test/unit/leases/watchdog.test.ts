@@ -8,6 +8,7 @@ const TIMEOUT = 900
 /** How late a renewal or the report of a loss may be, in ms: the watchdog rests between two looks. */
 const TOLERANCE = 40
 const END = 3_000
+const MAX_LATENCY = 150
 
 /** A lease that notes when it was renewed and when it was lost. */
 class NotedLease extends Lease {
@@ -65,8 +66,14 @@ const step = fc.record({
   what: fc.constantFrom('renewed', 'renewed', 'unanswered', 'explicit', 'remove', 'hurry', 'renewAll'),
   lasts: fc.integer({ min: 50, max: 2_000 }),
   which: fc.nat(1_000),
-  latency: fc.integer({ min: 1, max: 150 }),
+  latency: fc.integer({ min: 1, max: MAX_LATENCY }),
 })
+
+/** A lease is hurried just before its renewal is due. */
+const HURRIED = [
+  { after: 0, what: 'renewed', lasts: 50, which: 0, latency: 1 } as const,
+  { after: 296, what: 'hurry', lasts: 50, which: 0, latency: 1 } as const,
+]
 
 describe('The watchdog, on a virtual clock', () => {
   for (const crowd of [0, 2_500])
@@ -84,6 +91,7 @@ describe('The watchdog, on a virtual clock', () => {
           const leases: NotedLease[] = []
           const renewals = new Map<number | undefined, Renewal>()
           const removed = new Map<NotedLease, number>()
+          const renewedAfresh: number[] = []
           const add = (needsWatchdog: boolean, lasts: number, latency: number | undefined) => {
             // Leases with the same renewal share a call.
             const renewal = renewals.get(latency) ?? renewalAfter(clock, latency)
@@ -102,8 +110,10 @@ describe('The watchdog, on a virtual clock', () => {
               if (what === 'renewed') add(true, TIMEOUT, latency)
               else if (what === 'unanswered') add(true, TIMEOUT, undefined)
               else if (what === 'explicit') add(false, lasts, undefined)
-              else if (what === 'renewAll') watchdog.renewAll()
-              else if (lease && what === 'hurry') watchdog.hurry(lease)
+              else if (what === 'renewAll') {
+                renewedAfresh.push(time)
+                watchdog.renewAll()
+              } else if (lease && what === 'hurry') watchdog.hurry(lease)
               else if (lease && !removed.has(lease)) {
                 removed.set(lease, time)
                 watchdog.remove(lease)
@@ -113,11 +123,15 @@ describe('The watchdog, on a virtual clock', () => {
             // The answers of renewals are promises.
             for (let turns = 0; turns < 3; turns++) await Promise.resolve()
           }
-          for (const lease of leases) check(lease, Math.min(removed.get(lease) ?? END, lease.lostAt ?? END))
+          for (const lease of leases) {
+            const until = Math.min(removed.get(lease) ?? END, lease.lostAt ?? END)
+            check(lease, until)
+            for (const time of renewedAfresh) checkAfresh(lease, time, until)
+          }
           for (const lease of leases) watchdog.remove(lease)
           return watchdog.stats().watched === 0 && watchdog.stats().timers === 0
         }),
-        { numRuns: crowd ? 6 : 150 },
+        { numRuns: crowd ? 6 : 300, examples: [[HURRIED]] },
       )
     })
 })
@@ -133,4 +147,15 @@ function check({ needsWatchdog, isAnswered, began, lasts, lostAt, renewedAt }: N
   const sent = needsWatchdog ? [began, ...renewedAt, ...(isAnswered ? [until] : [])] : []
   for (const [index, time] of sent.entries())
     if (index > 0) expect(time - sent[index - 1]!).to.be.most(interval + TOLERANCE)
+}
+
+/** A lease that lives at this time is renewed soon; behind an answer, if a renewal of it is in flight. */
+function checkAfresh(
+  { needsWatchdog, isAnswered, began, renewedAt }: NotedLease,
+  time: number,
+  until: number,
+) {
+  const latest = time + MAX_LATENCY + TOLERANCE
+  if (!needsWatchdog || !isAnswered || began > time || until < latest) return
+  expect(renewedAt.some((sent) => sent >= time && sent <= latest)).to.equal(true)
 }

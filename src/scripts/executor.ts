@@ -114,7 +114,7 @@ export class ScriptExecutor {
     const answered = (raw: unknown, isFromOtherNode = false) => {
       if (!isFromOtherNode || !call.acknowledged) return this.answered(call, sent, raw, true)
       // That node may have replicas: a second copy waits for them. Both have the effect of one.
-      call.mayHaveBeenApplied = true
+      call.hasLostCopy = true
       this.send(call, sent, bySource, backoff, true)
     }
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
@@ -122,7 +122,7 @@ export class ScriptExecutor {
       if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!)))
         transport.sendAcknowledged(call, bySource).then(({ value, acknowledged, waitError }) => {
           if (!waitError) return this.answered(call, sent, value, acknowledged)
-          call.mayHaveBeenApplied = true
+          call.hasLostCopy = true
           failed(waitError)
         }, failed)
       else transport.send(call, bySource, answered, failed)
@@ -133,7 +133,6 @@ export class ScriptExecutor {
   }
 
   private answered<Value>(call: ScriptCall<Value>, sent: Moment, raw: unknown, acknowledged: boolean) {
-    const { mayHaveBeenApplied } = call
     this.unwatch(call)
     let value: Value
     try {
@@ -141,7 +140,7 @@ export class ScriptExecutor {
     } catch (error) {
       return this.broke(call, error)
     }
-    const reply = { value, sent, connectionBroke: mayHaveBeenApplied, acknowledged }
+    const reply = { value, sent, connectionBroke: call.hasLostCopy, acknowledged }
     this.options.outages.answered()
     this.options.refusals.answered()
     call.resolve(reply)
@@ -152,7 +151,7 @@ export class ScriptExecutor {
     const kind = this.kindOf(error)
     call.isInFlight = false
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport)
-    else if (scriptBrokeOff(error)) call.mayHaveBeenApplied = true
+    else if (scriptBrokeOff(error)) call.hasLostCopy = true
     if (kind === 'noscript' && this.closed === undefined) return this.send(call, sent, true, backoff)
     const isTransient = kind === 'connection' || kind === 'transient'
     const isTrouble = isDeclined(error) && error !== NOT_READY.loading
@@ -175,7 +174,7 @@ export class ScriptExecutor {
   /** The call threw in this client while it was sent, or its answer could not be read. */
   private broke(call: AnyScriptCall, error: unknown) {
     call.isInFlight = false
-    call.mayHaveBeenApplied = true
+    call.hasLostCopy = true
     this.end(call, failedHere(call, this.options.clientId, withoutSecrets(error, this.options.secrets)))
   }
 
@@ -245,7 +244,7 @@ export class ScriptExecutor {
 
   private reported(explained: Error, error: unknown, call: AnyScriptCall): Error {
     const { outages, refusals, transport } = this.options
-    if (cameFromScript(error)) call.mayHaveBeenApplied = true
+    if (cameFromScript(error)) call.wasRefusedWithin = true
     // A renewal of several locks is sent again, by slot (leases/watchdog.ts).
     if (this.closed !== undefined || isCrossSlot(error)) return explained
     // A connection reports refused credentials as well; the same reporter makes one outage of both.

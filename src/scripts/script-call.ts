@@ -36,8 +36,10 @@ export class ScriptCall<Value> {
   lastError: Error | undefined
   /** A copy was sent and has not been answered. */
   isInFlight = false
-  /** A copy was sent and not answered, so the server may have applied it. */
-  mayHaveBeenApplied = false
+  /** A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the next copy. */
+  hasLostCopy = false
+  /** The server refused a command within the script, which may have run others before. */
+  wasRefusedWithin = false
   /** The connections that broke after a copy was sent on them. */
   private broken: BrokenConnection[] | undefined
 
@@ -106,7 +108,7 @@ export class ScriptCall<Value> {
    * a copy of it can still do.
    */
   brokeOff(transport: ScriptTransport): void {
-    this.mayHaveBeenApplied = true
+    this.hasLostCopy = true
     const server = transport.serverOf(this.keys[0]!)
     this.broken ??= []
     for (let each = this.brokenBefore.next; each; each = each.next)
@@ -114,9 +116,9 @@ export class ScriptCall<Value> {
     this.brokenBefore = transport.lastBroken
   }
 
-  /** Whether a connection broke after the command was sent on it. The server may have applied the command. */
-  get connectionBroke(): boolean {
-    return this.broken !== undefined
+  /** Whether the server may have applied the command, or a part of it. */
+  get mayHaveBeenApplied(): boolean {
+    return this.hasLostCopy || this.wasRefusedWithin
   }
 
   /** Whether the fence of a broken connection is still pending. */

@@ -10,6 +10,13 @@ const SYNC = 300
 describe('Semaphores and latches, and replicas that do not acknowledge', () => {
   const servers = setUpSilentReplicas(SYNC)
   const { pause, resume, connected } = servers
+  const failWait = () =>
+    waitUntil('its WAIT fails', async () => {
+      const [, id] = /^id=(\d+).* cmd=wait/m.exec(String(await servers.redis.client('LIST'))) ?? []
+      return id !== undefined && (await servers.redis.client('UNBLOCK', id, 'ERROR')) === 1
+    })
+  const mayRunScripts = (may: '+' | '-') =>
+    servers.redis.acl('SETUSER', 'default', `${may}evalsha`, `${may}eval`)
 
   it('An acquisition of a semaphore that no replica has is released once, and granted once they are back (S10)', async () => {
     const redisson = await connected()
@@ -63,14 +70,54 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
     Object.assign(clock, { stood: 62_000, jumped: 62_000 })
     await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
-    await waitUntil('its WAIT fails', async () => {
-      const [, id] = /^id=(\d+).* cmd=wait/m.exec(String(await redis.client('LIST'))) ?? []
-      return id !== undefined && (await redis.client('UNBLOCK', id, 'ERROR')) === 1
-    })
+    await failWait()
     await releasing
     await resume()
     await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
     expect(await redis.get(name)).to.equal('1')
+  })
+
+  it('A release whose WAIT fails and whose next copy is refused rejects as one that may have been applied (V115)', async () => {
+    const redisson = await connected({ slavesSyncTimeout: 5_000 })
+    redisson.on('error', () => {})
+    const { redis } = servers
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(0)
+    await pause()
+    const releasing = rejection(semaphore.release())
+    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    await mayRunScripts('-')
+    try {
+      await failWait()
+      expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
+    } finally {
+      await mayRunScripts('+')
+      await resume()
+    }
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
+    expect(await redis.get(name)).to.equal('1')
+  })
+
+  it('An acquisition whose WAIT fails and whose next copy is refused gives its permits back (V115)', async () => {
+    const redisson = await connected({ slavesSyncTimeout: 5_000 })
+    redisson.on('error', () => {})
+    const { redis } = servers
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(3)
+    await pause()
+    const acquiring = rejection(semaphore.acquire(2))
+    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    await mayRunScripts('-')
+    try {
+      await failWait()
+      expect(await acquiring).to.have.property('code', 'REDIS_REFUSED')
+    } finally {
+      await mayRunScripts('+')
+      await resume()
+    }
+    await waitUntil('its permits are back', async () => (await redis.get(name)) === '3')
   })
 
   it('A latch does not wait for replicas', async () => {

@@ -37,9 +37,9 @@ describe('What a call knows of its broken connections', () => {
   it('A call waits for the fence of the connection that broke', () => {
     const broken = scene.broken.add('old', 'pending')
     scene.brokeOff()
-    expect(scene.call).to.include({ isFencePending: true, connectionBroke: true })
+    expect(scene.call).to.include({ isFencePending: true, hasLostCopy: true })
     broken.settle('fenced')
-    expect(scene.call).to.include({ isFencePending: false, connectionBroke: true })
+    expect(scene.call).to.include({ isFencePending: false, hasLostCopy: true })
   })
 
   it('A call whose slot has moved waits for the new server, and not for the old one', () => {
@@ -49,6 +49,6 @@ describe('What a call knows of its broken connections', () => {
     scene.brokeOff()
     expect(scene.call.isFencePending).to.equal(true)
     redirected.settle('fenced')
-    expect(scene.call).to.include({ isFencePending: false, connectionBroke: true })
+    expect(scene.call).to.include({ isFencePending: false, hasLostCopy: true })
   })
 })

@@ -113,12 +113,12 @@ export class Watchdog {
     else this.wakeFor(lease, entry)
   }
 
-  /** Renews a scheduled lease within some hundred ms, or within so many. */
+  /** Renews a lease within some hundred ms, or within so many, unless a renewal is in flight. */
   hurry(lease: Lease, within = this.retryAfter): void {
     const entry = this.watched.get(lease)
     if (!entry) return
     const now = this.options.clock.now()
-    if (entry.phase === 'scheduled')
+    if (entry.phase === 'scheduled' || entry.phase === 'retrying')
       this.enter(entry, 'retrying', now, Math.min(within, this.untilDue(entry, now)))
     this.wakeFor(lease, entry)
   }

@@ -70,7 +70,8 @@ async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> 
     const call = scripts.release(ownerField, levels.size, lease, leaseEnd)
     // From now on, until the answer, the longer lease may be gone.
     const takeBack = book.mayShorten(call.started, lease)
-    leases.update(hold)
+    // The leases of the remaining levels may have ended. Then their holder learns it before the server has freed the lock.
+    if (hold.checkLive()) leases.update(hold)
     const { value, sent, connectionBroke } = await wrongTypeAs(call, NOT_HELD)
     if (value.result === 'not-held') {
       hold.lose('gone')

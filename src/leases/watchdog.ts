@@ -3,6 +3,7 @@ import { isCrossSlot } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type Clock, elapsed, type Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
+import { Agenda } from './agenda'
 import type { Lease } from './lease'
 import { publishRenewal } from './lease-diagnostics'
 import { RenewalBatches } from './renewal-batches'
@@ -25,53 +26,38 @@ const AHEAD = 1 / 20
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
-/** After it has looked at so many leases it rests for a millisecond, so that it takes a small part of the processor only. */
-const LOOKS_PER_MS = 200
-
-/**
- * What the watchdog does with one lease next, besides to await its deadline.
- * - `expiring`: nothing, because no level of it needs the watchdog
- * - `scheduled`: renews it when its time has come
- * - `inFlight`: awaits the answer to a renewal; after `wait` it reports that the answer is overdue
- * - `overdue`: still awaits the answer
- * - `retrying`: renews it again
- */
-type Phase = 'expiring' | 'scheduled' | 'inFlight' | 'overdue' | 'retrying'
+/** So far, in ms, the wall clock may run away from the monotonic one before the deadlines are computed anew. */
+const WALL_CLOCK_TOLERANCE = 5
 
 /** What the watchdog knows of one lease. */
 interface Watched {
-  phase: Phase
-  /** The phase ends `wait` ms after this moment. */
-  since: Moment
-  wait: number
+  /**
+   * What it does next.
+   * - `expiring`: nothing, because no level of the lease needs the watchdog
+   * - `scheduled`: renews it
+   * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval
+   * - `overdue`: still awaits the answer
+   * - `retrying`: renews it again
+   */
+  phase: 'expiring' | 'scheduled' | 'inFlight' | 'overdue' | 'retrying'
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
 }
 
-/** What one look found to do. */
-interface Found {
-  readonly lost: Lease[]
-  readonly overdue: Lease[]
-  readonly batches: RenewalBatches
-}
-
 /**
- * Watches the deadline of every lease of a client, and renews those that need it.
- *
- * One timer wakes it when the first lease needs attention. Then it looks at all of them in one pass. One tick of the event loop
- * renews or reports a bounded number of leases, and the next one goes on with the pass.
+ * Watches the deadline of every lease of a client, and renews those that need it, by one timer. One tick of the event loop
+ * renews or reports a bounded number of leases, however many are due. Deadlines come first.
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
+  /** By the monotonic clock, as are the actions. A clock that was set is noticed at the next look. */
+  private readonly deadlines = new Agenda<Lease>()
+  private readonly actions = new Agenda<Lease>()
   private readonly interval: number
   private readonly retryAfter: number
   private readonly timer: RearmableTimer
-  /** The rest of the leases of a pass that was interrupted. */
-  private pass: IterableIterator<[Lease, Watched]> | undefined
-  /** When the first lease needs attention, by the monotonic clock. */
-  private next = Number.POSITIVE_INFINITY
-  /** When the next pass may begin. */
-  private restsUntil = 0
+  /** How far the wall clock was ahead of the monotonic one when the deadlines were computed. */
+  private wallAhead = Number.POSITIVE_INFINITY
   /** What was renewed before this moment is renewed again: the server that answers from now on may not have it. */
   private renewedAfresh = Number.NEGATIVE_INFINITY
   /** Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first CROSSSLOT tells. */
@@ -97,119 +83,91 @@ export class Watchdog {
   update(lease: Lease): void {
     const { needsWatchdog, book } = lease
     const { since, lasts } = book.term
-    let entry = this.watched.get(lease)
+    const now = this.options.clock.now()
+    const entry = this.watched.get(lease)
     if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
       const phase = needsWatchdog ? 'scheduled' : 'expiring'
-      entry = {
-        phase,
-        since,
-        wait: needsWatchdog ? this.interval : Number.POSITIVE_INFINITY,
-        isFailing: false,
-      }
-      this.watched.set(lease, entry)
+      this.watched.set(lease, { phase, isFailing: false })
+      if (needsWatchdog) this.actions.set(lease, this.nextRenewal(since, now))
+      else this.actions.delete(lease)
     }
     // It may end before its next renewal is due.
     if (lasts < this.options.lockWatchdogTimeout) this.hurry(lease)
-    else this.wakeFor(lease, entry)
+    else this.deadlineChanged(lease, now)
   }
 
-  /** Renews a lease within some hundred ms, or within so many, unless a renewal is in flight. */
+  /** Renews a lease within some hundred ms, or within so many, unless a renewal is in flight. Its deadline may have changed. */
   hurry(lease: Lease, within = this.retryAfter): void {
     const entry = this.watched.get(lease)
     if (!entry) return
     const now = this.options.clock.now()
-    if (entry.phase === 'scheduled' || entry.phase === 'retrying')
-      this.enter(entry, 'retrying', now, Math.min(within, this.untilDue(entry, now)))
-    this.wakeFor(lease, entry)
+    if (mayBeRenewed(entry)) this.actions.set(lease, Math.min(this.actions.at(lease), now.monotonic + within))
+    this.deadlineChanged(lease, now)
   }
 
   remove(lease: Lease): void {
-    if (this.watched.delete(lease) && this.watched.size === 0) this.stop()
+    if (!this.watched.delete(lease)) return
+    this.deadlines.delete(lease)
+    this.actions.delete(lease)
+    if (this.watched.size === 0) this.timer.cancel()
   }
 
   /** Renews every lease now, also leases whose renewal is in flight. */
   renewAll(): void {
     this.renewedAfresh = this.options.clock.now().monotonic
-    this.wakeAt(this.renewedAfresh, this.options.clock.now())
+    for (const [lease, entry] of this.watched)
+      if (mayBeRenewed(entry)) this.actions.set(lease, this.renewedAfresh)
+    this.arm()
   }
 
   stop(): void {
-    this.watched.clear()
-    this.timer.cancel()
-    this.pass = undefined
-    this.next = Number.POSITIVE_INFINITY
+    for (const lease of this.watched.keys()) this.remove(lease)
   }
 
-  private enter(entry: Watched, phase: Phase, since: Moment, wait: number) {
-    entry.phase = phase
-    entry.since = since
-    entry.wait = wait
+  /** For a lease that was set by a command sent at this moment. */
+  private nextRenewal(sent: Moment, now: Moment): number {
+    if (sent.monotonic <= this.renewedAfresh) return now.monotonic
+    return now.monotonic + this.interval - elapsed(sent, now)
   }
 
-  /** Milliseconds until the phase of a lease ends. */
-  private untilDue({ phase, since, wait }: Watched, now: Moment): number {
-    const isAfresh = (phase === 'scheduled' || phase === 'retrying') && since.monotonic <= this.renewedAfresh
-    return isAfresh ? 0 : wait - elapsed(since, now)
+  private deadlineChanged(lease: Lease, now: Moment) {
+    // The clocks may not tell a smaller difference.
+    this.deadlines.set(lease, now.monotonic + Math.max(lease.book.remaining(now), 0.1))
+    this.arm()
   }
 
-  private wakeFor(lease: Lease, entry: Watched) {
-    const now = this.options.clock.now()
-    this.wakeAt(now.monotonic + Math.min(this.untilDue(entry, now), lease.book.remaining(now)), now)
-  }
-
-  private wakeAt(time: number, now: Moment) {
-    this.next = Math.min(this.next, time)
-    if (!this.pass) this.arm(now)
-  }
-
-  private arm({ monotonic: now }: Moment) {
+  private arm() {
     if (this.watched.size === 0) return
+    const next = Math.min(this.deadlines.next, this.actions.next)
     // The timers of a machine that is suspended stand still, so it wakes before a long time has passed.
-    const delay = this.pass ? 0 : Math.max(this.restsUntil - now, Math.min(this.next - now, this.interval))
+    const delay = Math.min(next - this.options.clock.now().monotonic, this.interval)
     this.timer.setEarlier(Math.max(1, delay))
   }
 
-  /** Looks at all leases, or at the next ones of a pass. */
   private look() {
     const now = this.options.clock.now()
-    if (!this.pass) this.next = Number.POSITIVE_INFINITY
-    this.pass ??= this.watched.entries()
-    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
-    const found: Found = { lost: [], overdue: [], batches }
-    let isOver = true
-    // `break` does not end the iterator of a Map.
-    for (const [lease, entry] of this.pass) {
-      this.lookAt(lease, entry, now, found)
-      isOver = !batches.isFull && found.lost.length + found.overdue.length < MAX_REPORTS_AT_ONCE
-      if (!isOver) break
-    }
-    if (isOver) {
-      this.pass = undefined
-      this.restsUntil = now.monotonic + this.watched.size / LOOKS_PER_MS
-    }
-    // A listener may release another lease of the list.
-    for (const lease of found.lost) if (this.watched.has(lease)) this.lose(lease, 'lease')
-    this.reportOverdue(found.overdue, now)
-    for (const batch of batches.batches) this.send(batch)
-    this.arm(now)
+    this.followWallClock(now)
+    this.loseExpired(now)
+    const overdue = this.renewDue(now)
+    this.reportOverdue(overdue)
+    this.arm()
   }
 
-  private lookAt(lease: Lease, entry: Watched, now: Moment, { lost, overdue, batches }: Found) {
-    const remaining = lease.book.remaining(now)
-    if (remaining <= 0) {
-      lost.push(lease)
-      return
-    }
-    this.next = Math.min(this.next, now.monotonic + remaining)
-    const { phase } = entry
-    // Leases that are due a little later join the batch: one call instead of one for each.
-    const ahead = phase === 'scheduled' && batches.batches.length > 0 ? this.interval * AHEAD : 0
-    const due = this.untilDue(entry, now)
-    if (due > ahead) this.next = Math.min(this.next, now.monotonic + due)
-    else if (phase === 'inFlight') overdue.push(lease)
-    else {
-      this.enter(entry, 'inFlight', now, this.interval)
-      batches.add(lease)
+  /** The deadlines are those of the clock that advanced further. */
+  private followWallClock(now: Moment) {
+    const ahead = now.wall - now.monotonic
+    if (ahead > this.wallAhead + WALL_CLOCK_TOLERANCE)
+      for (const lease of this.watched.keys())
+        this.deadlines.set(lease, now.monotonic + lease.book.remaining(now))
+    else if (ahead >= this.wallAhead) return
+    this.wallAhead = ahead
+  }
+
+  private loseExpired(now: Moment) {
+    for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= now.monotonic; lost++) {
+      const lease = this.deadlines.first!
+      if (lease.book.remaining(now) > 0) this.deadlineChanged(lease, now)
+      else this.lose(lease, 'lease')
     }
   }
 
@@ -218,7 +176,32 @@ export class Watchdog {
     lease.lose(reason)
   }
 
-  private reportOverdue(leases: readonly Lease[], now: Moment) {
+  /** Sends the renewals that are due; returns the leases whose renewals are overdue. No listener runs meanwhile. */
+  private renewDue({ monotonic: now }: Moment): Lease[] {
+    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
+    const overdue: Lease[] = []
+    while (!batches.isFull && overdue.length < MAX_REPORTS_AT_ONCE) {
+      const due = this.actions.next
+      if (due > now + this.interval * AHEAD) break
+      const lease = this.actions.first!
+      const entry = this.watched.get(lease)!
+      // Leases that are due a little later join a batch: one call instead of one for each.
+      if (due > now && (entry.phase !== 'scheduled' || batches.batches.length === 0)) break
+      if (entry.phase === 'inFlight') {
+        entry.phase = 'overdue'
+        this.actions.delete(lease)
+        overdue.push(lease)
+      } else {
+        entry.phase = 'inFlight'
+        this.actions.set(lease, now + this.interval)
+        batches.add(lease)
+      }
+    }
+    for (const batch of batches.batches) this.send(batch)
+    return overdue
+  }
+
+  private reportOverdue(leases: readonly Lease[]) {
     if (leases.length === 0) return
     const error = new Error(
       `Redis did not answer the renewal within ${Math.round(this.interval)} ms. The client goes on until the lease ends. ` +
@@ -227,7 +210,6 @@ export class Watchdog {
     for (const lease of leases) {
       const entry = this.awaited(lease)
       if (!entry) continue
-      this.enter(entry, 'overdue', now, Number.POSITIVE_INFINITY)
       publishRenewal(lease, this.options.origin, 'overdue', this.interval, error)
       this.reportFailing(lease, entry, error)
     }
@@ -250,25 +232,28 @@ export class Watchdog {
             book.extend(sent, lockWatchdogTimeout)
             if (acknowledged) book.replicatedUpTo(sent)
             // The time counts from `sent`. The term may belong to an older grant of a longer lease.
-            this.enter(entry, 'scheduled', sent, this.interval)
+            entry.phase = 'scheduled'
             entry.isFailing = false
-            this.wakeFor(lease, entry)
+            const now = clock.now()
+            this.actions.set(lease, this.nextRenewal(sent, now))
+            this.deadlineChanged(lease, now)
           } else this.lose(lease, 'gone')
         }
       },
       (error) => {
-        const now = clock.now()
+        const retryAt = clock.now().monotonic + this.retryAfter
         const isRegrouped = batch.length > 1 && isCrossSlot(error)
         this.isSlotted ||= isRegrouped
         for (const lease of batch) {
           const entry = this.awaited(lease)
           if (!entry) continue
-          this.enter(entry, 'retrying', now, this.retryAfter)
-          this.wakeFor(lease, entry)
+          entry.phase = 'retrying'
+          this.actions.set(lease, retryAt)
           if (isRegrouped) continue
           publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
           this.reportFailing(lease, entry, error)
         }
+        this.arm()
       },
     )
   }
@@ -285,4 +270,8 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     return entry?.phase === 'inFlight' || entry?.phase === 'overdue' ? entry : undefined
   }
+}
+
+function mayBeRenewed({ phase }: Watched): boolean {
+  return phase === 'scheduled' || phase === 'retrying'
 }

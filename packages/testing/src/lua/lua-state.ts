@@ -1,50 +1,42 @@
 import { type Reply, Status } from '../data/reply'
+import { LuaMemory, Type, VALUE } from './lua-memory'
 import type { LuaWasm } from './wasm'
 
 const REGISTRY = -10_000
 const GLOBALS = -10_002
-const ENOUGH = 20
-/** Texts up to this length pass through one place in the memory of the machine. */
-const SCRATCH = 1024
-/** Shorter texts are copied faster by hand. */
-const SHORT = 64
-
-enum Type {
-  Boolean = 1,
-  Number = 3,
-  String = 4,
-  Table = 5,
-}
+/** A function of JavaScript finds room for so many values on its stack, and a few more that one call pushes beside them. */
+const ROOM = 15
+/** A longer list is made here, because so many values have no room on a stack. */
+const MOST_ELEMENTS = 1_000
 
 /** A Lua value that is not a table, as an argument of a command. */
 export type Scalar = string | number | boolean | null | undefined
 
+/** A Lua value on the stack: its place. It is valid until something is called. */
+export type Place = number
+
 /** The stack of one Lua state, with strings of bytes. */
 export class LuaState {
-  private readonly length: number
-  private readonly scratch: number
-  private readonly state: number
-  private view: Buffer = Buffer.alloc(0)
+  private readonly memory: LuaMemory
+  /** The coroutine that runs. */
+  private state: number
 
   constructor(private readonly wasm: LuaWasm) {
-    this.length = wasm._malloc(4)
-    this.scratch = wasm._malloc(SCRATCH)
     this.state = wasm._luaL_newstate()
     wasm._luaL_openlibs(this.state)
+    this.memory = new LuaMemory(wasm, this.state)
   }
 
-  get top(): number {
-    return this.wasm._lua_gettop(this.state)
-  }
-
-  set top(top: number) {
-    this.wasm._lua_settop(this.state, top)
+  /** Takes everything from the stack. */
+  clear(): void {
+    this.memory.setTop(this.state, this.memory.base(this.state))
   }
 
   /** Compiles a text. Pushes the function; if the text does not compile, pushes the message and answers false. */
   compile(text: string, name: string): boolean {
-    return this.withText(text, (start, length) =>
-      this.withText(
+    const { memory } = this
+    return memory.withText(text, (start, length) =>
+      memory.withText(
         `${name}\0`,
         (chunk) => this.wasm._luaL_loadbuffer(this.state, start, length, chunk) === 0,
       ),
@@ -56,125 +48,173 @@ export class LuaState {
     return this.wasm._lua_pcall(this.state, args, 1, handler) === 0
   }
 
-  /** Pops a value and keeps it; `pushKept` pushes it again. */
+  /** Pops a function and keeps it; `pushKept` pushes it again. */
   keep(): number {
-    return this.wasm._luaL_ref(this.state, REGISTRY)
+    const { memory, state } = this
+    const pointer = memory.pointer(memory.last(state))
+    this.wasm._luaL_ref(state, REGISTRY)
+    return pointer
   }
 
-  pushKept(reference: number): void {
-    this.wasm._lua_rawgeti(this.state, REGISTRY, reference)
+  pushKept(pointer: number): void {
+    this.memory.push(this.state, pointer, Type.Function)
   }
 
-  pushFunction(fn: () => void): void {
-    const pointer = this.wasm.addFunction(() => {
-      fn()
-      return 1
-    }, 'ii')
+  /** `fn` answers how many values it has pushed. */
+  pushFunction(fn: () => number): void {
+    const called = (state: number) => {
+      const before = this.state
+      this.state = state
+      try {
+        return fn()
+      } finally {
+        this.state = before
+      }
+    }
+    const pointer = this.wasm.addFunction(called, 'ii')
     this.wasm._lua_pushcclosure(this.state, pointer, 0)
+  }
+
+  /** Pushes all of them. */
+  pushTexts(texts: readonly string[]): void {
+    this.makeRoom(texts.length)
+    for (const text of texts) this.memory.pushText(this.state, text)
   }
 
   setGlobalList(name: string, elements: readonly string[]): void {
     this.pushText(name)
-    this.pushReply(elements)
+    this.pushNested(elements)
     this.wasm._lua_rawset(this.state, GLOBALS)
   }
 
   pushText(text: string): void {
-    const { length } = text
-    if (length > SCRATCH)
-      return this.withText(text, (start) => this.wasm._lua_pushlstring(this.state, start, length))
-    const { memory, scratch } = this
-    if (length > SHORT) memory.write(text, scratch, 'latin1')
-    else for (let at = 0; at < length; at++) memory[scratch + at] = text.charCodeAt(at)
-    this.wasm._lua_pushlstring(this.state, scratch, length)
+    this.memory.pushText(this.state, text)
   }
 
-  /** The memory of the machine. It is another one when it has grown. */
-  private get memory(): Buffer {
-    const { buffer } = this.wasm.HEAPU8
-    if (this.view.buffer !== buffer) this.view = Buffer.from(buffer)
-    return this.view
+  /** Pushes a reply for `reply()` of the prelude, which makes a table of all but the first, and answers how many values that are. */
+  pushReply(reply: Reply): number {
+    const { memory, state } = this
+    if (typeof reply === 'number') memory.pushNumber(state, reply)
+    else if (typeof reply === 'string') memory.pushText(state, reply)
+    else if (reply === null) memory.push(state, 0, Type.Boolean)
+    else if (reply instanceof Status) return this.pushTable('ok', [reply.text])
+    else if (reply.length <= MOST_ELEMENTS) return this.pushTable('list', reply)
+    else this.pushNested(reply)
+    return 1
   }
 
-  /** Pushes a reply as Redis passes it to Lua: nil as false, a status as a table. */
-  pushReply(reply: Reply): void {
+  pushError(message: string): number {
+    return this.pushTable('err', [message])
+  }
+
+  private pushTable(kind: string, elements: readonly Reply[]): number {
+    const { memory, state } = this
+    this.makeRoom(elements.length)
+    memory.push(state, 0, Type.Nil)
+    memory.pushText(state, kind)
+    for (const element of elements)
+      if (Array.isArray(element) || element instanceof Status) this.pushNested(element)
+      else this.pushReply(element)
+    return elements.length + 2
+  }
+
+  /** A table that the prelude does not make: one in a table, or a long one. */
+  private pushNested(reply: readonly Reply[] | Status) {
     const { wasm, state } = this
-    if (typeof reply === 'number') wasm._lua_pushnumber(state, reply)
-    else if (typeof reply === 'string') this.pushText(reply)
-    else if (reply === null) wasm._lua_pushboolean(state, 0)
-    else if (reply instanceof Status) this.pushField('ok', reply.text)
-    else {
-      wasm._lua_checkstack(state, ENOUGH)
-      wasm._lua_createtable(state, reply.length, 0)
-      reply.forEach((element, at) => {
-        this.pushReply(element)
-        wasm._lua_rawseti(state, -2, at + 1)
-      })
+    wasm._lua_checkstack(state, ROOM)
+    wasm._lua_createtable(state, 0, 0)
+    if (reply instanceof Status) {
+      this.pushText('ok')
+      this.pushText(reply.text)
+      return wasm._lua_rawset(state, -3)
+    }
+    reply.forEach((element, at) => {
+      if (Array.isArray(element) || element instanceof Status) this.pushNested(element)
+      else this.pushReply(element)
+      wasm._lua_rawseti(state, -2, at + 1)
+    })
+  }
+
+  private makeRoom(values: number) {
+    if (values > ROOM) this.wasm._lua_checkstack(this.state, values + ROOM)
+  }
+
+  /** How many values the function that runs was given. */
+  get count(): number {
+    const { memory, state } = this
+    return (memory.top(state) - memory.base(state)) / VALUE
+  }
+
+  /** An argument of the function that runs, from 0; undefined for a table and for nil. */
+  argument(at: number): Scalar {
+    return this.scalar(this.memory.base(this.state) + at * VALUE)
+  }
+
+  /** The value on top of the stack. */
+  get last(): Place {
+    return this.memory.last(this.state)
+  }
+
+  isTable(place: Place): boolean {
+    return this.memory.typeAt(place) === Type.Table
+  }
+
+  /** Undefined for a table and for nil. */
+  scalar(place: Place): Scalar {
+    const { memory, state } = this
+    switch (memory.typeAt(place)) {
+      case Type.Number:
+        return memory.number(place)
+      case Type.String:
+        return memory.text(state, place)
+      case Type.Boolean:
+        return memory.boolean(place)
+      default:
+        return undefined
     }
   }
 
-  pushError(message: string): void {
-    this.pushField('err', message)
-  }
-
-  private pushField(field: string, text: string) {
-    this.wasm._lua_createtable(this.state, 0, 1)
-    this.pushText(field)
-    this.pushText(text)
-    this.wasm._lua_rawset(this.state, -3)
-  }
-
-  isTable(at: number): boolean {
-    return this.wasm._lua_type(this.state, at) === Type.Table
-  }
-
-  /** The value at this index; undefined for a table and for nil. */
-  scalar(at: number): Scalar {
-    const { wasm, state } = this
-    const type = wasm._lua_type(state, at)
-    if (type === Type.Number) return wasm._lua_tonumber(state, at)
-    if (type === Type.Boolean) return wasm._lua_toboolean(state, at) === 1
-    return type === Type.String ? this.text(at) : undefined
-  }
-
-  /** A field of the table on top of the stack; undefined if the field is a table itself. */
-  field(name: string): Scalar {
-    this.pushText(name)
-    this.wasm._lua_rawget(this.state, -2)
-    const value = this.scalar(-1)
-    this.top--
+  /** A field of a table; undefined if the field is a table itself. */
+  field(place: Place, name: string): Scalar {
+    const { memory, state, wasm } = this
+    const table = memory.pointer(place)
+    if (!memory.hasFields(table)) return undefined
+    const top = memory.top(state)
+    memory.push(state, table, Type.Table)
+    memory.pushText(state, name)
+    wasm._lua_rawget(state, -2)
+    const value = this.scalar(this.last)
+    memory.setTop(state, top)
     return value
   }
 
-  /** The elements of the table on top of the stack, up to the first nil. `read` reads the element on top. */
-  elements<T>(read: () => T): T[] {
-    const { wasm, state } = this
-    const elements: T[] = []
-    wasm._lua_checkstack(state, ENOUGH)
-    for (let at = 1; ; at++) {
-      wasm._lua_rawgeti(state, -1, at)
-      const isEnd = wasm._lua_type(state, -1) <= 0
-      if (!isEnd) elements.push(read())
-      this.top--
-      if (isEnd) return elements
-    }
-  }
-
-  private text(at: number): string {
-    const { wasm, length } = this
-    const start = wasm._lua_tolstring(this.state, at, length)
+  /** The elements of a table, up to the first nil, as `read` reads them. */
+  elements<T>(place: Place, read: (element: Place) => T): T[] {
     const { memory } = this
-    return memory.toString('latin1', start, start + memory.readInt32LE(length))
+    const [elements, table]: [T[], number] = [[], memory.pointer(place)]
+    const { first, size } = memory.elements(table)
+    for (let at = 0; at < size; at++) {
+      const element = first + at * VALUE
+      if (memory.typeAt(element) === Type.Nil) return elements
+      elements.push(read(element))
+    }
+    if (memory.hasFields(table)) this.elementsBehind(table, elements, read)
+    return elements
   }
 
-  private withText<T>(text: string, use: (start: number, length: number) => T): T {
-    const { wasm } = this
-    const start = wasm._malloc(text.length + 1)
-    try {
-      this.memory.write(text, start, 'latin1')
-      return use(start, text.length)
-    } finally {
-      wasm._free(start)
+  /** Lua may have the last elements of a list, or all, among the fields of its table. */
+  private elementsBehind<T>(table: number, elements: T[], read: (element: Place) => T) {
+    const { memory, wasm, state } = this
+    const top = memory.top(state)
+    wasm._lua_checkstack(state, ROOM)
+    memory.push(state, table, Type.Table)
+    for (;;) {
+      wasm._lua_rawgeti(state, -1, elements.length + 1)
+      const { last } = this
+      if (memory.typeAt(last) === Type.Nil) break
+      elements.push(read(last))
+      memory.setTop(state, last)
     }
+    memory.setTop(state, top)
   }
 }

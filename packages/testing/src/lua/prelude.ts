@@ -1,23 +1,36 @@
 /**
- * The Redis API for scripts, written in Lua over one function, `command`. That function returns a table with `err` if the
- * command failed. Afterwards globals are read-only, and functions that reach the file system are gone, as in Redis.
+ * The Redis API for scripts, written in Lua over one function, `command`. That function returns a reply, or nil and what makes a
+ * table: `list` and the elements, `ok` and a status, or `err` and the message of a command that failed. Afterwards globals are read-only, and functions that reach the file system are gone, as in Redis.
  *
  * Returns the error handler, which adds the line of the script in which an error happened.
  */
 export const PRELUDE = `
 local command, sha1hex = ...
-local getinfo = debug.getinfo
+local getinfo, error, type = debug.getinfo, error, type
+
+local function reply(value, kind, ...)
+  if value ~= nil then
+    return value
+  end
+  if kind == 'list' then
+    return { ... }
+  end
+  return { [kind] = (...) }
+end
+
+local function replyOrError(value, kind, ...)
+  if kind == 'err' then
+    error({ err = (...) }, 0)
+  end
+  return reply(value, kind, ...)
+end
 
 redis = {
   call = function(...)
-    local reply = command(...)
-    if type(reply) == 'table' and reply.err then
-      error(reply, 0)
-    end
-    return reply
+    return replyOrError(command(...))
   end,
   pcall = function(...)
-    return command(...)
+    return reply(command(...))
   end,
   sha1hex = function(...)
     if select('#', ...) ~= 1 then
@@ -72,3 +85,16 @@ return function(err)
   return err
 end
 `
+
+/** A function that runs a script with so many keys. Its arguments are the script, the keys, and the arguments of the script. */
+export function runnerFor(keys: number): string {
+  const names = Array.from({ length: keys }, (_, index) => `key${index}`)
+  return `
+local rawset, globals = rawset, _G
+return function(${['script', ...names, '...'].join(', ')})
+  rawset(globals, 'KEYS', { ${names.join(', ')} })
+  rawset(globals, 'ARGV', { ... })
+  return (script())
+end
+`
+}

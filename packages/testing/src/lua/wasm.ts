@@ -13,14 +13,9 @@ export interface LuaWasm {
   _luaL_openlibs(state: number): void
   _luaL_loadbuffer(state: number, text: number, length: number, name: number): number
   _luaL_ref(state: number, table: number): number
+  _luaL_unref(state: number, table: number, reference: number): void
   _lua_pcall(state: number, args: number, results: number, handler: number): number
-  _lua_gettop(state: number): number
   _lua_settop(state: number, top: number): void
-  _lua_type(state: number, at: number): number
-  _lua_tonumber(state: number, at: number): number
-  _lua_toboolean(state: number, at: number): number
-  _lua_tolstring(state: number, at: number, length: number): number
-  _lua_pushnil(state: number): void
   _lua_pushnumber(state: number, value: number): void
   _lua_pushboolean(state: number, value: number): void
   _lua_pushlstring(state: number, text: number, length: number): void

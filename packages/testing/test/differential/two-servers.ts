@@ -157,9 +157,10 @@ export function difference(real: unknown, memory: unknown, path = ''): string | 
   if (real === memory) return undefined
   if (isNumber(real) && isNumber(memory) && typeof real === typeof memory) {
     const [one, other] = [Number(real), Number(memory)]
-    const isTime = one > TOLERANCE || (path.endsWith('/timeToLive') && Math.min(one, other) > 0)
     // A latch answers in µs when it was opened, and how long ago that was.
-    const isMicroseconds = one > MICROSECONDS || path === AGO_OF_A_LATCH
+    const isMicroseconds = Math.abs(one) > MICROSECONDS || path === AGO_OF_A_LATCH
+    const isTime =
+      isMicroseconds || one > TOLERANCE || (path.endsWith('/timeToLive') && Math.min(one, other) > 0)
     const tolerance = isMicroseconds ? 1_000 * TOLERANCE : TOLERANCE
     if (isTime && Math.abs(one - other) < tolerance) return undefined
   }

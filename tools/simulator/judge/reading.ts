@@ -137,7 +137,12 @@ export class Reading {
 
   private called(called: Called, begin: number) {
     const call: Call = {
-      ...{ called, begin, end: undefined, returned: undefined, failed: undefined, hold: undefined },
+      called,
+      begin,
+      end: undefined,
+      returned: undefined,
+      failed: undefined,
+      hold: undefined,
     }
     this.calls.set(called.id, call)
     if (called.operation !== 'release') return
@@ -168,11 +173,22 @@ export class Reading {
       return
     }
     const hold: Hold = {
-      ...{ id: called.id, call: called, owner: ownerOf(called), keys: keysOf(called.object) },
-      ...{ side: sideOf(called.object), units: called.units ?? 1, token: returned.token },
-      ...{ fields: returned.owners ?? [], calledAt: call.begin, enteredAt, levels: 1 },
-      ...{ leftAt: undefined, ending: undefined, releasedAt: undefined },
-      ...{ suspendedAt: undefined, toldAt: undefined },
+      id: called.id,
+      call: called,
+      owner: ownerOf(called),
+      keys: keysOf(called.object),
+      side: sideOf(called.object),
+      units: called.units ?? 1,
+      token: returned.token,
+      fields: returned.owners ?? [],
+      calledAt: call.begin,
+      enteredAt,
+      levels: 1,
+      leftAt: undefined,
+      ending: undefined,
+      releasedAt: undefined,
+      suspendedAt: undefined,
+      toldAt: undefined,
     }
     call.hold = hold
     this.holds.push(hold)

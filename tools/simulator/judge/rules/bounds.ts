@@ -60,6 +60,17 @@ export function bound(reading: Reading, { object }: Called): number {
 const queued = (reading: Reading, name: string) =>
   (reading.javaClients.size > 0 ? 2 * FAIR_REFRESH : 0) + deadPlaces(reading, name) * FAIR_DEAD_PLACE
 
+/** By the name of the lock. Each waiter asks for it, and it looks at all calls. */
+const counted = new WeakMap<Reading, Map<string, number>>()
+
+function deadPlaces(reading: Reading, name: string): number {
+  const counts = counted.get(reading) ?? new Map<string, number>()
+  counted.set(reading, counts)
+  const dead = counts.get(name) ?? countDeadPlaces(reading, name)
+  counts.set(name, dead)
+  return dead
+}
+
 const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
   3 * latency + drift * Math.max(watchdogTimeout, longestLease)
 
@@ -67,7 +78,7 @@ const leaseEnd = ({ latency, drift, watchdogTimeout, longestLease }: Limits) =>
  * Callers that waited for it, each of which may have left a place that lapses: their client was killed or suspended, also just
  * after they gave up, or they gave up while the server could not be told.
  */
-function deadPlaces(reading: Reading, name: string): number {
+function countDeadPlaces(reading: Reading, name: string): number {
   let dead = 0
   // The script that gives a place up may have to be sent a second time, with its text.
   const untold = 4 * reading.history.limits.latency

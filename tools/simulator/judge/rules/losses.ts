@@ -11,7 +11,11 @@ export function judgeLosses(reading: Reading): Violation[] {
 function noticedLate(reading: Reading): Violation[] {
   const byField = new Map<string, Hold[]>()
   for (const hold of reading.holds)
-    for (const field of hold.fields) byField.set(field, [...(byField.get(field) ?? []), hold])
+    for (const field of hold.fields) {
+      const others = byField.get(field)
+      if (others) others.push(hold)
+      else byField.set(field, [hold])
+    }
   const violations: Violation[] = []
   for (const [name, facts] of reading.keys) {
     let before: readonly string[] = []
@@ -45,8 +49,8 @@ function noticedLate(reading: Reading): Violation[] {
 /** A hold that the watchdog renews is lost by a fault only. */
 function unexplained(reading: Reading): Violation[] {
   const violations: Violation[] = []
-  for (const { type, ...told } of reading.history.events.filter((event) => event.type === 'told')) {
-    if (type !== 'told' || told.how === 'lease') continue
+  for (const told of reading.history.events) {
+    if (told.type !== 'told' || told.how === 'lease') continue
     const hold = reading.calls.get(told.hold)?.hold
     if (!hold || hold.call.lease !== undefined || reading.javaClients.has(hold.call.client)) continue
     const { client, object } = hold.call

@@ -16,7 +16,9 @@ export function judgeLocalOrder(reading: Reading): Violation[] {
     // A re-entry never queues.
     if ((call.hold && call.hold.id !== call.called.id) || (call.returned?.level ?? 1) > 1) continue
     const key = `${client} ${object.kind} ${object.name}`
-    queues.set(key, [...(queues.get(key) ?? []), call])
+    const queue = queues.get(key)
+    if (queue) queue.push(call)
+    else queues.set(key, [call])
   }
   return [...queues.values()].flatMap((queue) => overtakenIn(reading, queue, 'local-order'))
 }
@@ -28,7 +30,9 @@ export function judgeArrivals(reading: Reading): Violation[] {
     const { operation, wait, object, client } = call.called
     if (operation !== 'acquire' || wait === 0 || !FAIR.includes(object.kind)) continue
     if (reading.javaClients.has(client) || (call.hold && call.hold.id !== call.called.id)) continue
-    queues.set(object.name, [...(queues.get(object.name) ?? []), call])
+    const queue = queues.get(object.name)
+    if (queue) queue.push(call)
+    else queues.set(object.name, [call])
   }
   const gap = 3 * reading.history.limits.latency
   return [...queues.values()].flatMap((queue) => overtakenIn(reading, queue, 'fair-order', gap))

@@ -28,12 +28,14 @@ export function judgeOwners(reading: Reading): Violation[] {
 
 /** A second copy of a request is answered as the first one: otherwise its caller waits for itself. */
 function refused({ history }: Reading): Violation[] {
-  return history.events.flatMap((event, index): Violation[] => {
-    if (event.type !== 'own-refused') return []
+  const violations: Violation[] = []
+  for (const [index, event] of history.events.entries()) {
+    if (event.type !== 'own-refused') continue
     const { at, name, owner } = event
     const what = `${name} was refused to ${owner}, which has it: it waits for its own first copy`
-    return [{ rule: 'owners', at, name, what, events: [index] }]
-  })
+    violations.push({ rule: 'owners', at, name, what, events: [index] })
+  }
+  return violations
 }
 
 /** Each name that locks have, and whether readers share it. */
@@ -64,7 +66,11 @@ class Fields {
 
   constructor({ holds, calls }: Reading) {
     for (const hold of holds)
-      for (const field of hold.fields) this.holds.set(field, [...(this.holds.get(field) ?? []), hold])
+      for (const field of hold.fields) {
+        const others = this.holds.get(field)
+        if (others) others.push(hold)
+        else this.holds.set(field, [hold])
+      }
     for (const { called, returned } of calls.values())
       for (const field of returned?.owners ?? []) this.clients.set(clientIdOf(field), called.client)
   }
@@ -78,7 +84,10 @@ class Fields {
   }
 }
 
-const clientIdOf = (field: string) => field.split(':')[0]!
+function clientIdOf(field: string): string {
+  const end = field.indexOf(':')
+  return end < 0 ? field : field.slice(0, end)
+}
 
 function together(name: string, isShared: boolean, facts: readonly Fact[]): Violation[] {
   for (const { event, index } of facts) {

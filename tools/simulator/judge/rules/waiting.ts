@@ -97,19 +97,52 @@ function freeTimes(reading: Reading, call: Call, from: Time, to: Time): Span[] {
   const units = neededBy(reading, call)
   let spans: Span[] = [{ from, to }]
   for (const [name, side] of sidesOf(called.object)) {
-    const facts = reading.keys.get(name)
-    if (!facts) return []
-    const { kind } = called.object
-    // A waiter behind the head read how long the place of the head lasts, and not the lease with which the head came in.
-    const unread = FAIR.includes(kind) ? FAIR_REFRESH : 0
-    const own = spansOf(facts, to, unread, (event) => isFree(event, kind, side, units))
-    spans = spans.flatMap((span) =>
-      own
-        .map((other) => ({ from: Math.max(span.from, other.from), to: Math.min(span.to, other.to) }))
-        .filter((both) => both.to > both.from),
-    )
+    const own = openTimes(reading, name, called.object.kind, side, units)
+    spans = spans.flatMap((span) => within(own, span))
   }
   return spans
+}
+
+/** By name, kind, side and units. Each waiter asks for them, and they need all that is known of the name. */
+const known = new WeakMap<Reading, Map<string, readonly Span[]>>()
+
+/** When a name was free for a waiter like this. */
+function openTimes(
+  reading: Reading,
+  name: string,
+  kind: ObjectKind,
+  side: Side,
+  units: number,
+): readonly Span[] {
+  const times = known.get(reading) ?? new Map<string, readonly Span[]>()
+  known.set(reading, times)
+  const key = `${name}|${kind}|${side}|${units}`
+  let spans = times.get(key)
+  if (!spans) {
+    // A waiter behind the head read how long the place of the head lasts, and not the lease with which the head came in.
+    const unread = FAIR.includes(kind) ? FAIR_REFRESH : 0
+    const facts = reading.keys.get(name) ?? []
+    spans = spansOf(facts, reading.lastTime, unread, (event) => isFree(event, kind, side, units))
+    times.set(key, spans)
+  }
+  return spans
+}
+
+/** The parts of some spans that are in another one. They are in order, and none overlaps the next. */
+function within(spans: readonly Span[], { from, to }: Span): Span[] {
+  let [low, high] = [0, spans.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (spans[middle]!.to > from) high = middle
+    else low = middle + 1
+  }
+  const parts: Span[] = []
+  for (let at = low; at < spans.length && spans[at]!.from < to; at++) {
+    const span = spans[at]!
+    const part = { from: Math.max(from, span.from), to: Math.min(to, span.to) }
+    if (part.to > part.from) parts.push(part)
+  }
+  return parts
 }
 
 function spansOf(

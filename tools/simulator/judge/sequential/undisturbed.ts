@@ -59,12 +59,14 @@ export function undisturbed(
 
 /** A server without its keys counts tokens anew. So may a replica with those that Java drew, which waits for no replica. */
 function lossesOf({ history, javaClients }: Reading): SequentialOperation[] {
-  return history.events.flatMap((event, index) => {
-    if (event.type !== 'fault') return []
+  const losses: SequentialOperation[] = []
+  for (const [index, event] of history.events.entries()) {
+    if (event.type !== 'fault') continue
     const isUndone = event.rewinds && javaClients.size > 0
     const kind = event.forgets ? 'forget' : isUndone ? 'forget tokens' : undefined
-    return kind ? [{ id: 0, action: { kind, owner: '', units: 1 }, begin: index, end: index }] : []
-  })
+    if (kind) losses.push({ id: 0, action: { kind, owner: '', units: 1 }, begin: index, end: index })
+  }
+  return losses
 }
 
 const firstOf = (faults: readonly FaultInjected[]) => Math.min(...faults.map(({ at }) => at))

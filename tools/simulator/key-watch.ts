@@ -21,13 +21,13 @@ export class KeyWatch {
     servers: readonly SimulatedServer[],
     objects: readonly SimulatedObject[],
   ) {
-    const names = [...new Set(objects.flatMap(namesOf))]
+    const names = [...new Set(objects.flatMap(namesOf))].map((name) => ({ name, inBraces: `{${name}}` }))
     for (const { name, server, members } of objects)
       if (server !== undefined && !members) this.homes.set(name, server)
     for (const server of servers)
       server.onExecuted = (sent, answer) => {
-        for (const name of names)
-          if (sent === undefined || (this.mayDiffer(server, name) && concerns(sent, name)))
+        for (const { name, inBraces } of names)
+          if (sent === undefined || (concerns(sent, name, inBraces) && this.mayDiffer(server, name)))
             this.look(server, name)
         if (sent && isRefused(sent, answer)) this.findRefused(server, sent)
       }
@@ -100,8 +100,9 @@ export class KeyWatch {
 }
 
 /** The keys of an object are its name, and others with its name in braces. */
-function concerns({ words }: Sent, name: string): boolean {
-  return words.some((word) => word === name || word.includes(`{${name}}`))
+function concerns({ words }: Sent, name: string, inBraces: string): boolean {
+  for (const word of words) if (word === name || word.includes(inBraces)) return true
+  return false
 }
 
 /** Whether a lock answered for how long it is taken. */

@@ -139,10 +139,23 @@ class Section {
 
   private called(as: string, wait: number | undefined, lease: number | undefined): number {
     const { caller, object, owner } = this
+    const asked = { client: caller.client.name, caller: owner, object, operation: 'acquire' as const, as }
+    if (wait === undefined && lease === undefined) return caller.recorder.call(asked)
     return caller.recorder.call({
-      ...{ client: caller.client.name, caller: owner, object, operation: 'acquire', as },
+      ...asked,
       ...(wait === undefined ? {} : { wait }),
       ...(lease === undefined ? {} : { lease }),
+    })
+  }
+
+  private released(hold: number): number {
+    const { caller, object, owner } = this
+    return caller.recorder.call({
+      client: caller.client.name,
+      caller: owner,
+      object,
+      operation: 'release',
+      hold,
     })
   }
 
@@ -206,15 +219,7 @@ class Section {
     const watched = this.watch(id, hold)
     await this.work(id, watched.isOver, level)
     watched.release()
-    const release = recorder.call({
-      ...{
-        client: caller.client.name,
-        caller: this.owner,
-        object: this.object,
-        operation: 'release',
-        hold: id,
-      },
-    })
+    const release = this.released(id)
     try {
       await hold.unlock()
       recorder.returned(release, { ok: true })
@@ -236,15 +241,7 @@ class Section {
           const watched = this.watch(id, hold)
           await this.work(id, watched.isOver, 1)
           watched.release()
-          release = recorder.call({
-            ...{
-              client: caller.client.name,
-              caller: this.owner,
-              object: this.object,
-              operation: 'release',
-              hold: id,
-            },
-          })
+          release = this.released(id)
         },
         this.requestOf(way.wait, way.lease),
       )

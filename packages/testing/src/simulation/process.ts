@@ -1,4 +1,4 @@
-import { type Clock, type Moment, outsideRequests, type Timer } from 'rlock/internal'
+import type { Clock, Moment, Timer } from 'rlock/internal'
 import type { Event, EventOwner, Timeline } from './timeline'
 
 /** How the clock of a process differs from the virtual time. */
@@ -47,7 +47,8 @@ export class SimulatedProcess implements Clock, EventOwner {
 
   after(delay: number, callback: () => void): Timer {
     const ms = Math.max(0, Math.ceil(delay)) / this.rate
-    const event = this.world.in(ms, this, () => outsideRequests(callback))
+    // Events happen outside of requests: the world runs all of them there.
+    const event = this.world.in(ms, this, callback)
     return { cancel: () => this.world.cancel(event) }
   }
 

@@ -216,7 +216,8 @@ export class SimulatedRedis extends EventEmitter {
       command,
       words,
       execute: () => execute(socket),
-      answered: (value) => over() && outsideRequests(answered, value),
+      // In the event of its arrival, which is outside of requests. An error may come within one.
+      answered: (value) => over() && answered(value),
       failed: (error) => {
         over()
         outsideRequests(failed, error)
@@ -254,8 +255,7 @@ export class SimulatedRedis extends EventEmitter {
 
   subscribe(...channels: string[]): Promise<number> {
     return this.ask('subscribe', channels, ({ subscribed }) => {
-      for (const channel of channels)
-        subscribed.set(channel, (text) => outsideRequests(() => this.emit('message', channel, text)))
+      for (const channel of channels) subscribed.set(channel, (text) => this.emit('message', channel, text))
       return subscribed.size
     })
   }

@@ -33,6 +33,7 @@ async function search(
   const args = [
     '--max-old-space-size=2048',
     '--max-semi-space-size=64',
+    '--single-threaded-gc',
     file,
     mutant.scenes.join(),
     String(from),

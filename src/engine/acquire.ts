@@ -37,7 +37,6 @@ export class AcquireRequest implements LevelRequest {
     readonly Handle: HandleClass,
     readonly caller: Caller,
     readonly options: AcquireArguments,
-    readonly byToken: boolean,
     /** The entry of its hold; undefined where each acquisition is an owner of its own. */
     readonly entry: HoldEntry<Hold> | undefined,
   ) {

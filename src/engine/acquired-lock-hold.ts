@@ -8,13 +8,13 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Hold, Level } from './hold'
+import { type Hold, Level } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { releasedAlready } from './not-held'
 import { leaveToLease, release } from './release'
 
 /** What a level takes of the request that acquired it. */
-export interface LevelRequest extends Pick<Level, 'byToken' | 'branchPlace'> {
+export interface LevelRequest extends Pick<Level, 'branchPlace'> {
   readonly scripts: AnyLockScripts
   readonly options: Pick<Level, 'leaseTime'>
   readonly caller: Pick<Level, 'thread'>
@@ -32,7 +32,7 @@ export class AcquiredLockHold implements LockHold {
   private unlocked = false
 
   private readonly scripts: AnyLockScripts
-  private readonly level: Level
+  readonly level: Level
 
   /** `granted`: when the command was sent that acquired the level. */
   constructor(
@@ -40,9 +40,9 @@ export class AcquiredLockHold implements LockHold {
     readonly hold: Hold,
     granted: Moment,
   ) {
-    const { scripts, options, byToken, branchPlace, caller } = request
+    const { scripts, options, branchPlace, caller } = request
     this.scripts = scripts
-    this.level = { leaseTime: options.leaseTime, granted, byToken, thread: caller.thread, branchPlace }
+    this.level = new Level(hold, options.leaseTime, granted, caller.thread, branchPlace)
     hold.levels.add(this.level)
   }
 
@@ -74,7 +74,7 @@ export class AcquiredLockHold implements LockHold {
       const { signal } = releaseOptions(options)
       hold.context.assertNotClosed()
       this.unlocked = true
-      const released = release(scripts, hold, () => level)
+      const released = release(scripts, level)
       return unlessAborted(released, signal)
     } catch (error) {
       return Promise.reject(error)
@@ -97,7 +97,8 @@ export class AcquiredLockHold implements LockHold {
 
   /** From now on the thread finds this hold as its own. */
   [ADOPT](thread: LogicalThread): void {
-    new ThreadCaller(this.hold.context, thread).adopt(this.hold)
+    const { context, entry, objectId } = this.hold
+    if (entry) new ThreadCaller<Hold>(context, thread).adopt(objectId, entry)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason } from '../leases/lease'
+import type { OwnedLevel } from '../ownership/bare-levels'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
@@ -13,17 +14,25 @@ import { releasedAlready } from './not-held'
 export type Caller = CallerOf<Hold>
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
-export interface Level {
-  /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
-  leaseTime: number | undefined
-  /** When the command that acquired it was sent. */
-  readonly granted: Moment
-  /** It belongs to a LockHold or a `withLock`; only these may release it. */
-  readonly byToken: boolean
-  /** The logical thread that acquired it; undefined for a caller without one. */
-  readonly thread: LogicalThread | undefined
-  /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
-  readonly branchPlace: BranchPlace | undefined
+export class Level implements OwnedLevel {
+  bareIn: OwnedLevel['bareIn']
+
+  constructor(
+    readonly hold: Hold,
+    /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
+    public leaseTime: number | undefined,
+    /** When the command that acquired it was sent. */
+    readonly granted: Moment,
+    readonly thread: LogicalThread | undefined,
+    /** Its place among its siblings, if the thread acquired below a hold of an ancestor. */
+    readonly branchPlace: BranchPlace | undefined,
+  ) {}
+
+  get timeLeft(): number {
+    const { hold } = this
+    if (!hold.checkLive()) return 0
+    return hold.needsWatchdog ? Number.POSITIVE_INFINITY : hold.book.remaining()
+  }
 }
 
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
@@ -73,7 +82,7 @@ export class Hold extends Lease {
     const error = this.lossError()
     if (reason === 'lease' && !this.needsWatchdog && this.levels.size > 0) {
       this.end('expired', context.clock.now(), error)
-      entry?.retire(this)
+      entry?.forget(this)
       this.releaseOrphan?.()
       return
     }

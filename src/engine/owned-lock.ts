@@ -16,16 +16,18 @@ import type { Context } from '../client/context'
 import { ADOPT } from '../client/member-identity'
 import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
-import type { OwnedHold } from '../ownership/caller'
+import { type Bare, BareLevels } from '../ownership/bare-levels'
 import {
   type Caller,
+  endedThreadCaller,
   explicitCaller,
   type HoldTable,
+  type LevelOf,
+  type OwnedHold,
   ThreadCaller,
   unscopedCaller,
 } from '../ownership/caller'
 import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
-import { UnscopedHolds } from '../ownership/unscoped-holds'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
@@ -36,9 +38,9 @@ import {
   ACQUIRE_FOR,
   ASSERT_MAY_RELEASE,
   COUNT_OF,
+  KEEP,
   LEVELS_OF,
-  NOT_HELD,
-  RELEASE_BARE,
+  RELEASE_LEVEL,
 } from './lock-internals'
 import { notHeldError } from './not-held'
 import {
@@ -49,33 +51,41 @@ import {
 } from './ownership-warnings'
 
 /** One acquisition as an object. */
-interface HandleOf<H> extends LockHold {
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+interface HandleOf<H extends OwnedHold<any>> extends LockHold {
   readonly hold: H
+  readonly level: LevelOf<H>
   [ADOPT](thread: LogicalThread): void
 }
 
-const ACQUIRE_UNSCOPED = Symbol('acquireUnscoped')
 const CALLER = Symbol('caller')
+const NOTE_FAILURE = Symbol('noteFailure')
 const RELEASE_FOR = Symbol('releaseFor')
 const TIMED_OUT = Symbol('timedOut')
+const WARN_OF_OTHERS = Symbol('warnOfOthers')
 
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
-export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>> {
-  private readonly unscoped = new UnscopedHolds<H>()
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleOf<H>> {
+  /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
+  private readonly unscoped = new BareLevels<LevelOf<H>>()
+  /** How many calls without a scope are acquiring the lock through this object. */
+  private acquiring = 0
+  /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. */
+  private readonly failures = new WeakMap<H, string>()
 
   constructor(
     protected readonly context: Context,
     private readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
-  /** With `byToken` only the handle releases it, otherwise `unlock()` of the caller. Undefined: the wait was over. */
+  /** Undefined: the wait was over. `isBare`: it has to `[KEEP]` the level, before the acquisition of the caller is over. */
   protected abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
-    byToken: boolean,
+    isBare: boolean,
   ): Promise<Handle | undefined>
-  /** Releases the newest level that an `unlock()` of this caller may release. */
-  protected abstract [RELEASE_BARE](hold: H, caller: Caller<H>): Promise<void>
+  protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
   protected abstract [LEVELS_OF](hold: H): Promise<number>
 
@@ -148,83 +158,96 @@ export abstract class OwnedLock<H extends OwnedHold, Handle extends HandleOf<H>>
   protected async [COUNT_OF](explicit: number | undefined): Promise<number> {
     this.context.assertNotClosed()
     const caller = this[CALLER](explicit)
-    const hold =
-      caller === unscopedCaller ? this.unscoped.peek(ambientThread()) : caller.holdOf(this.subject.objectId)
+    const { objectId } = this.subject
+    const hold = caller.isScoped
+      ? caller.holdOf(objectId)
+      : (caller.bareLevel(objectId, this.unscoped)?.level?.hold as H | undefined)
     return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
-  /** A call that gives no waitTime has the one of the client, and rejects after it. */
+  /**
+   * With `byToken` only the handle releases it, otherwise an `unlock()` of the caller. A call that gives no waitTime has the one
+   * of the client, and rejects after it.
+   */
   protected async [ACQUIRE_AS_ASKED](options: AcquireArguments, byToken: boolean, given?: Caller<H>) {
     const caller = given ?? this[CALLER](options.threadId)
     const { waitTime } = this.context
     const isLimited = options.waitTime === undefined && waitTime !== undefined
-    const limited = isLimited ? { ...options, waitTime } : options
-    const handle =
-      byToken || caller !== unscopedCaller
-        ? await this[ACQUIRE_FOR](caller, limited, byToken)
-        : await this[ACQUIRE_UNSCOPED](limited)
+    const isNoted = !byToken && !caller.isScoped
+    let handle: Handle | undefined
+    if (isNoted) this.acquiring++
+    try {
+      handle = await this[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, !byToken)
+    } finally {
+      if (isNoted) this.acquiring--
+      // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
+      if (isNoted && !handle) this[NOTE_FAILURE](caller)
+    }
     if (!handle && isLimited) throw this[TIMED_OUT](waitTime)
+    if (handle && isNoted && caller.thread) warnOfEndedThread(this.context, this.subject.name)
     return handle
   }
 
-  /** For `lock()` and `tryLock()` of code without a scope: this lock object keeps the hold for `unlock()`. */
-  private async [ACQUIRE_UNSCOPED](options: AcquireArguments): Promise<Handle | undefined> {
-    const { context, subject, unscoped } = this
-    unscoped.acquiring++
-    let acquired: Handle | undefined
-    try {
-      acquired = await this[ACQUIRE_FOR](unscopedCaller, options, false)
-    } finally {
-      unscoped.acquiring--
-      // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
-      if (!acquired && unscoped.liveOf() && !hasWarned(context, SHARED_OBJECT)) unscoped.failed(placeInCode())
-    }
-    if (!acquired) return undefined
-    const { hold } = acquired
-    hold.thread = ambientThread()
-    if (hold.thread) warnOfEndedThread(context, subject.name)
-    unscoped.add(hold)
-    return acquired
-  }
-
-  protected [NOT_HELD](caller: Caller<H>): Error {
-    const isAcquiring = caller === unscopedCaller && this.unscoped.acquiring > 0
-    return notHeldError(this.context, this.subject, caller.description, isAcquiring)
+  /** From now on an `unlock()` of the caller ends this level. */
+  protected [KEEP](caller: Caller<H>, level: LevelOf<H>): void {
+    caller.bareLevels(this.subject.objectId, this.unscoped).add(level)
   }
 
   private [CALLER](explicit: number | undefined): Caller<H> {
-    if (explicit !== undefined) return explicitCaller(this.context.explicitHolds as HoldTable<H>, explicit)
+    const { context } = this
+    if (explicit !== undefined) return explicitCaller(context.explicitHolds as HoldTable<H>, explicit)
     const thread = ambientThread()
-    return thread?.isAlive ? new ThreadCaller<H>(this.context, thread) : unscopedCaller
+    if (!thread) return unscopedCaller as Caller<H>
+    return thread.isAlive ? new ThreadCaller<H>(context, thread) : endedThreadCaller<H>(context, thread)
   }
 
   private async [RELEASE_FOR](explicit: number | undefined): Promise<void> {
-    const { context } = this
+    const { context, unscoped } = this
     const { objectId, name } = this.subject
-    const thread = explicit === undefined ? ambientThread() : undefined
-    const caller = thread ? new ThreadCaller<H>(context, thread) : this[CALLER](explicit)
+    const caller = this[CALLER](explicit)
     // Without an acquisition in flight the release starts at once, so that calls take effect in their order.
     const settled = caller.settled(objectId)
     if (settled) await settled
-    const hold = caller.holdToRelease(objectId)
-    if (hold) return await this[RELEASE_BARE](hold, caller)
-    // Code of an ended thread acquires without a scope. It must not release a hold of another caller.
-    if (caller !== unscopedCaller && thread?.isAlive !== false) throw this[NOT_HELD](caller)
-    const taken = this.unscoped.take(thread)
-    if (taken === undefined) throw this[NOT_HELD](caller)
-    // This `unlock()` may end another hold than its caller means.
-    const isLive = taken !== 'forgotten' && taken.checkLive()
-    const failedAt = isLive && this.unscoped.failures.get(taken)
-    const stays = isLive ? undefined : this.unscoped.liveOf(thread)
-    if (failedAt) warnOfSharedObject(context, name, taken.holder, failedAt, placeInCode())
-    if (stays) warnOfHoldThatStays(context, name, stays.holder)
-    if (taken === 'forgotten')
+    const bare = caller.bareLevel(objectId, unscoped)
+    if (!bare)
+      throw notHeldError(
+        context,
+        this.subject,
+        caller.description,
+        caller === unscopedCaller && this.acquiring > 0,
+      )
+    const { within, level } = bare
+    // From now on no other `unlock()` ends it.
+    within.remove(level)
+    if (!caller.isScoped) this[WARN_OF_OTHERS](bare)
+    if (!level)
       throw new LockLostError(
-        `A hold of the lock ${quote(name)} that this lock object took was lost long ago ` +
+        `A hold of the lock ${quote(name)} that ${caller.description} took was lost long ago ` +
           `(client ${context.clientId}). Acquire the lock again where needed.`,
         name,
       )
-    await this[RELEASE_BARE](taken, unscopedCaller)
+    await this[RELEASE_LEVEL](level)
+  }
+
+  private [NOTE_FAILURE](caller: Caller<H>) {
+    const { context, failures, unscoped, subject } = this
+    const levels = caller.bareLevels(subject.objectId, unscoped)
+    if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
+    const place = placeInCode()
+    for (const { hold } of levels) failures.set(hold as H, place)
+  }
+
+  /** Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means. */
+  private [WARN_OF_OTHERS]({ within, level }: Bare<LevelOf<H>>) {
+    const { context, failures, subject } = this
+    const holdOf = (each: LevelOf<H>) => each.hold as H
+    if (level && level.timeLeft > 0) {
+      const failedAt = failures.get(holdOf(level))
+      if (failedAt) warnOfSharedObject(context, subject.name, holdOf(level).holder, failedAt, placeInCode())
+      return
+    }
+    const stays = [...within].find(({ timeLeft }) => timeLeft > 0)
+    if (stays) warnOfHoldThatStays(context, subject.name, holdOf(stays).holder)
   }
 
   private [TIMED_OUT](waitTime = 0) {

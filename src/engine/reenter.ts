@@ -80,7 +80,7 @@ function hasEndedWriteHold({ scripts, caller }: AcquireRequest): boolean {
   const { exclusiveLockId } = scripts
   if (exclusiveLockId === undefined) return false
   const writing = caller.holdOf(exclusiveLockId)
-  return writing ? !writing.checkLive() : caller.holdToRelease(exclusiveLockId) !== undefined
+  return writing ? !writing.checkLive() : caller.bareLevel(exclusiveLockId) !== undefined
 }
 
 /**

@@ -8,12 +8,12 @@ import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { quote } from '../util/quote'
 import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import type { Caller, Hold } from './hold'
-import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, NOT_HELD, RELEASE_BARE } from './lock-internals'
+import type { Caller, Hold, Level } from './hold'
+import { ACQUIRE_FOR, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { AnyLockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
 import { reenterInTime } from './reenter'
-import { bareLevel, release } from './release'
+import { release } from './release'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 /** What the client reads in place of bytes that are no UTF-8. */
@@ -101,7 +101,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     return (await this[INSPECT]('')).timeToLive
   }
 
-  protected async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, byToken: boolean) {
+  protected async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     const { context, scripts } = this
     const entry = caller.entryToAcquire(scripts.objectId)
     if (entry && !entry.begin())
@@ -111,24 +111,22 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
       )
     try {
       const hold = caller.holdOf(scripts.objectId)
-      const request = new AcquireRequest(context, scripts, this.Handle, caller, options, byToken, entry)
+      const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
       const acquiring = caller.thread?.parent
         ? waitForSiblingBranches(request, () => acquire(request))
         : hold
           ? reenter(request, hold)
           : acquireAnew(request)
-      return (await acquiring) as Handle | undefined
+      const handle = (await acquiring) as Handle | undefined
+      if (handle && isBare) this[KEEP](caller, handle.level)
+      return handle
     } finally {
       entry?.end()
     }
   }
 
-  protected async [RELEASE_BARE](hold: Hold, caller: Caller): Promise<void> {
-    await release(this.scripts, hold, () => {
-      const level = bareLevel(hold, caller.thread)
-      if (!level) throw this[NOT_HELD](caller)
-      return level
-    })
+  protected [RELEASE_LEVEL](level: Level): Promise<void> {
+    return release(this.scripts, level)
   }
 
   protected async [LEVELS_OF](hold: Hold): Promise<number> {

@@ -1,7 +1,6 @@
 import { WrongTypeError } from '../api/errors'
 import type { Context } from '../client/context'
 import type { Orphan } from '../leases/orphan-releaser'
-import type { LogicalThread } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
@@ -11,13 +10,12 @@ import { type AnyLockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts
 const TRIES_TO_SEE_LEASE = 5
 
 /**
- * Releases the level of a hold that `chooseLevel` returns; with the last level the lock. `chooseLevel` throws if there is no
- * such level. If the hold is gone, settles the level and rejects with LockLostError.
+ * Releases a level; with the last level of its hold the lock. If the hold is gone, settles the level and rejects with
+ * LockLostError.
  */
-export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => Level): Promise<void> {
+export function release(scripts: AnyLockScripts, level: Level): Promise<void> {
+  const { hold } = level
   return hold.runSerially(async () => {
-    // The level is chosen here, so that two concurrent calls release two different levels.
-    const level = chooseLevel()
     const live = hold.checkLive()
     hold.drop(level)
     if (live) return await (hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold))
@@ -27,28 +25,6 @@ export function release(scripts: AnyLockScripts, hold: Hold, chooseLevel: () => 
     }
     throw hold.lossError()
   })
-}
-
-/**
- * The level that an `unlock()` without a LockHold releases: a level of the thread, or else of its nearest ancestor that has
- * one, or else of a thread that has ended. A level of another branch that is alive is never released: it keeps the siblings
- * of that branch out.
- */
-export function bareLevel<L extends Pick<Level, 'thread' | 'byToken'>>(
-  hold: { readonly levels: Iterable<L>; readonly thread: LogicalThread | undefined },
-  thread: LogicalThread | undefined,
-): L | undefined {
-  const newestFirst = [...hold.levels].reverse()
-  let reachesOwner = hold.thread === undefined || thread === undefined
-  for (let at = thread; at && at.isAlive === thread?.isAlive; at = at.parent) {
-    const own = newestFirst.find((level) => !level.byToken && level.thread === at)
-    if (own) return own
-    if (at === hold.thread) {
-      reachesOwner = true
-      break
-    }
-  }
-  return reachesOwner ? newestFirst.find((level) => !level.byToken && !level.thread?.isAlive) : undefined
 }
 
 /** Sets count and lease on the server to those that the levels of the hold need. */

@@ -190,9 +190,9 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await this[ACQUIRE_AS_ASKED](tryLockArguments(...args), false))?.token
   }
 
-  protected override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, byToken: boolean) {
+  protected override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     try {
-      return await super[ACQUIRE_FOR](caller, options, byToken)
+      return await super[ACQUIRE_FOR](caller, options, isBare)
     } catch (error) {
       // The script's error says that the counter is used up. The caller's error says what that means.
       const [key = ''] = this.tokenKeys

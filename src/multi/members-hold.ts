@@ -6,6 +6,7 @@ import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
 import type { Term } from '../leases/lease'
+import type { OwnedLevel } from '../ownership/bare-levels'
 import { type HoldEntry, type OwnedHold, ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
@@ -24,7 +25,6 @@ const MEMBER_GONE = Symbol('memberGone')
 const LOSE = Symbol('lose')
 const STOP = Symbol('stop')
 const RELEASE = Symbol('release')
-const DROP = Symbol('drop')
 const LOSS_ERROR = Symbol('lossError')
 
 /** The codes of errors that say that a hold was gone at its release. */
@@ -43,15 +43,14 @@ export interface MultiLockHold extends LockHold {
 }
 
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
-export class MembersHold implements MultiLockHold {
+export class MembersHold implements MultiLockHold, OwnedLevel {
   readonly threadId = newThreadId()
-  /** All that its caller holds. It sets what follows here. */
+  /** All that its caller holds. */
   hold!: LevelsHold
   thread: LogicalThread | undefined
-  /** Only its own `unlock()` releases it. */
-  byToken = false
-  /** It has no lease: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
-  isRenewed = false
+  /** Undefined: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
+  term: Term | undefined
+  bareIn: OwnedLevel['bareIn']
   onLost: (() => void) | undefined
   private unlocked = false
   private loss: LockLostError | undefined
@@ -65,6 +64,13 @@ export class MembersHold implements MultiLockHold {
     /** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
     private readonly validity: Term | undefined,
   ) {}
+
+  /** It is a level of its caller's hold from now on. */
+  begin(hold: LevelsHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
+    this.hold = hold
+    this.thread = thread
+    if (leaseTime !== undefined) this.term = { since: this.group.context.clock.now(), lasts: leaseTime }
+  }
 
   get lockName(): string {
     return this.group.name
@@ -80,6 +86,18 @@ export class MembersHold implements MultiLockHold {
 
   get isHeld(): boolean {
     return !this.unlocked && this[CHECK_HELD]()
+  }
+
+  get level(): this {
+    return this
+  }
+
+  get timeLeft(): number {
+    if (!this.isHeld) return 0
+    const { term, group } = this
+    return term
+      ? Math.max(1, term.lasts - group.context.clock.elapsedSince(term.since))
+      : Number.POSITIVE_INFINITY
   }
 
   get signal(): AbortSignal {
@@ -105,18 +123,19 @@ export class MembersHold implements MultiLockHold {
 
   /** From now on the thread finds this hold, and those of the members, as its own. */
   [ADOPT](thread: LogicalThread): void {
-    new ThreadCaller(this.group.context, thread).adopt(this.hold)
+    const { entry, objectId } = this.hold
+    if (entry) new ThreadCaller<LevelsHold>(this.group.context, thread).adopt(objectId, entry)
     for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
   }
 
-  /** Notices a loss after `ms` at the latest, also if no code asks. */
+  /** Notices a loss within `ms`, and again within `ms`, also if no code asks. */
   [CHECK_AFTER](ms: number): void {
-    const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]())
+    const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]() && this[CHECK_AFTER](ms))
     this.stopWatching.push(() => timer.cancel())
   }
 
   /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
-  [DROP](): void {
+  abandon(): void {
     this[STOP]()
     void releaseParts(this.parts, this.group.context.clock)
     this.parts = []
@@ -221,36 +240,26 @@ export class MembersHold implements MultiLockHold {
 }
 
 /** What one caller holds over the same members: a level for each acquisition. */
-export class LevelsHold implements OwnedHold {
+export class LevelsHold implements OwnedHold<MembersHold> {
   readonly levels = new Set<MembersHold>()
 
   constructor(
     readonly objectId: string,
-    /** The logical thread of the caller, which may have ended. */
-    public thread: LogicalThread | undefined,
-    private readonly entry: HoldEntry<LevelsHold> | undefined,
+    readonly entry: HoldEntry<LevelsHold> | undefined,
   ) {
     if (entry) entry.hold = this
   }
 
-  /** Lost levels with a lease are dropped. They keep their places: each `unlock()` ends the level of its own section. */
-  add(
-    level: MembersHold,
-    leaseTime: number | undefined,
-    thread: LogicalThread | undefined,
-    byToken: boolean,
-  ): void {
+  /** Lost levels with a lease are dropped. Each `unlock()` still ends the level of its own section. */
+  add(level: MembersHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
     const { levels, entry } = this
-    level.hold = this
-    level.thread = thread
-    level.byToken = byToken
-    level.isRenewed = leaseTime === undefined
-    // First the new level, so that a loss that is noticed just now does not retire this hold.
+    level.begin(this, leaseTime, thread)
+    // First the new level, so that a loss that is noticed just now does not end this hold.
     levels.add(level)
-    for (const each of levels) if (each !== level && !isNeeded(each)) each[DROP]()
+    for (const each of levels) if (each !== level && !isNeeded(each)) each.abandon()
     if (leaseTime === undefined || !entry) return
     level.onLost = () => {
-      if (![...levels].some(isNeeded)) entry.retire(this)
+      if (![...levels].some(isNeeded)) entry.forget(this)
     }
     level[CHECK_AFTER](leaseTime)
   }
@@ -270,6 +279,6 @@ export class LevelsHold implements OwnedHold {
   }
 }
 
-function isNeeded({ isHeld, isRenewed }: MembersHold): boolean {
-  return isHeld || isRenewed
+function isNeeded({ isHeld, term }: MembersHold): boolean {
+  return isHeld || !term
 }

@@ -2,9 +2,8 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, NOT_HELD, RELEASE_BARE } from '../engine/lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, KEEP, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
-import { bareLevel } from '../engine/release'
 import type { Caller } from '../ownership/caller'
 import { ambientThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
@@ -58,22 +57,28 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   /** Resolves with a hold, or with undefined when the wait was over. */
   protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
 
-  protected async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments, byToken: boolean) {
+  protected async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments, isBare: boolean) {
     this.context.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
-    // The members belong to the same caller, so that the function of `withLock` re-enters them.
-    const acquiring =
-      thread && thread !== ambientThread()
-        ? processState.threads.run(thread, () => this[COLLECT](options))
-        : this[COLLECT](options)
-    const hold = await acquiring
-    if (!hold) return undefined
     const { objectId } = this.group
-    const levels =
-      caller.holdOf(objectId) ?? new LevelsHold(objectId, thread, caller.entryToAcquire(objectId))
-    levels.add(hold, options.leaseTime, thread, byToken)
-    return hold
+    const entry = caller.entryToAcquire(objectId)
+    const isFirst = entry?.begin()
+    try {
+      // The members belong to the same caller, so that the function of `withLock` re-enters them.
+      const acquiring =
+        thread && thread !== ambientThread()
+          ? processState.threads.run(thread, () => this[COLLECT](options))
+          : this[COLLECT](options)
+      const level = await acquiring
+      if (!level) return undefined
+      const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, entry)
+      hold.add(level, options.leaseTime, thread)
+      if (isBare) this[KEEP](caller, level)
+      return level
+    } finally {
+      if (isFirst) entry?.end()
+    }
   }
 
   // The watchdogs of other clients renew their members until these are released.
@@ -88,9 +93,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     )
   }
 
-  protected async [RELEASE_BARE](own: LevelsHold, caller: Caller<LevelsHold>): Promise<void> {
-    const level = bareLevel(own, caller.thread)
-    if (!level) throw this[NOT_HELD](caller)
+  protected async [RELEASE_LEVEL](level: MembersHold): Promise<void> {
     await level.unlock()
   }
 

@@ -1,23 +1,30 @@
 import { Mutex } from 'async-mutex'
+import { type Bare, BareLevels, type OwnedLevel } from './bare-levels'
 import type { LogicalThread } from './logical-thread'
 
 /** The part of a hold that this folder needs. The engine above defines the rest. */
-export interface OwnedHold {
+export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
   readonly objectId: string
-  readonly levels: Iterable<{ readonly thread: object | undefined }>
-  /** The logical thread that acquired it; undefined for a caller without one. */
-  thread: LogicalThread | undefined
+  readonly levels: Iterable<L>
   /** For messages. */
   readonly holder: string
   /** Whether it is held, as far as this client knows. Reads the clock. */
   checkLive(): boolean
 }
 
-/** The state of one caller and one lock. The table drops it as soon as the caller neither holds nor acquires the lock. */
-export class HoldEntry<H extends OwnedHold = OwnedHold> {
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+type AnyHold = OwnedHold<any>
+
+/** The levels of this type of hold. */
+export type LevelOf<H extends AnyHold> = H extends OwnedHold<infer L> ? L : never
+
+/** The state of one caller and one lock. The table drops it when the caller neither has nor acquires anything of the lock. */
+export class HoldEntry<H extends AnyHold = AnyHold> {
+  /** The hold that the next acquisition re-enters. */
   hold: H | undefined
   /** Locked while an acquisition of its caller is in flight. */
   private acquiring: Mutex | undefined
+  private bareLevels: BareLevels<LevelOf<H>> | undefined
 
   constructor(
     private readonly table: HoldTable<H>,
@@ -26,7 +33,13 @@ export class HoldEntry<H extends OwnedHold = OwnedHold> {
 
   /** Nothing needs it any more. */
   get isEmpty(): boolean {
-    return !this.hold && !this.acquiring
+    return !this.hold && !this.acquiring && this.bareLevels?.isEmpty !== false
+  }
+
+  /** What its `unlock()` ends. */
+  get bare(): BareLevels<LevelOf<H>> {
+    this.bareLevels ??= new BareLevels(() => this.table.tidy(this.key))
+    return this.bareLevels
   }
 
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
@@ -50,32 +63,35 @@ export class HoldEntry<H extends OwnedHold = OwnedHold> {
     return this.acquiring?.waitForUnlock()
   }
 
-  /** The hold has expired: its caller can acquire again, and its late `unlock()` still finds it. */
-  retire(hold: H): void {
+  /** The hold has ended, so its caller can acquire again. What is left of its levels waits for their `unlock()`. */
+  forget(hold: H): void {
     if (this.hold !== hold) return
-    this.forget(hold)
-    this.table.retire(this.key, hold)
+    this.hold = undefined
+    this.table.tidy(this.key)
   }
 
-  /** Its caller has released all of the hold. */
-  forget(hold: H): void {
-    if (this.hold === hold) this.hold = undefined
-    this.table.tidy(this.key, hold)
+  /** The level that an `unlock()` of this caller ends: its own, or else one that an ended thread left in its hold. */
+  bareLevel(caller: LogicalThread | undefined): Bare<LevelOf<H>> | undefined {
+    const own = this.bareLevels?.newest(caller)
+    if (own || !this.hold) return own
+    const left = ([...this.hold.levels] as LevelOf<H>[]).findLast(
+      ({ bareIn, thread }) => bareIn && thread && !thread.isAlive,
+    )
+    return left && { within: left.bareIn!, level: left }
   }
 }
 
-/** For how many locks a table keeps expired holds, so that their late `unlock()` reports the loss; and how many of one lock. */
-const MAX_EXPIRED_REMEMBERED = 1_000
-const MAX_EXPIRED_OF_ONE_LOCK = 100
+/** For how many locks a table keeps levels of holds that have ended. */
+const MAX_ENDED_REMEMBERED = 10_000
 
 /** The entries of one caller, or of several callers under different keys. */
-export class HoldTable<H extends OwnedHold = OwnedHold> {
+export class HoldTable<H extends AnyHold = AnyHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
-  /** Holds whose lease has ended, and which `unlock()` has not settled, in the order in which they ended. */
-  private readonly expired = new Map<string, H[]>()
+  /** The keys of entries without a hold, in the order in which their holds ended. */
+  private readonly ended = new Set<string>()
 
   get size(): number {
-    return this.entries.size + this.expired.size
+    return this.entries.size
   }
 
   get(key: string): HoldEntry<H> | undefined {
@@ -91,23 +107,21 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
     return entry
   }
 
-  /** The hold that expired last, of those that no `unlock()` has settled, and that this function is true of. */
-  lastExpired(key: string, isWanted: (hold: H) => boolean = () => true): H | undefined {
-    return this.expired.get(key)?.findLast(isWanted)
+  /** From now on the caller of this table has what the caller of this entry has. */
+  share(key: string, entry: HoldEntry<H>): void {
+    this.entries.set(key, entry)
   }
 
-  retire(key: string, hold: H): void {
-    const { expired } = this
-    expired.set(key, [...(expired.get(key) ?? []), hold].slice(-MAX_EXPIRED_OF_ONE_LOCK))
-    if (expired.size > MAX_EXPIRED_REMEMBERED) expired.delete(expired.keys().next().value!)
-  }
-
-  /** Drops the entry if it is empty, and this hold if it has expired. */
-  tidy(key: string, ended?: H): void {
-    if (this.entries.get(key)?.isEmpty) this.entries.delete(key)
-    const others = ended && this.expired.get(key)?.filter((each) => each !== ended)
-    if (others?.length === 0) this.expired.delete(key)
-    else if (others) this.expired.set(key, others)
+  /** Something of this entry has ended. */
+  tidy(key: string): void {
+    const entry = this.entries.get(key)
+    this.ended.delete(key)
+    if (entry?.isEmpty) this.entries.delete(key)
+    else if (entry && !entry.hold) this.ended.add(key)
+    if (this.ended.size <= MAX_ENDED_REMEMBERED) return
+    const [oldest] = this.ended as Iterable<string>
+    this.ended.delete(oldest!)
+    if (!this.entries.get(oldest!)?.hold) this.entries.delete(oldest!)
   }
 }
 
@@ -116,19 +130,23 @@ export class HoldTable<H extends OwnedHold = OwnedHold> {
  * count for each client and lock, whatever lock object it uses. `H` is the type of hold that the engine above stores; one
  * client stores one type.
  */
-export interface Caller<H extends OwnedHold = OwnedHold> {
+export interface Caller<H extends AnyHold = AnyHold> {
   /** For messages. */
   readonly description: string
-  /** The caller's logical thread; undefined for an explicit caller and for code without a scope. */
+  /** The caller's logical thread; undefined for an explicit caller and for code without a thread. */
   readonly thread: LogicalThread | undefined
-  /** The entry for an acquisition of this caller; undefined where each acquisition is an owner of its own. */
+  /** False: each acquisition is an owner of its own, and nothing distinguishes one call from another. */
+  readonly isScoped: boolean
+  /** The entry for an acquisition of this caller; undefined for one without a scope. */
   entryToAcquire(objectId: string): HoldEntry<H> | undefined
   /** Resolves when no acquisition of this caller is in flight; undefined if there is none. */
   settled(objectId: string): Promise<void> | undefined
-  /** The hold of this caller or, for a thread, of its nearest ancestor that has one. */
+  /** The hold that it re-enters: its own or, for a thread, that of its nearest ancestor that has one. */
   holdOf(objectId: string): H | undefined
-  /** The hold that an `unlock()` settles: also one whose lease has ended, if it is nearer to the caller than a live one. */
-  holdToRelease(objectId: string): H | undefined
+  /** Where it keeps what its `lock()` and `tryLock()` acquire. `ofObject`: those of the lock object, for code without a thread. */
+  bareLevels(objectId: string, ofObject: BareLevels<LevelOf<H>>): BareLevels<LevelOf<H>>
+  /** The level that its next `unlock()` ends. */
+  bareLevel(objectId: string, ofObject?: BareLevels<LevelOf<H>>): Bare<LevelOf<H>> | undefined
   /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
   pathBelow(hold: H): readonly LogicalThread[]
 }
@@ -136,117 +154,130 @@ export interface Caller<H extends OwnedHold = OwnedHold> {
 const NO_PATH: readonly LogicalThread[] = []
 
 /** The caller that the `threadId` option names. `table`: the holds of all such callers of one client. */
-export function explicitCaller<H extends OwnedHold>(table: HoldTable<H>, threadId: number): Caller<H> {
-  const keyOf = (objectId: string) => `${threadId} ${objectId}`
+export function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId: number): Caller<H> {
+  const entryOf = (objectId: string) => table.get(`${threadId} ${objectId}`)
+  const entryToAcquire = (objectId: string) => table.getOrCreate(`${threadId} ${objectId}`)
   return {
     description: `threadId ${threadId}`,
     thread: undefined,
-    entryToAcquire: (objectId) => table.getOrCreate(keyOf(objectId)),
-    settled: (objectId) => table.get(keyOf(objectId))?.settled(),
-    holdOf: (objectId) => table.get(keyOf(objectId))?.hold,
-    holdToRelease: (objectId) => table.get(keyOf(objectId))?.hold ?? table.lastExpired(keyOf(objectId)),
+    isScoped: true,
+    entryToAcquire,
+    settled: (objectId) => entryOf(objectId)?.settled(),
+    holdOf: (objectId) => entryOf(objectId)?.hold,
+    bareLevels: (objectId) => entryToAcquire(objectId).bare,
+    bareLevel: (objectId) => entryOf(objectId)?.bareLevel(undefined),
     pathBelow: () => NO_PATH,
   }
 }
 
-/** A logical thread as the caller of one client's locks. */
-export class ThreadCaller<H extends OwnedHold> implements Caller<H> {
+/** A logical thread that is alive, as the caller of one client's locks. */
+export class ThreadCaller<H extends AnyHold> implements Caller<H> {
+  readonly description = 'this logical thread'
+  readonly isScoped = true
+
   constructor(
     private readonly client: object,
     readonly thread: LogicalThread,
   ) {}
 
-  get description(): string {
-    return this.thread.isAlive ? 'this logical thread' : 'this logical thread, which has ended,'
-  }
-
   entryToAcquire(objectId: string): HoldEntry<H> {
-    let table = this.tableOf(this.thread)
-    if (!table) {
-      table = new HoldTable<H>()
-      this.thread.holdTables.set(this.client, table)
-    }
-    return table.getOrCreate(objectId)
+    return tableOf<H>(this.client, this.thread).getOrCreate(objectId)
   }
 
   settled(objectId: string): Promise<void> | undefined {
-    return this.tableOf(this.thread)?.get(objectId)?.settled()
+    return this.entryOf(this.thread, objectId)?.settled()
   }
 
+  // A thread that is alive does not find the holds of ended ancestors, unless it, or an ancestor that is alive, is inside.
   holdOf(objectId: string): H | undefined {
-    return this.find((table) => table.get(objectId)?.hold)
-  }
-
-  holdToRelease(objectId: string): H | undefined {
-    const live = this.holdOf(objectId)
-    // A branch whose lease has ended must not release what its parent has acquired since, also if its level was in a hold of
-    // that parent.
-    const isOwn = (hold: H) => hasLevelOf(hold, this.thread)
-    const expired =
-      this.find((table) => table.lastExpired(objectId, isOwn)) ??
-      this.find((table) => table.lastExpired(objectId))
-    let thread: LogicalThread | undefined = this.thread
-    for (; live && expired && thread; thread = thread.parent) {
-      const table = this.tableOf(thread)
-      if (table?.get(objectId)?.hold === live || hasLevelOf(live, thread)) return live
-      if (table?.lastExpired(objectId) === expired || hasLevelOf(expired, thread)) return expired
-    }
-    return live ?? expired
-  }
-
-  pathBelow(hold: H): readonly LogicalThread[] {
-    let path = NO_PATH
-    let thread: LogicalThread | undefined = this.thread
-    for (; thread && this.tableOf(thread)?.get(hold.objectId)?.hold !== hold; thread = thread.parent)
-      path = [thread, ...path]
-    return path
-  }
-
-  /** From now on the thread finds this hold of an explicit caller as its own. */
-  adopt(hold: H): void {
-    this.entryToAcquire(hold.objectId).hold = hold
-  }
-
-  private tableOf(thread: LogicalThread): HoldTable<H> | undefined {
-    return thread.holdTables.get(this.client) as HoldTable<H> | undefined
-  }
-
-  private find(holdIn: (table: HoldTable<H>) => H | undefined): H | undefined {
-    // Code of an ended thread finds only holds of ended threads: its own and those of its ancestors. A thread that is alive
-    // does not find the holds of ended ancestors. Both find a hold in which they have a level themselves.
-    const { isAlive } = this.thread
     let reaches = true
     for (let thread: LogicalThread | undefined = this.thread; thread; thread = thread.parent) {
-      reaches &&= thread.isAlive === isAlive
-      const table = this.tableOf(thread)
-      const hold = table && holdIn(table)
+      reaches &&= thread.isAlive
+      const hold = this.entryOf(thread, objectId)?.hold
       if (hold && (reaches || this.isInside(hold))) return hold
     }
     return undefined
   }
 
-  /** Whether this thread has a level of this hold, or an ancestor that is alive or ended as this thread is. */
-  private isInside(hold: H): boolean {
-    const { isAlive } = this.thread
+  bareLevels(objectId: string): BareLevels<LevelOf<H>> {
+    return this.entryToAcquire(objectId).bare
+  }
+
+  /**
+   * A level of this thread, or else of its nearest ancestor that is alive and has one. A level of another branch that is alive
+   * is never ended: it keeps the siblings of that branch out.
+   */
+  bareLevel(objectId: string): Bare<LevelOf<H>> | undefined {
+    for (let thread: LogicalThread | undefined = this.thread; thread?.isAlive; thread = thread.parent) {
+      const found = this.entryOf(thread, objectId)?.bareLevel(thread)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  pathBelow(hold: H): readonly LogicalThread[] {
+    let path = NO_PATH
     let thread: LogicalThread | undefined = this.thread
-    for (; thread && thread.isAlive === isAlive; thread = thread.parent)
-      if (hasLevelOf(hold, thread)) return true
+    for (; thread && this.entryOf(thread, hold.objectId)?.hold !== hold; thread = thread.parent)
+      path = [thread, ...path]
+    return path
+  }
+
+  /** From now on the thread has what the explicit caller of this entry has. */
+  adopt(objectId: string, entry: HoldEntry<H>): void {
+    tableOf<H>(this.client, this.thread).share(objectId, entry)
+  }
+
+  private entryOf(thread: LogicalThread, objectId: string): HoldEntry<H> | undefined {
+    return (thread.holdTables.get(this.client) as HoldTable<H> | undefined)?.get(objectId)
+  }
+
+  private isInside(hold: H): boolean {
+    const levels = [...hold.levels] as LevelOf<H>[]
+    let thread: LogicalThread | undefined = this.thread
+    for (; thread?.isAlive; thread = thread.parent) {
+      const at = thread
+      if (levels.some((level) => level.thread === at)) return true
+    }
     return false
   }
 }
 
-function hasLevelOf({ levels }: OwnedHold, thread: LogicalThread): boolean {
-  for (const level of levels) if (level.thread === thread) return true
-  return false
+function tableOf<H extends AnyHold>(client: object, thread: LogicalThread): HoldTable<H> {
+  let table = thread.holdTables.get(client) as HoldTable<H> | undefined
+  if (!table) {
+    table = new HoldTable<H>()
+    thread.holdTables.set(client, table)
+  }
+  return table
 }
 
-/** Code outside any logical thread: every acquisition is an owner of its own. */
-export const unscopedCaller: Caller<never> = {
-  description: 'an earlier call of this lock object',
-  thread: undefined,
+const UNSCOPED = {
+  isScoped: false,
   entryToAcquire: () => undefined,
   settled: () => undefined,
   holdOf: () => undefined,
-  holdToRelease: () => undefined,
   pathBelow: () => NO_PATH,
+} as const
+
+/** Code outside any logical thread. */
+export const unscopedCaller: Caller = {
+  ...UNSCOPED,
+  description: 'an earlier call of this lock object',
+  thread: undefined,
+  bareLevels: (_, ofObject) => ofObject,
+  bareLevel: (_, ofObject) => ofObject?.endedFirst(() => true),
+}
+
+/** Code of a thread that has ended, such as its timers. Its `unlock()` ends only what code of this thread acquired. */
+export function endedThreadCaller<H extends AnyHold>(client: object, thread: LogicalThread): Caller<H> {
+  const entryOf = (objectId: string) => tableOf<H>(client, thread).get(objectId)
+  return {
+    ...UNSCOPED,
+    description: 'this logical thread, which has ended,',
+    thread,
+    settled: (objectId) => entryOf(objectId)?.settled(),
+    bareLevels: (objectId) => tableOf<H>(client, thread).getOrCreate(objectId).bare,
+    bareLevel: (objectId) => entryOf(objectId)?.bare.endedFirst((level) => level.thread === thread),
+  }
 }

@@ -1,0 +1,97 @@
+import type { LogicalThread } from './logical-thread'
+
+/** One acquisition within a hold. */
+export interface OwnedLevel {
+  readonly hold: object
+  /** The logical thread that acquired it; undefined for a caller without one. */
+  readonly thread: LogicalThread | undefined
+  /** The levels among which an `unlock()` finds it; undefined: only its LockHold or its `withLock` releases it. */
+  bareIn: AnyBareLevels | undefined
+  /** For how long it is still held, in ms; Infinity: until its release; 0: it has ended. */
+  readonly timeLeft: number
+  /** No `unlock()` will end it any more: releases what is left of it. */
+  abandon?(): void
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a level does not care what the others are.
+type AnyBareLevels = BareLevels<any>
+
+/** What the next `unlock()` of a caller ends. `level` is undefined where it ended so long ago that it was forgotten. */
+export interface Bare<L extends OwnedLevel> {
+  readonly within: BareLevels<L>
+  readonly level: L | undefined
+}
+
+/** How many ended levels are kept. The list is bounded, because some callers never call `unlock()`. */
+const REMEMBERED = 100
+
+/**
+ * The levels of one lock that `lock()` and `tryLock()` of one caller acquired, and that no `unlock()` has ended. Each `unlock()`
+ * of the caller ends one of them, also one whose lease has ended or that was lost: a late `unlock()` must not end what was
+ * acquired since.
+ */
+export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
+  /** In the order of their acquisition. */
+  private levels: L[] = []
+  private forgotten = 0
+  /** With so many levels, `add` looks which of them have ended. */
+  private nextLookAt = REMEMBERED
+
+  constructor(private readonly whenEmpty?: () => void) {}
+
+  get isEmpty(): boolean {
+    return this.levels.length === 0 && this.forgotten === 0
+  }
+
+  [Symbol.iterator](): Iterator<L> {
+    return this.levels.values()
+  }
+
+  add(level: L): void {
+    level.bareIn = this
+    this.levels.push(level)
+    if (this.levels.length < this.nextLookAt) return
+    for (const each of this.levels.filter(({ timeLeft }) => timeLeft <= 0).slice(0, -REMEMBERED)) {
+      each.abandon?.()
+      this.remove(each)
+      this.forgotten++
+    }
+    this.nextLookAt = 2 * this.levels.length + REMEMBERED
+  }
+
+  /** An `unlock()` ends this level, or one that was forgotten. */
+  remove(level: L | undefined): void {
+    if (level) {
+      level.bareIn = undefined
+      this.levels.splice(this.levels.indexOf(level), 1)
+    } else this.forgotten--
+    if (this.isEmpty) this.whenEmpty?.()
+  }
+
+  /** For a caller that does one thing after the other: its newest level, or else the newest one that an ended thread left. */
+  newest(caller: LogicalThread | undefined): Bare<L> | undefined {
+    const { levels } = this
+    const own = levels.findLast(({ thread }) => thread === caller)
+    return this.found(own ?? levels.findLast(({ thread }) => !thread?.isAlive))
+  }
+
+  /**
+   * For callers that nothing distinguishes: a level that has ended, or else the one whose time is over first. So what stays
+   * lasts as long as each of them needs.
+   */
+  endedFirst(isWanted: (level: L) => boolean): Bare<L> | undefined {
+    let first: L | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const level of this.levels) {
+      const timeLeft = isWanted(level) ? level.timeLeft : Number.NaN
+      if (!(timeLeft < least) && (first || Number.isNaN(timeLeft))) continue
+      first = level
+      least = timeLeft
+    }
+    return this.found(least > 0 && this.forgotten > 0 ? undefined : first)
+  }
+
+  private found(level: L | undefined): Bare<L> | undefined {
+    return level || this.forgotten > 0 ? { within: this, level } : undefined
+  }
+}

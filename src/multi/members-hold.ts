@@ -258,9 +258,7 @@ export class LevelsHold implements OwnedHold<MembersHold> {
     levels.add(level)
     for (const each of levels) if (each !== level && !isNeeded(each)) each.abandon()
     if (leaseTime === undefined || !entry) return
-    level.onLost = () => {
-      if (![...levels].some(isNeeded)) entry.forget(this)
-    }
+    level.onLost = () => this.forgetUnlessNeeded()
     level[CHECK_AFTER](leaseTime)
   }
 
@@ -275,7 +273,11 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   /** Its caller releases this level. */
   remove(level: MembersHold): void {
     this.levels.delete(level)
-    if (this.levels.size === 0) this.entry?.forget(this)
+    this.forgetUnlessNeeded()
+  }
+
+  private forgetUnlessNeeded() {
+    if (![...this.levels].some(isNeeded)) this.entry?.forget(this)
   }
 }
 

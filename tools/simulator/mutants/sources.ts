@@ -50,10 +50,10 @@ export const SOURCES: readonly Mutant[] = [
       name: 'late-unlock-of-a-branch',
       row: 'V112',
       scenes: ['branches'],
-      file: 'src/ownership/caller.ts',
+      file: 'src/ownership/bare-levels.ts',
     },
     what: 'the late unlock() of a branch releases what its parent has acquired since',
-    find: '|| hasLevelOf(expired, thread)) return expired',
-    replace: ') return expired',
+    find: 'const own = levels.findLast(({ thread }) => thread === caller)',
+    replace: 'const own = levels.findLast(({ thread, timeLeft }) => thread === caller && timeLeft > 0)',
   },
 ]

@@ -107,6 +107,11 @@ const FOUND = [
     (seed) => ['fair', seed, 'Java answers the release of a fair lock that is gone with success'] as const,
   ),
   ['fenced', 700_001, 'the judge did not know that a failover may undo the tokens that Java drew'],
+  [
+    'read-write',
+    9_000_476,
+    'the release of the last living level freed a read hold before its holder was told (V119)',
+  ],
   ['read-write', 482, 'the judge forgot the TTL that a waiter had read of an earlier owner'],
   ['siblings', 2129, 'the judge forgot the TTL that a waiter had read of an earlier owner'],
   ['fair', 60_786, 'the judge did not know that a waiter reads how long the place of the head lasts'],

@@ -1,7 +1,7 @@
 import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
 import { Lease, type Leased, type LossReason } from '../leases/lease'
-import type { OwnedLevel } from '../ownership/bare-levels'
+import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import type { BranchPlace, HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
@@ -28,7 +28,7 @@ export class Level implements OwnedLevel {
     readonly branchPlace: BranchPlace | undefined,
   ) {}
 
-  get timeLeft(): number {
+  get [TIME_LEFT](): number {
     const { hold } = this
     if (!hold.checkLive()) return 0
     return hold.needsWatchdog ? Number.POSITIVE_INFINITY : hold.book.remaining()

@@ -16,7 +16,7 @@ import type { Context } from '../client/context'
 import { ADOPT } from '../client/member-identity'
 import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
-import { type Bare, BareLevels } from '../ownership/bare-levels'
+import { type Bare, BareLevels, TIME_LEFT } from '../ownership/bare-levels'
 import {
   type Caller,
   endedThreadCaller,
@@ -241,12 +241,12 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   private [WARN_OF_OTHERS]({ within, level }: Bare<LevelOf<H>>) {
     const { context, failures, subject } = this
     const holdOf = (each: LevelOf<H>) => each.hold as H
-    if (level && level.timeLeft > 0) {
+    if (level && level[TIME_LEFT] > 0) {
       const failedAt = failures.get(holdOf(level))
       if (failedAt) warnOfSharedObject(context, subject.name, holdOf(level).holder, failedAt, placeInCode())
       return
     }
-    const stays = [...within].find(({ timeLeft }) => timeLeft > 0)
+    const stays = [...within].find((each) => each[TIME_LEFT] > 0)
     if (stays) warnOfHoldThatStays(context, subject.name, holdOf(stays).holder)
   }
 

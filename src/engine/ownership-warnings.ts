@@ -10,7 +10,7 @@ export function warnOfEndedThread(context: Context, name: string): void {
     context,
     'RLOCK_THREAD_ENDED',
     `The lock ${quote(name)} was taken in a logical thread that has ended (client ${context.clientId}): nothing ` +
-      're-enters it, and unlock() finds it only through the same lock object. A thread ends when the function given ' +
+      're-enters it, and only code of that thread finds it by unlock(). A thread ends when the function given ' +
       'to run() or withLock() has settled; in Express, redisson.run(next) is over before the handler runs. Use ' +
       'withLock(), or acquire() and unlock() of its hold, or run() around the handler, to last until its work is done.',
   )

@@ -6,7 +6,7 @@ import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
 import type { Term } from '../leases/lease'
-import type { OwnedLevel } from '../ownership/bare-levels'
+import { ABANDON, type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import { type HoldEntry, type OwnedHold, ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { newThreadId } from '../ownership/process-state'
@@ -18,6 +18,7 @@ import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
 import { type Part, releaseParts, settledInTime } from './try-member'
 
+const BEGIN = Symbol('begin')
 const CHECK_AFTER = Symbol('checkAfter')
 const CHECK_HELD = Symbol('checkHeld')
 const WATCH_MEMBERS = Symbol('watchMembers')
@@ -51,6 +52,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   /** Undefined: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
   term: Term | undefined
   bareIn: OwnedLevel['bareIn']
+  readonly level = this
   onLost: (() => void) | undefined
   private unlocked = false
   private loss: LockLostError | undefined
@@ -66,7 +68,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   ) {}
 
   /** It is a level of its caller's hold from now on. */
-  begin(hold: LevelsHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
+  [BEGIN](hold: LevelsHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
     this.hold = hold
     this.thread = thread
     if (leaseTime !== undefined) this.term = { since: this.group.context.clock.now(), lasts: leaseTime }
@@ -88,11 +90,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     return !this.unlocked && this[CHECK_HELD]()
   }
 
-  get level(): this {
-    return this
-  }
-
-  get timeLeft(): number {
+  get [TIME_LEFT](): number {
     if (!this.isHeld) return 0
     const { term, group } = this
     return term
@@ -135,7 +133,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   }
 
   /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
-  abandon(): void {
+  [ABANDON](): void {
     this[STOP]()
     void releaseParts(this.parts, this.group.context.clock)
     this.parts = []
@@ -250,16 +248,15 @@ export class LevelsHold implements OwnedHold<MembersHold> {
     if (entry) entry.hold = this
   }
 
-  /** Lost levels with a lease are dropped. Each `unlock()` still ends the level of its own section. */
   add(level: MembersHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
-    const { levels, entry } = this
-    level.begin(this, leaseTime, thread)
-    // First the new level, so that a loss that is noticed just now does not end this hold.
-    levels.add(level)
-    for (const each of levels) if (each !== level && !isNeeded(each)) each.abandon()
-    if (leaseTime === undefined || !entry) return
-    level.onLost = () => this.forgetUnlessNeeded()
-    level[CHECK_AFTER](leaseTime)
+    level[BEGIN](this, leaseTime, thread)
+    this.levels.add(level)
+    if (leaseTime === undefined) return
+    level.onLost = () => {
+      level[ABANDON]()
+      this.forgetUnlessNeeded()
+    }
+    if (this.entry) level[CHECK_AFTER](leaseTime)
   }
 
   get holder(): string {

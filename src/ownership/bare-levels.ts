@@ -1,5 +1,12 @@
 import type { LogicalThread } from './logical-thread'
 
+// Symbols, because a level may be an object of the caller.
+
+/** For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. */
+export const TIME_LEFT: unique symbol = Symbol('timeLeft')
+/** The method of a level that is called when no `unlock()` will end it any more: releases what is left of it. */
+export const ABANDON: unique symbol = Symbol('abandon')
+
 /** One acquisition within a hold. */
 export interface OwnedLevel {
   readonly hold: object
@@ -7,10 +14,8 @@ export interface OwnedLevel {
   readonly thread: LogicalThread | undefined
   /** The levels among which an `unlock()` finds it; undefined: only its LockHold or its `withLock` releases it. */
   bareIn: AnyBareLevels | undefined
-  /** For how long it is still held, in ms; Infinity: until its release; 0: it has ended. */
-  readonly timeLeft: number
-  /** No `unlock()` will end it any more: releases what is left of it. */
-  abandon?(): void
+  readonly [TIME_LEFT]: number
+  [ABANDON]?(): void
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a level does not care what the others are.
@@ -51,12 +56,18 @@ export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
     level.bareIn = this
     this.levels.push(level)
     if (this.levels.length < this.nextLookAt) return
-    for (const each of this.levels.filter(({ timeLeft }) => timeLeft <= 0).slice(0, -REMEMBERED)) {
-      each.abandon?.()
-      this.remove(each)
-      this.forgotten++
-    }
+    this.forgetEnded(REMEMBERED)
     this.nextLookAt = 2 * this.levels.length + REMEMBERED
+  }
+
+  /** Keeps so many of those that have ended, and of the others the number. */
+  forgetEnded(remembered = 0): void {
+    const ended = this.levels.filter(({ [TIME_LEFT]: left }) => left <= 0)
+    for (const each of ended.slice(0, Math.max(0, ended.length - remembered))) {
+      this.forgotten++
+      this.remove(each)
+      each[ABANDON]?.()
+    }
   }
 
   /** An `unlock()` ends this level, or one that was forgotten. */
@@ -83,7 +94,7 @@ export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
     let first: L | undefined
     let least = Number.POSITIVE_INFINITY
     for (const level of this.levels) {
-      const timeLeft = isWanted(level) ? level.timeLeft : Number.NaN
+      const timeLeft = isWanted(level) ? level[TIME_LEFT] : Number.NaN
       if (!(timeLeft < least) && (first || Number.isNaN(timeLeft))) continue
       first = level
       least = timeLeft

@@ -81,14 +81,17 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   }
 }
 
-/** For how many locks a table keeps levels of holds that have ended. */
-const MAX_ENDED_REMEMBERED = 10_000
+/** For how many locks a table keeps levels of holds that have ended, and for how many more their number. */
+const MAX_ENDED_REMEMBERED = 1_000
+const MAX_ENDED_COUNTED = 10_000
 
 /** The entries of one caller, or of several callers under different keys. */
 export class HoldTable<H extends AnyHold = AnyHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
   /** The keys of entries without a hold, in the order in which their holds ended. */
   private readonly ended = new Set<string>()
+  /** Those of which only the number of levels is left. */
+  private readonly counted = new Set<string>()
 
   get size(): number {
     return this.entries.size
@@ -116,13 +119,23 @@ export class HoldTable<H extends AnyHold = AnyHold> {
   tidy(key: string): void {
     const entry = this.entries.get(key)
     this.ended.delete(key)
+    this.counted.delete(key)
     if (entry?.isEmpty) this.entries.delete(key)
     else if (entry && !entry.hold) this.ended.add(key)
     if (this.ended.size <= MAX_ENDED_REMEMBERED) return
-    const [oldest] = this.ended as Iterable<string>
-    this.ended.delete(oldest!)
-    if (!this.entries.get(oldest!)?.hold) this.entries.delete(oldest!)
+    const oldest = removeFirst(this.ended)
+    this.entries.get(oldest)?.bare.forgetEnded()
+    this.counted.add(oldest)
+    if (this.counted.size <= MAX_ENDED_COUNTED) return
+    const forgotten = removeFirst(this.counted)
+    if (!this.entries.get(forgotten)?.hold) this.entries.delete(forgotten)
   }
+}
+
+function removeFirst(keys: Set<string>): string {
+  const [first] = keys as Iterable<string>
+  keys.delete(first!)
+  return first!
 }
 
 /**

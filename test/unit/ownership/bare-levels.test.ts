@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { BareLevels, type OwnedLevel } from '../../../src/ownership/bare-levels'
+import { ABANDON, BareLevels, type OwnedLevel, TIME_LEFT } from '../../../src/ownership/bare-levels'
 import type { LogicalThread } from '../../../src/ownership/logical-thread'
 
 interface TestLevel extends OwnedLevel {
-  timeLeft: number
+  [TIME_LEFT]: number
 }
 
 describe('The levels that lock() and tryLock() of one caller acquired', () => {
@@ -11,7 +11,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     hold: {},
     thread,
     bareIn: undefined,
-    timeLeft,
+    [TIME_LEFT]: timeLeft,
   })
   const anyLevel = () => true
 
@@ -27,7 +27,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     const abandon = () => {
       abandoned++
     }
-    for (let i = 0; i < 10_000; i++) levels.add({ ...levelOf(0), abandon })
+    for (let i = 0; i < 10_000; i++) levels.add({ ...levelOf(0), [ABANDON]: abandon })
     expect([...levels]).to.have.length.below(1_000)
     expect(abandoned).to.equal(10_000 - [...levels].length)
   })
@@ -37,7 +37,7 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
     const all = Array.from({ length: 1_000 }, () => levelOf())
     for (const each of all) levels.add(each)
     expect(take(levels)!.level).to.equal(all[0])
-    for (const each of all) each.timeLeft = 0
+    for (const each of all) each[TIME_LEFT] = 0
     for (let i = 0; i < 2_000; i++) levels.add(levelOf(0))
     const told = Array.from({ length: 2_999 }, () => take(levels))
     expect(told).not.to.include(undefined)

@@ -54,6 +54,6 @@ export const SOURCES: readonly Mutant[] = [
     },
     what: 'the late unlock() of a branch releases what its parent has acquired since',
     find: 'const own = levels.findLast(({ thread }) => thread === caller)',
-    replace: 'const own = levels.findLast(({ thread, timeLeft }) => thread === caller && timeLeft > 0)',
+    replace: 'const own = levels.findLast((level) => level.thread === caller && level[TIME_LEFT] > 0)',
   },
 ]

@@ -126,9 +126,9 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
   }
 
-  /** Notices a loss within `ms`, and again within `ms`, also if no code asks. */
+  /** Notices a loss after `ms` at the latest, also if no code asks. */
   [CHECK_AFTER](ms: number): void {
-    const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]() && this[CHECK_AFTER](ms))
+    const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]())
     this.stopWatching.push(() => timer.cancel())
   }
 

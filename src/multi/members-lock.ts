@@ -72,7 +72,9 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
           : this[COLLECT](options)
       const level = await acquiring
       if (!level) return undefined
-      const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, entry)
+      // A loss that is noticed just now ends the hold of before.
+      caller.holdOf(objectId)?.checkLive()
+      const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
       hold.add(level, options.leaseTime, thread)
       if (isBare) this[KEEP](caller, level)
       return level

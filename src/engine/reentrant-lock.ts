@@ -8,7 +8,8 @@ import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { quote } from '../util/quote'
 import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
-import type { Caller, Hold, Level } from './hold'
+import type { Caller, Hold } from './hold'
+import type { Level } from './level'
 import { ACQUIRE_FOR, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { AnyLockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
@@ -109,6 +110,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
         `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
           'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
       )
+    let bare: Level | undefined
     try {
       const hold = caller.holdOf(scripts.objectId)
       const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
@@ -118,10 +120,11 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
           ? reenter(request, hold)
           : acquireAnew(request)
       const handle = (await acquiring) as Handle | undefined
-      if (handle && isBare) this[KEEP](caller, handle.level)
+      bare = isBare ? handle?.level : undefined
       return handle
     } finally {
-      entry?.end()
+      if (entry) entry.end(bare)
+      else if (bare) this[KEEP](caller, bare)
     }
   }
 

@@ -2,7 +2,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type ScriptName, script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { type Clock, elapsed, type Moment } from '../util/clock'
+import type { Clock, Moment } from '../util/clock'
 import { LazySignal } from '../util/lazy-signal'
 
 /**
@@ -123,12 +123,14 @@ export class LeaseBook {
   }
 
   /** Milliseconds until the deadline: the term since the last success, less a margin. */
-  remaining(now = this.clock.now()): number {
+  remaining(now?: Moment): number {
     return this.remainingOf(this.current, now)
   }
 
-  private remainingOf({ since, lasts }: Term, now = this.clock.now()): number {
-    return lasts - margin(lasts) - elapsed(since, now)
+  private remainingOf({ since, lasts }: Term, now?: Moment): number {
+    const lasting = lasts - margin(lasts)
+    if (!now) return lasting - this.clock.elapsedSince(since)
+    return lasting - Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
   }
 
   /** How long the server may still keep it, in ms. */

@@ -1,7 +1,7 @@
 import type { EventOrigin } from '../api/events'
 import { isCrossSlot } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
-import { type Clock, elapsed, type Moment } from '../util/clock'
+import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { Agenda } from './agenda'
 import type { Lease } from './lease'
@@ -127,7 +127,7 @@ export class Watchdog {
   /** For a lease that was set by a command sent at this moment. */
   private nextRenewal(sent: Moment, now: Moment): number {
     if (sent.monotonic <= this.renewedAfresh) return now.monotonic
-    return now.monotonic + this.interval - elapsed(sent, now)
+    return now.monotonic + this.interval - this.options.clock.elapsedSince(sent)
   }
 
   private deadlineChanged(lease: Lease, now: Moment) {

@@ -64,6 +64,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     const { objectId } = this.group
     const entry = caller.entryToAcquire(objectId)
     const isFirst = entry?.begin()
+    let bare: MembersHold | undefined
     try {
       // The members belong to the same caller, so that the function of `withLock` re-enters them.
       const acquiring =
@@ -76,10 +77,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
       caller.holdOf(objectId)?.checkLive()
       const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
       hold.add(level, options.leaseTime, thread)
-      if (isBare) this[KEEP](caller, level)
+      if (isBare) bare = level
       return level
     } finally {
-      if (isFirst) entry?.end()
+      if (isFirst) entry?.end(bare)
+      else if (bare) this[KEEP](caller, bare)
     }
   }
 

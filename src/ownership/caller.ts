@@ -36,6 +36,11 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     return !this.hold && !this.acquiring && this.bareLevels?.isEmpty !== false
   }
 
+  /** Nothing of it is held any more. */
+  get hasEnded(): boolean {
+    return !this.hold && !this.acquiring && [...this.bare].length === 0
+  }
+
   /** What its `unlock()` ends. */
   get bare(): BareLevels<LevelOf<H>> {
     this.bareLevels ??= new BareLevels(() => this.table.tidy(this.key))
@@ -51,11 +56,12 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     return true
   }
 
-  /** The acquisition is over. */
-  end(): void {
+  /** The acquisition is over. `bare`: the level that it acquired, if an `unlock()` has to end it. */
+  end(bare: LevelOf<H> | undefined): void {
     this.acquiring!.release()
     this.acquiring = undefined
-    this.table.tidy(this.key)
+    if (bare) this.bare.add(bare)
+    else this.table.tidy(this.key)
   }
 
   /** Resolves when no acquisition is in flight; undefined if there is none. */
@@ -128,7 +134,7 @@ export class HoldTable<H extends AnyHold = AnyHold> {
     this.counted.add(oldest)
     if (this.counted.size <= MAX_ENDED_COUNTED) return
     const forgotten = removeFirst(this.counted)
-    if (!this.entries.get(forgotten)?.hold) this.entries.delete(forgotten)
+    if (this.entries.get(forgotten)?.hasEnded) this.entries.delete(forgotten)
   }
 }
 

@@ -19,7 +19,8 @@ export interface OutageEvents {
  * over when a command has succeeded since, and no error came within QUIET ms.
  */
 export class OutageReporter {
-  private began: Moment | undefined
+  /** Set while the outage lasts: when it began. */
+  began: Moment | undefined
   private ending: Timer | undefined
   private declining = false
   private readonly troubles = new Set<string>()

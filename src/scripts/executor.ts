@@ -141,8 +141,9 @@ export class ScriptExecutor {
       return this.broke(call, error)
     }
     const reply = { value, sent, connectionBroke: call.hasLostCopy, acknowledged }
-    this.options.outages.answered()
-    this.options.refusals.answered()
+    const { outages, refusals } = this.options
+    if (outages.began) outages.answered()
+    if (refusals.began) refusals.answered()
     call.resolve(reply)
   }
 

@@ -27,11 +27,6 @@ export interface Clock {
   after(delay: number, callback: () => void): Timer
 }
 
-/** Milliseconds from one moment to another, by the clock that advanced further. */
-export function elapsed(from: Moment, to: Moment): number {
-  return Math.max(to.monotonic - from.monotonic, to.wall - from.wall)
-}
-
 class LongTimer implements Timer {
   private handle: NodeJS.Timeout | undefined
 
@@ -62,6 +57,6 @@ class LongTimer implements Timer {
 
 export const systemClock: Clock = {
   now: () => ({ monotonic: performanceNow(), wall: dateNow() }),
-  elapsedSince: (moment) => elapsed(moment, systemClock.now()),
+  elapsedSince: (moment) => Math.max(performanceNow() - moment.monotonic, dateNow() - moment.wall),
   after: (delay, callback) => new LongTimer(Math.max(0, Math.ceil(delay)), callback),
 }

@@ -18,20 +18,22 @@
 local slot, request, record = ARGV[3], ARGV[4], KEYS[3]
 --- @include "count-request"
 --- @include "pass-shortage"
---- @include "latch-opened"
+--- @include "open-latch"
 passShortage(record)
 
-local answer = 0
-if redis.call('exists', KEYS[1]) == 1 then
-  local count = redis.call('decr', KEYS[1])
-  if count <= 0 then
-    redis.call('del', KEYS[1])
-  end
-  if count == 0 then
-    markOpened(KEYS[2])
-    --- @include "notify"
-    answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
-  end
-end
+local count = tonumber(value or '0')
+local answer = count == 1 and 1 or 0
 recordAnswer(record, slot, request, answer)
-return answer
+local refusal
+if answer == 1 then
+  refusal = openLatch(record, slot, KEYS[1], KEYS[2])
+elseif count > 1 then
+  refusal = changeOnce(record, slot, 'decr', KEYS[1])
+elseif value then
+  refusal = changeOnce(record, slot, 'del', KEYS[1])
+end
+if refusal then
+  return refusal
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[2], ARGV[1], '0')

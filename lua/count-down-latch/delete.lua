@@ -18,16 +18,16 @@
 local slot, request, record = ARGV[3], ARGV[4], KEYS[3]
 --- @include "count-request"
 --- @include "pass-shortage"
---- @include "latch-opened"
+--- @include "open-latch"
 passShortage(record)
 
-local answer = 0
-if redis.call('del', KEYS[1]) == 1 then
-  markOpened(KEYS[2])
-  --- @include "notify"
-  -- Redisson publishes 1 here, which keeps its waiters asleep. A 0 makes them check the latch and go on. It is sent alone:
-  -- Redisson 3.16.8 handles two messages in any order, and its waiters stay asleep if it handles the 1 last.
-  answer = notify(ARGV[2], ARGV[1], '0') and 1 or 2
-end
+local answer = value and 1 or 0
 recordAnswer(record, slot, request, answer)
-return answer
+local refusal = value and openLatch(record, slot, KEYS[1], KEYS[2])
+if refusal then
+  return refusal
+end
+--- @include "notify-once"
+-- Redisson publishes 1 here, which keeps its waiters asleep. A 0 makes them check the latch and go on. It is sent alone:
+-- Redisson 3.16.8 handles two messages in any order, and its waiters stay asleep if it handles the 1 last.
+return notifyOnce(answer, ARGV[2], ARGV[1], '0')

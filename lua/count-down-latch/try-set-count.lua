@@ -19,11 +19,14 @@
 local slot, request, record = ARGV[4], ARGV[5], KEYS[3]
 --- @include "count-request"
 
-local answer = 0
-if redis.call('set', KEYS[1], ARGV[1], 'NX') then
-  redis.call('pexpire', KEYS[2], '600000')
-  --- @include "notify"
-  answer = notify(ARGV[3], ARGV[2], '1') and 1 or 2
+local answer = value and 0 or 1
+local refusal = recordAnswer(record, slot, request, answer)
+  or (not value and changeOnce(record, slot, 'set', KEYS[1], ARGV[1]))
+if refusal then
+  return refusal
 end
-recordAnswer(record, slot, request, answer)
-return answer
+if not value then
+  redis.call('pexpire', KEYS[2], '600000')
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[3], ARGV[2], '1')

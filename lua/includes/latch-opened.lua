@@ -1,16 +1,10 @@
 -- When a latch was last opened by a client of this library, by the server's clock in µs, as text. A waiter that heard no message
 -- learns from it that the latch was open, even if the count was set again since. Kept for ten minutes.
 --
--- markOpened(key): the latch opens now.
 -- lastOpened(key): returns that moment, and how many µs ago it was; '' and -1 where it is not known.
 
-local function micros()
-  local now = redis.call('time')
+local function micros(now)
   return now[1] * 1000000 + now[2]
-end
-
-local function markOpened(key)
-  redis.call('set', key, string.format('%.0f', micros()), 'PX', '600000')
 end
 
 local function lastOpened(key)
@@ -18,5 +12,5 @@ local function lastOpened(key)
   if not opened then
     return '', -1
   end
-  return opened, micros() - opened
+  return opened, micros(redis.call('time')) - opened
 end

@@ -2,12 +2,14 @@
 -- the number of the request.
 -- The count is KEYS[1], the permits in use are KEYS[2], and the record of the requests is KEYS[3].
 --
+-- Sets `value`, the count as text, or false where the key is absent.
+--
 -- Ends the script with an error where a key holds something else, and with the recorded answer where an earlier copy of the
 -- request was applied.
 
 --- @include "permits"
 --- @include "request-record"
-local wrong = permitsError(KEYS[1], KEYS[2])
+local wrong, value = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end

@@ -44,7 +44,7 @@ findInUse()
 local permits = tonumber(ARGV[4])
 local reclaimed = 0
 if inUse < permits then
-  reclaimed = reclaim(KEYS[1], KEYS[2], now)
+  reclaimed = reclaim(KEYS[1], KEYS[2], now, value)
   if not value then
     return {-1}
   end
@@ -60,15 +60,26 @@ if inUse < permits then
     return {0, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
   end
 end
--- Before the count is changed: if the set is empty, and a slot migration has moved its key away, the script ends here.
-local newEnd = leaseEnd(now, ARGV[1])
-for i, id in ipairs(ids) do
-  redis.call('zadd', KEYS[2], math.max(newEnd, ends[i]), id)
-end
 if inUse < permits then
   redis.call('decrby', KEYS[1], permits - inUse)
 end
-setTimeToLive(KEYS[1], KEYS[2])
+-- Where the server refuses a command from here on, DECRBY takes back what it did: the user has the right to it. A slot migration may
+-- have moved the key of an empty set away, too.
+local newEnd = leaseEnd(now, ARGV[1])
+local refusal, left = setTimeToLive(KEYS[1], KEYS[2])
+for i, id in ipairs(ids) do
+  local added = refusal or redis.pcall('zadd', KEYS[2], math.max(newEnd, ends[i]), id)
+  if type(added) == 'table' then
+    if inUse < permits then
+      redis.call('decrby', KEYS[1], inUse - permits)
+    end
+    return added
+  end
+end
+if left > 0 then
+  -- The set may be new.
+  setTimeToLive(KEYS[1], KEYS[2])
+end
 if reclaimed > permits - inUse then
   local free = tonumber(redis.call('get', KEYS[1]))
   if free > 0 then

@@ -17,24 +17,24 @@
 --
 -- Applied twice: the record knows the request and its answer, and nothing is added.
 
-local slot, request = ARGV[4], ARGV[5]
+local slot, request, record = ARGV[4], ARGV[5], KEYS[3]
 --- @include "permits-request"
 --- @include "server-time"
---- @include "notify"
 
-local answer = 3
-reclaim(KEYS[1], KEYS[2], serverTime())
-local free = redis.call('get', KEYS[1])
+local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime(), value)
 -- If the count was lost, permits may still be in use. They are part of the number.
-local added = free and tonumber(ARGV[1]) or ARGV[1] - redis.call('zcard', KEYS[2])
-local sum = tonumber(free or '0') + added
+local added = value and tonumber(ARGV[1]) or ARGV[1] - redis.call('zcard', KEYS[2])
+local sum = (value and value + reclaimed or 0) + added
+local answer = sum > 0 and tonumber(ARGV[1]) > 0 and 1 or 3
 if sum > 2147483647 or sum < -2147483648 then
   answer = -1
-else
-  redis.call('incrby', KEYS[1], added)
-  if sum > 0 and tonumber(ARGV[1]) > 0 then
-    answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
-  end
 end
-recordAnswer(KEYS[3], slot, request, answer)
-return answer
+local refusal = recordAnswer(record, slot, request, answer)
+if not refusal and answer > 0 then
+  refusal = changeOnce(record, slot, 'incrby', KEYS[1], added)
+end
+if refusal then
+  return refusal
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[3], ARGV[2], sum)

@@ -13,18 +13,18 @@
 --- @include "permits"
 --- @include "server-time"
 --- @include "notify"
-local wrong = permitsError(KEYS[1], KEYS[2])
+local wrong, value = permitsError(KEYS[1], KEYS[2])
 if wrong then
   return wrong
 end
 
 local now = serverTime()
-local reclaimed = reclaim(KEYS[1], KEYS[2], now)
+local reclaimed = reclaim(KEYS[1], KEYS[2], now, value)
 local inUse = redis.call('zcount', KEYS[2], '(' .. string.format('%.0f', now), '+inf')
 local expired = redis.call('zcard', KEYS[2]) - inUse
-local free = tonumber(redis.call('get', KEYS[1]) or '0')
+local free = value and value + reclaimed or 0
 if reclaimed > 0 and free > 0 then
   notify(ARGV[2], ARGV[1], free)
 end
-local exists = redis.call('exists', KEYS[1])
+local exists = value and 1 or 0
 return {exists, free + exists * expired, inUse}

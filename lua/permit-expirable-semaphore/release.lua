@@ -25,7 +25,8 @@ if wrong then
 end
 
 local now = serverTime()
-local ids = {}
+local ids, areKnown = {}, {}
+local out = 0
 local answer = {3}
 local areAllOut = true
 for i = 4, #ARGV do
@@ -35,20 +36,23 @@ for i = 4, #ARGV do
   local state = not score and 0 or tonumber(score) > now and 1 or -1
   areAllOut = areAllOut and state == 1
   answer[i - 2] = state
+  if score and not areKnown[id] then
+    areKnown[id] = true
+    out = out + 1
+  end
 end
 if ARGV[1] == '1' and not areAllOut then
   return answer
 end
 
-local removed = 0
-for _, id in ipairs(ids) do
-  removed = removed + redis.call('zrem', KEYS[2], id)
-end
+-- No member has an empty name. This ZREM finds out whether the server refuses the others, and is a write that needs no memory.
+redis.call('zrem', KEYS[2], '')
 -- If the count was lost, no client knows how many permits there are in all. setPermits() repairs that.
-if removed > 0 and value then
-  local free = redis.call('incrby', KEYS[1], removed)
-  if free > 0 then
-    answer[1] = notify(ARGV[3], ARGV[2], free) and 1 or 2
-  end
+local free = out > 0 and value and redis.call('incrby', KEYS[1], out)
+for _, id in ipairs(ids) do
+  redis.call('zrem', KEYS[2], id)
+end
+if free and free > 0 then
+  answer[1] = notify(ARGV[3], ARGV[2], free) and 1 or 2
 end
 return answer

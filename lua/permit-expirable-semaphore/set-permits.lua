@@ -16,20 +16,23 @@
 --
 -- Applied twice: the record knows the request and its answer, and a number that was set since stays.
 
-local slot, request = ARGV[4], ARGV[5]
+local slot, request, record = ARGV[4], ARGV[5], KEYS[3]
 --- @include "permits-request"
 --- @include "server-time"
---- @include "notify"
 
-local answer = 3
-local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime())
-local freeBefore = tonumber(redis.call('get', KEYS[1]) or '0')
-local free = ARGV[1] - redis.call('zcard', KEYS[2])
--- The script does not use SET, because SET would remove the time to live.
-redis.call('incrby', KEYS[1], free - freeBefore)
-setTimeToLive(KEYS[1], KEYS[2])
-if free > 0 and (free > freeBefore or reclaimed > 0) then
-  answer = notify(ARGV[3], ARGV[2], free) and 1 or 2
+local reclaimed = reclaim(KEYS[1], KEYS[2], serverTime(), value)
+local unset = setTimeToLive(KEYS[1], KEYS[2])
+if unset then
+  return unset
 end
-recordAnswer(KEYS[3], slot, request, answer)
-return answer
+local freeBefore = value and value + reclaimed or 0
+local free = ARGV[1] - redis.call('zcard', KEYS[2])
+local answer = free > 0 and (free > freeBefore or reclaimed > 0) and 1 or 3
+-- The script does not use SET, because SET would remove the time to live.
+local refusal = recordAnswer(record, slot, request, answer)
+  or changeOnce(record, slot, 'incrby', KEYS[1], free - freeBefore)
+if refusal then
+  return refusal
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[3], ARGV[2], free)

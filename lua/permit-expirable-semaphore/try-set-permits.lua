@@ -17,22 +17,25 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the semaphore was deleted.
 
-local slot, request = ARGV[4], ARGV[5]
+local slot, request, record = ARGV[4], ARGV[5], KEYS[3]
 --- @include "permits-request"
 --- @include "server-time"
---- @include "notify"
 
 local answer = 0
-if redis.call('exists', KEYS[1]) == 0 then
-  answer = 3
-  reclaim(KEYS[1], KEYS[2], serverTime())
+local free, refusal
+if value then
+  refusal = recordAnswer(record, slot, request, answer)
+else
+  reclaim(KEYS[1], KEYS[2], serverTime(), false)
   -- If the count was lost, permits may still be in use. They are part of the number.
-  local free = ARGV[1] - redis.call('zcard', KEYS[2])
-  redis.call('set', KEYS[1], string.format('%.0f', free))
-  redis.call('persist', KEYS[2])
-  if free > 0 then
-    answer = notify(ARGV[3], ARGV[2], free) and 1 or 2
-  end
+  free = ARGV[1] - redis.call('zcard', KEYS[2])
+  answer = free > 0 and 1 or 3
+  refusal = recordAnswer(record, slot, request, answer)
+    or changeOnce(record, slot, 'persist', KEYS[2])
+    or changeOnce(record, slot, 'set', KEYS[1], string.format('%.0f', free))
 end
-recordAnswer(KEYS[3], slot, request, answer)
-return answer
+if refusal then
+  return refusal
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[3], ARGV[2], free)

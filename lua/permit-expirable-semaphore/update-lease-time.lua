@@ -16,23 +16,25 @@
 --
 -- Applied twice: the record knows the request and its answer, and a lease that was set since stays.
 
-local slot, request = ARGV[5], ARGV[6]
+local slot, request, record = ARGV[5], ARGV[6], KEYS[3]
 --- @include "permits-request"
 --- @include "server-time"
 --- @include "notify"
 
-local answer = 0
 local now = serverTime()
 local id = bytes(ARGV[4])
 local score = tonumber(redis.call('zscore', KEYS[2], id) or '0')
-if score > now then
-  answer = 1
-  local newEnd = leaseEnd(now, ARGV[1])
-  redis.call('zadd', KEYS[2], newEnd, id)
-  if newEnd < score then
-    -- Waiters sleep until the lease that they read ends.
-    notify(ARGV[3], ARGV[2], '1')
-  end
+local answer = score > now and 1 or 0
+local newEnd = leaseEnd(now, ARGV[1])
+local refusal = recordAnswer(record, slot, request, answer)
+if not refusal and answer == 1 then
+  refusal = changeOnce(record, slot, 'zadd', KEYS[2], newEnd, id)
 end
-recordAnswer(KEYS[3], slot, request, answer)
+if refusal then
+  return refusal
+end
+if answer == 1 and newEnd < score then
+  -- Waiters sleep until the lease that they read ends.
+  notify(ARGV[3], ARGV[2], '1')
+end
 return answer

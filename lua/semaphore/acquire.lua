@@ -30,12 +30,16 @@ local answer = -3 - free
 if before then
   redis.call('pexpire', KEYS[2], '60000')
 else
-  recordAnswer(KEYS[2], ARGV[2], ARGV[3], granted)
+  local refusal = recordAnswer(KEYS[2], ARGV[2], ARGV[3], granted)
+  if refusal then
+    return refusal
+  end
 end
 if before == '1' then
   answer = math.max(free, 0)
 elseif not before and granted == '1' then
-  answer = changeOnce(KEYS[2], ARGV[2], 'decrby', KEYS[1], ARGV[1])
+  local refusal, left = changeOnce(KEYS[2], ARGV[2], 'decrby', KEYS[1], ARGV[1])
+  answer = left or refusal
 elseif not value then
   answer = -1
 elseif free < 0 then

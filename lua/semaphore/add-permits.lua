@@ -19,18 +19,19 @@
 local slot, request, record = ARGV[4], ARGV[5], KEYS[2]
 --- @include "count-request"
 
-local answer = 3
-local sum = tonumber(redis.call('get', KEYS[1]) or '0') + ARGV[1]
+local sum = tonumber(value or '0') + ARGV[1]
+-- Java's listeners accept no message below 1. Waiters need no message when permits were taken away.
+local answer = sum > 0 and tonumber(ARGV[1]) > 0 and 1 or 3
 if sum > 2147483647 or sum < -2147483648 then
   answer = -1
-else
-  -- The script does not use SET, because SET would remove the time to live.
-  redis.call('incrby', KEYS[1], ARGV[1])
-  --- @include "notify"
-  -- Java's listeners accept no message below 1. Waiters need no message when permits were taken away.
-  if sum > 0 and tonumber(ARGV[1]) > 0 then
-    answer = notify(ARGV[3], ARGV[2], sum) and 1 or 2
-  end
 end
-recordAnswer(record, slot, request, answer)
-return answer
+local refusal = recordAnswer(record, slot, request, answer)
+if not refusal and answer > 0 then
+  -- The script does not use SET, because SET would remove the time to live.
+  refusal = changeOnce(record, slot, 'incrby', KEYS[1], ARGV[1])
+end
+if refusal then
+  return refusal
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[3], ARGV[2], sum)

@@ -21,7 +21,7 @@
 --- @include "counter"
 --- @include "request-record"
 --- @include "pass-shortage"
-local wrong = counterError(KEYS[1])
+local wrong, value = counterError(KEYS[1])
 if wrong then
   return wrong
 end
@@ -32,10 +32,13 @@ end
 before = before or (ARGV[4] == '1' and '1')
 passShortage(KEYS[2])
 recordAnswer(KEYS[2], ARGV[5], ARGV[6], -1)
-if not before or tonumber(before) < 0 or redis.call('exists', KEYS[1]) == 0 then
+if not before or tonumber(before) < 0 or not value then
   return 0
 end
-local free = redis.call('incrby', KEYS[1], ARGV[1])
+local refusal, free = changeOnce(KEYS[2], ARGV[5], 'incrby', KEYS[1], ARGV[1])
+if refusal then
+  return refusal
+end
 if free <= 0 then
   return 3
 end

@@ -13,10 +13,10 @@
 local slot, request, record = ARGV[1], ARGV[2], KEYS[2]
 --- @include "count-request"
 
-local free = tonumber(redis.call('get', KEYS[1]) or '0')
-if free ~= 0 then
+local free = tonumber(value or '0')
+local refusal = recordAnswer(record, slot, request, free)
+if not refusal and free ~= 0 then
   -- The script does not use SET, because SET would remove the time to live.
-  redis.call('decrby', KEYS[1], free)
+  refusal = changeOnce(record, slot, 'decrby', KEYS[1], free)
 end
-recordAnswer(record, slot, request, free)
-return free
+return refusal or free

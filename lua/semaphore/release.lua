@@ -41,9 +41,9 @@ if before then
 end
 recordAnswer(KEYS[2], ARGV[5], ARGV[6], answer)
 if answer == '2' then
-  local free = changeOnce(KEYS[2], ARGV[5], 'incrby', KEYS[1], ARGV[1])
-  if type(free) == 'table' then
-    return free
+  local refusal, free = changeOnce(KEYS[2], ARGV[5], 'incrby', KEYS[1], ARGV[1])
+  if refusal then
+    return refusal
   end
   -- Java's listeners accept no message below 1.
   local heard = free > 0 and notify(ARGV[4], ARGV[3], free)

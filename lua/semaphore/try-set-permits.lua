@@ -20,16 +20,14 @@
 local slot, request, record = ARGV[5], ARGV[6], KEYS[2]
 --- @include "count-request"
 
-local answer = 0
-if redis.call('set', KEYS[1], ARGV[1], 'NX') then
-  answer = 3
-  if ARGV[2] ~= '0' then
-    redis.call('pexpire', KEYS[1], ARGV[2])
-  end
-  --- @include "notify"
-  if tonumber(ARGV[1]) > 0 then
-    answer = notify(ARGV[4], ARGV[3], ARGV[1]) and 1 or 2
-  end
+local answer = value and 0 or tonumber(ARGV[1]) > 0 and 1 or 3
+local refusal = recordAnswer(record, slot, request, answer)
+  or (not value and changeOnce(record, slot, 'set', KEYS[1], ARGV[1]))
+if refusal then
+  return refusal
 end
-recordAnswer(record, slot, request, answer)
-return answer
+if not value and ARGV[2] ~= '0' then
+  redis.call('pexpire', KEYS[1], ARGV[2])
+end
+--- @include "notify-once"
+return notifyOnce(answer, ARGV[4], ARGV[3], ARGV[1])

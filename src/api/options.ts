@@ -73,7 +73,7 @@ export interface RedissonOptions {
    */
   checkLockSyncedSlaves?: boolean | undefined
   /**
-   * How long to wait for that acknowledgement, in ms.
+   * How long to wait for that acknowledgement, in ms. At most 30000, because a semaphore remembers a request for a minute.
    * @default 1000
    */
   slavesSyncTimeout?: number | undefined
@@ -158,8 +158,8 @@ export function resolveOptions(options: RedissonOptions) {
     waitTime: options.waitTime === undefined ? undefined : whole('waitTime', options.waitTime, 0),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
-    slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
-    unavailableAfter: retriedFor(options.unavailableAfter),
+    slavesSyncTimeout: sentAgainWithin('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
+    unavailableAfter: sentAgainWithin('unavailableAfter', options.unavailableAfter, 10_000),
     shardedSubscriptionMode,
     label,
     inspectable,
@@ -168,13 +168,13 @@ export function resolveOptions(options: RedissonOptions) {
 }
 
 /** The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that would count twice. */
-const LONGEST_UNAVAILABLE = 30_000
+const LATEST_COPY = 30_000
 
-function retriedFor(given: unknown): number {
-  const ms = whole('unavailableAfter', given, 10_000)
-  if (ms > LONGEST_UNAVAILABLE)
+function sentAgainWithin(name: string, given: unknown, fallback: number): number {
+  const ms = whole(name, given, fallback)
+  if (ms > LATEST_COPY)
     throw new RangeError(
-      `unavailableAfter must be at most ${LONGEST_UNAVAILABLE} ms, got ${ms}: a call that was sent again later could be applied twice`,
+      `${name} must be at most ${LATEST_COPY} ms, got ${ms}: a call that was sent again later could be applied twice`,
     )
   return ms
 }

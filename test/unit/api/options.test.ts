@@ -27,6 +27,8 @@ describe('Options of Redisson.create', () => {
       [{ redis: url, checkLockSyncedSlaves: 1 }, TypeError],
       // V89: the server remembers a request for a minute.
       [{ redis: url, unavailableAfter: 30_001 }, RangeError, /at most 30000 ms/],
+      // V124
+      [{ redis: url, slavesSyncTimeout: 30_001 }, RangeError, /slavesSyncTimeout must be at most 30000 ms/],
     ]
     for (const option of ['lockWatchdogTimeout', 'lockWatchdogBatchSize', 'slavesSyncTimeout']) {
       for (const value of [0, -1, Number.NaN, Infinity, 2 ** 53])

@@ -30,11 +30,20 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
  */
 export class SemaphoreAttempt extends PermitsAttempt {
   private request: Request | undefined
+  private lastTry: ScriptCall<PermitsAnswer> | undefined
 
   protected ask(): ScriptCall<PermitsAnswer> {
     const { requests } = this.semaphore
+    // The server may have forgotten that it granted the request, and would grant it a second time.
+    if (this.lastTry && this.mayHaveExpired(this.lastTry.started)) this.undo(undefined)
     this.request ??= requests.open()
-    return requests.send(ACQUIRE, [this.wanted.permits], this.request, true)
+    this.lastTry = requests.send(ACQUIRE, [this.wanted.permits], this.request, true)
+    return this.lastTry
+  }
+
+  /** Whether the record may have expired of a request that was last sent then. */
+  private mayHaveExpired(since: Moment): boolean {
+    return this.semaphore.context.clock.elapsedSince(since) >= EXPIRES_NOT_BEFORE
   }
 
   protected override blocked(answer: PermitsAnswer): void {
@@ -47,16 +56,16 @@ export class SemaphoreAttempt extends PermitsAttempt {
     const { context, requests } = semaphore
     if (request === undefined) return
     this.request = undefined
-    const { clock } = context
-    const mayHaveExpired = (since: Moment) => clock.elapsedSince(since) >= EXPIRES_NOT_BEFORE
     let readLate: Moment | undefined
-    // A process that stood still reads its answer late, and the record may have expired meanwhile.
-    inFlight?.onFinished((reply) => {
-      if (reply?.acknowledged && reply.value.granted && mayHaveExpired(reply.sent)) readLate = clock.now()
+    // A process that stood still reads its answer late, and the record may have expired meanwhile. The grant counts, also where no
+    // replica acknowledged it.
+    const lastTry = inFlight ?? this.lastTry
+    lastTry?.onFinished((reply) => {
+      if (reply?.value.granted && this.mayHaveExpired(reply.sent)) readLate = context.clock.now()
     })
     const release = async () => {
       // An earlier copy of this call may have been applied, and its record may have expired, too.
-      const isGranted = readLate && !mayHaveExpired(readLate)
+      const isGranted = readLate && !this.mayHaveExpired(readLate)
       const args = [wanted.permits, ...semaphore[MESSAGES], isGranted ? 1 : 0]
       semaphore[CHANGED]((await requests.send(CANCEL, args, request).answer).value)
     }

@@ -9,7 +9,7 @@ export interface Permit {
    * PermitNotHeldError. When the client is shut down, the reason is a RedissonShutdownError.
    */
   readonly signal: AbortSignal
-  /** Whether the permit is held, as far as the client knows without asking the server. */
+  /** Whether the permit is held, as far as the client knows without asking the server. False while `tryRelease(ids)` may release it. */
   readonly isHeld: boolean
   /**
    * Releases the permit.

@@ -76,7 +76,11 @@ export interface RPermitExpirableSemaphore {
   release(permits: string | readonly string[]): Promise<void>
   /** Releases a permit; resolves with whether it was in use and its lease had not ended. */
   tryRelease(permit: string): Promise<boolean>
-  /** Releases all of them, or none if one of them is not in use; resolves with how many it released. */
+  /**
+   * Releases all of them, or none if one of them is not in use; resolves with how many it released. If it rejects with
+   * RedisUnavailableError, it may have been applied: the Permit objects of this client among them have ended, and are released in the
+   * background.
+   */
   tryRelease(permits: readonly string[]): Promise<number>
 
   /** How many permits are free. */

@@ -6,6 +6,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
 import { GRANTED } from '../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
+import { asUnknown } from './request-record'
 import { type Synchronizer, untilRecheck } from './synchronizer'
 import { CHANGED, MESSAGES } from './synchronizer-internals'
 
@@ -47,7 +48,8 @@ export function timeoutsKey(key: string): string {
 /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
   const args = [all ? 1 : 0, ...semaphore[MESSAGES], ...ids]
-  const reply = await semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true).answer
+  const call = semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true)
+  const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
   semaphore[CHANGED](reply.value.change)
   return reply
 }

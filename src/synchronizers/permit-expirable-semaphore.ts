@@ -5,7 +5,7 @@ import type {
   TryAcquirePermitOptions,
   WithPermitOptions,
 } from '../api/call-options'
-import { PermitNotHeldError } from '../api/errors'
+import { PermitNotHeldError, RedisUnavailableError } from '../api/errors'
 import {
   acquireLeasedArguments,
   acquirePermitOptions,
@@ -216,11 +216,20 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     this.context.assertNotClosed()
     const own = this[OWN_LEASES](ids)
     // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
-    if (!all) for (const lease of own) lease.wasReleased()
+    for (const lease of own)
+      if (all) lease.releasesInFlight++
+      else lease.wasReleased()
     const began = this.context.clock.now()
-    const { value, connectionBroke } = await releasePermits(this, ids, all).catch((error) => {
-      // As `permit.release()`: the object has ended, and no watchdog renews the permit any more.
-      if (!all && mayBeInUse(error)) for (const lease of own) lease.releaseOrphan(began)
+    const answer = releasePermits(this, ids, all).finally(() => {
+      if (all) for (const lease of own) lease.releasesInFlight--
+    })
+    const { value, connectionBroke } = await answer.catch((error) => {
+      // As `permit.release()`: the object ends, and no watchdog renews the permit any more. What was refused with `all` goes on.
+      if (all ? error instanceof RedisUnavailableError : mayBeInUse(error))
+        for (const lease of own) {
+          lease.wasReleased()
+          lease.releaseOrphan(began)
+        }
       throw error
     })
     // After a broken connection "absent" may mean success: an earlier copy of this call was applied.

@@ -17,6 +17,8 @@ type Update = (lease: number) => Promise<Reply<boolean>>
 export class PermitLease extends Lease {
   /** The last command that sets its lease, until it is answered. */
   private lastUpdate: Promise<boolean> | undefined
+  /** How many calls are in flight that release it together with others, or none of them. */
+  releasesInFlight = 0
   /** It was given a lease, so its end is no loss. */
   private endsWithItsLease: boolean
 
@@ -190,7 +192,7 @@ export class AcquiredPermit implements Permit {
   }
 
   get isHeld(): boolean {
-    return this.lease.checkLive()
+    return this.lease.checkLive() && this.lease.releasesInFlight === 0
   }
 
   private get [IS_RELEASED](): boolean {

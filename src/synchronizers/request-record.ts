@@ -115,7 +115,7 @@ export class RequestRecord {
  * A caller may repeat a change that the server refused. If an earlier copy has no answer that counts, the server may have applied
  * that copy, and a repeated change would be a second one. So the caller must learn that the result is unknown.
  */
-function asUnknown(error: unknown, call: AnyScriptCall): unknown {
+export function asUnknown(error: unknown, call: AnyScriptCall): unknown {
   if (!(error instanceof RedisRefusedError) || !call.hasLostCopy) return error
   return new RedisUnavailableError(
     `The answer was lost, so the call may have been applied. Its next copy was refused: ${error.message}`,

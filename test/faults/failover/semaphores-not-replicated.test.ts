@@ -120,6 +120,51 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await waitUntil('its permits are back', async () => (await redis.get(name)) === '3')
   })
 
+  it('A grant that no replica acknowledged, and that a process that stood still reads late, is given back (V123)', async () => {
+    const clock = new JumpingClock()
+    const redisson = await connected({}, { clock })
+    redisson.on('error', () => {})
+    const { redis } = servers
+    const name = uniqueName('semaphore')
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(3)
+    await semaphore.withPermits(() => {})
+    await pause()
+    const acquiring = rejection(semaphore.acquire(2))
+    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    expect(await acquiring).to.have.property('code', 'LOCK_NOT_REPLICATED')
+    await resume()
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
+    expect(await redis.get(name)).to.equal('3')
+  })
+
+  it('tryRelease() of a permit that is refused behind a copy whose WAIT failed ends its object (V125)', async () => {
+    const redisson = await connected({ slavesSyncTimeout: 5_000 })
+    redisson.on('error', () => {})
+    const { redis } = servers
+    const name = uniqueName('permits')
+    const semaphore = redisson.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(1)
+    const permit = await semaphore.acquirePermit()
+    await pause()
+    const releasing = rejection(semaphore.tryRelease([permit.id]))
+    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    expect(permit.isHeld).to.equal(false)
+    await mayRunScripts('-')
+    try {
+      await failWait()
+      expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
+    } finally {
+      await mayRunScripts('+')
+      await resume()
+    }
+    expect(permit.isHeld).to.equal(false)
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
+    expect(await redis.get(name)).to.equal('1')
+  })
+
   it('A latch does not wait for replicas', async () => {
     const latch = (await connected()).getCountDownLatch(uniqueName('latch'))
     await latch.trySetCount(2)

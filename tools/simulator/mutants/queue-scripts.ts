@@ -80,8 +80,8 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'semaphore-keeps-cancelled',
     'A8',
     'permits of a caller that gave up are not released',
-    "local free = redis.call('incrby', KEYS[1], ARGV[1])",
-    "local free = tonumber(redis.call('get', KEYS[1]))",
+    "local refusal, free = changeOnce(KEYS[2], ARGV[5], 'incrby', KEYS[1], ARGV[1])",
+    'local refusal, free = nil, tonumber(value)',
   ),
   lua(
     'permit-expirable-semaphore/acquire',
@@ -98,8 +98,8 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'permit-unchecked',
     'P6',
     'permits are added for a release though the permit was not in use',
-    "removed + redis.call('zrem', KEYS[2], id)",
-    "removed + math.max(1, redis.call('zrem', KEYS[2], id))",
+    'if score and not areKnown[id] then',
+    'if not areKnown[id] then',
   ),
   lua(
     'includes/permits',
@@ -134,8 +134,8 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'latch-silent',
     'L1',
     'a latch that reaches zero notifies no waiter',
-    'if count == 0 then',
-    'if false then',
+    "return notifyOnce(answer, ARGV[2], ARGV[1], '0')",
+    'return answer',
   ),
   lua(
     'count-down-latch/try-set-count',
@@ -143,7 +143,7 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'latch-set-again',
     'L3',
     'a latch that is set is set again',
-    "redis.call('set', KEYS[1], ARGV[1], 'NX')",
-    "redis.call('set', KEYS[1], ARGV[1])",
+    'local answer = value and 0 or 1',
+    'value = false\nlocal answer = 1',
   ),
 ]

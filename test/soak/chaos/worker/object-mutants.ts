@@ -54,13 +54,17 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
     case 'permit-unchecked':
       return replacing(
         'permit-expirable-semaphore/release',
-        "removed + redis.call('zrem', KEYS[2], id)",
-        "removed + math.max(1, redis.call('zrem', KEYS[2], id))",
+        'if score and not areKnown[id] then',
+        'if not areKnown[id] then',
       )
     case 'latch-forgets-requests':
       return replacing('count-down-latch/count-down', 'if before then', 'if false then')
     case 'latch-silent':
-      return replacing('count-down-latch/count-down', 'if count == 0 then', 'if false then')
+      return replacing(
+        'count-down-latch/count-down',
+        "return notifyOnce(answer, ARGV[2], ARGV[1], '0')",
+        'return answer',
+      )
     case 'fenced-token-repeats':
       return replacing(
         'fenced-lock/acquire',

@@ -8,8 +8,8 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Hold } from './hold'
-import { Level } from './level'
+import type { Hold, Level } from './hold'
+import { HoldLevel } from './level'
 import type { AnyLockScripts } from './lock-scripts'
 import { releasedAlready } from './not-held'
 import { leaveToLease, release } from './release'
@@ -43,7 +43,7 @@ export class AcquiredLockHold implements LockHold {
   ) {
     const { scripts, options, branchPlace, caller } = request
     this.scripts = scripts
-    this.level = new Level(hold, options.leaseTime, granted, caller.thread, branchPlace)
+    this.level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
     hold.levels.add(this.level)
   }
 

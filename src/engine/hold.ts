@@ -6,11 +6,13 @@ import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Level } from './level'
+import type { HoldLevel } from './level'
 import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
+
+export type Level = HoldLevel<Hold>
 
 /** The hold of one owner on one lock. It has a thread id of its own on the wire, and one or more levels. */
 export class Hold extends Lease {

@@ -1,15 +1,15 @@
+import type { Lease } from '../leases/lease'
 import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import type { BranchPlace } from '../ownership/branch-place'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
-import type { Hold } from './hold'
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
-export class Level implements OwnedLevel {
+export class HoldLevel<H extends Lease> implements OwnedLevel {
   bareIn: OwnedLevel['bareIn']
 
   constructor(
-    readonly hold: Hold,
+    readonly hold: H,
     /** Its lease in ms. Undefined: the watchdog renews the hold while this level lasts. */
     public leaseTime: number | undefined,
     /** When the command that acquired it was sent. */

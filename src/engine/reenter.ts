@@ -41,7 +41,9 @@ export async function reenterInTime(
 async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
-  const { context, scripts, lease } = request
+  const { context, scripts, lease, caller } = request
+  const { exclusiveLockId } = scripts
+  const writing = exclusiveLockId === undefined ? undefined : caller.holdOf(exclusiveLockId)
   const reply = await askForLevel(request, hold)
   if (!reply) return throwIfLost(hold)
   const { value, sent } = reply
@@ -55,8 +57,9 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
   if (!hold.checkLive()) {
     // The hold ended in this client while the call was in flight: releases what the server has just granted.
     releaseOrphan(scripts, hold, lease, sent)
-    // The lease that was just granted keeps its write hold on the server too, and a new read would wait for it.
-    if (hasEndedWriteHold(request)) throw hold.lossError()
+    // A reader held the write lock as well. The lease that was just granted keeps that hold on the server, too, and a new read
+    // would wait for it.
+    if (writing && !writing.checkLive()) throw hold.lossError()
     return throwIfLost(hold)
   }
   if (entering.state === 'left') {
@@ -73,14 +76,6 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
 /** For a hold that has ended: throws if it was lost. Otherwise its caller acquires a new hold. */
 function throwIfLost(hold: Hold): undefined {
   if (hold.state === 'lost') throw hold.lossError()
-}
-
-/** A reader also held the write lock, that lease has ended as well, and the reader has not released it yet. */
-function hasEndedWriteHold({ scripts, caller }: AcquireRequest): boolean {
-  const { exclusiveLockId } = scripts
-  if (exclusiveLockId === undefined) return false
-  const writing = caller.holdOf(exclusiveLockId)
-  return writing ? !writing.checkLive() : caller.bareLevel(exclusiveLockId) !== undefined
 }
 
 /**

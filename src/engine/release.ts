@@ -4,8 +4,7 @@ import type { Orphan } from '../leases/orphan-releaser'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
-import type { Hold } from './hold'
-import type { Level } from './level'
+import type { Hold, Level } from './hold'
 import { type AnyLockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
 
 const TRIES_TO_SEE_LEASE = 5

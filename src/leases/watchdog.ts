@@ -26,7 +26,7 @@ const AHEAD = 1 / 20
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
-/** So far, in ms, the wall clock may run away from the monotonic one before the deadlines are computed anew. */
+/** A wall clock that runs ahead of the monotonic one by more than this, in ms, was set. */
 const WALL_CLOCK_TOLERANCE = 5
 
 /** What the watchdog knows of one lease. */
@@ -50,14 +50,15 @@ interface Watched {
  */
 export class Watchdog {
   private readonly watched = new Map<Lease, Watched>()
-  /** By the monotonic clock, as are the actions. A clock that was set is noticed at the next look. */
+  /** By the clock that advanced further, as are the actions: `timeAt`. */
   private readonly deadlines = new Agenda<Lease>()
   private readonly actions = new Agenda<Lease>()
   private readonly interval: number
   private readonly retryAfter: number
   private readonly timer: RearmableTimer
-  /** How far the wall clock was ahead of the monotonic one when the deadlines were computed. */
+  /** How far the wall clock is ahead of the monotonic one, and by how much in all it was set forward, in ms. */
   private wallAhead = Number.POSITIVE_INFINITY
+  private setForward = 0
   /** What was renewed before this moment is renewed again: the server that answers from now on may not have it. */
   private renewedAfresh = Number.NEGATIVE_INFINITY
   /** Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first CROSSSLOT tells. */
@@ -101,7 +102,8 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     if (!entry) return
     const now = this.options.clock.now()
-    if (mayBeRenewed(entry)) this.actions.set(lease, Math.min(this.actions.at(lease), now.monotonic + within))
+    if (mayBeRenewed(entry))
+      this.actions.set(lease, Math.min(this.actions.at(lease), this.timeAt(now) + within))
     this.deadlineChanged(lease, now)
   }
 
@@ -114,9 +116,10 @@ export class Watchdog {
 
   /** Renews every lease now, also leases whose renewal is in flight. */
   renewAll(): void {
-    this.renewedAfresh = this.options.clock.now().monotonic
+    const now = this.options.clock.now()
+    this.renewedAfresh = now.monotonic
     for (const [lease, entry] of this.watched)
-      if (mayBeRenewed(entry)) this.actions.set(lease, this.renewedAfresh)
+      if (mayBeRenewed(entry)) this.actions.set(lease, this.timeAt(now))
     this.arm()
   }
 
@@ -126,13 +129,21 @@ export class Watchdog {
 
   /** For a lease that was set by a command sent at this moment. */
   private nextRenewal(sent: Moment, now: Moment): number {
-    if (sent.monotonic <= this.renewedAfresh) return now.monotonic
-    return now.monotonic + this.interval - this.options.clock.elapsedSince(sent)
+    const isAfresh = sent.monotonic <= this.renewedAfresh
+    return this.timeAt(now) + (isAfresh ? 0 : this.interval - this.options.clock.elapsedSince(sent))
+  }
+
+  /** A time that goes on with the clock that advances further. */
+  private timeAt({ monotonic, wall }: Moment): number {
+    const ahead = wall - monotonic
+    const jump = ahead - this.wallAhead
+    if (jump > WALL_CLOCK_TOLERANCE) this.setForward += jump
+    if (jump > WALL_CLOCK_TOLERANCE || jump < 0) this.wallAhead = ahead
+    return monotonic + this.setForward
   }
 
   private deadlineChanged(lease: Lease, now: Moment) {
-    // The clocks may not tell a smaller difference.
-    this.deadlines.set(lease, now.monotonic + Math.max(lease.book.remaining(now), 0.1))
+    this.deadlines.set(lease, this.timeAt(now) + lease.book.remaining(now))
     this.arm()
   }
 
@@ -140,31 +151,20 @@ export class Watchdog {
     if (this.watched.size === 0) return
     const next = Math.min(this.deadlines.next, this.actions.next)
     // The timers of a machine that is suspended stand still, so it wakes before a long time has passed.
-    const delay = Math.min(next - this.options.clock.now().monotonic, this.interval)
-    this.timer.setEarlier(Math.max(1, delay))
+    const delay = Math.min(next - this.timeAt(this.options.clock.now()), this.interval)
+    this.timer.setEarlier(Math.max(0, delay))
   }
 
   private look() {
     const now = this.options.clock.now()
-    this.followWallClock(now)
     this.loseExpired(now)
     const overdue = this.renewDue(now)
     this.reportOverdue(overdue)
     this.arm()
   }
 
-  /** The deadlines are those of the clock that advanced further. */
-  private followWallClock(now: Moment) {
-    const ahead = now.wall - now.monotonic
-    if (ahead > this.wallAhead + WALL_CLOCK_TOLERANCE)
-      for (const lease of this.watched.keys())
-        this.deadlines.set(lease, now.monotonic + lease.book.remaining(now))
-    else if (ahead >= this.wallAhead) return
-    this.wallAhead = ahead
-  }
-
   private loseExpired(now: Moment) {
-    for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= now.monotonic; lost++) {
+    for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= this.timeAt(now); lost++) {
       const lease = this.deadlines.first!
       if (lease.book.remaining(now) > 0) this.deadlineChanged(lease, now)
       else this.lose(lease, 'lease')
@@ -177,7 +177,8 @@ export class Watchdog {
   }
 
   /** Sends the renewals that are due; returns the leases whose renewals are overdue. No listener runs meanwhile. */
-  private renewDue({ monotonic: now }: Moment): Lease[] {
+  private renewDue(moment: Moment): Lease[] {
+    const now = this.timeAt(moment)
     const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
     const overdue: Lease[] = []
     while (!batches.isFull && overdue.length < MAX_REPORTS_AT_ONCE) {
@@ -241,7 +242,7 @@ export class Watchdog {
         }
       },
       (error) => {
-        const retryAt = clock.now().monotonic + this.retryAfter
+        const retryAt = this.timeAt(clock.now()) + this.retryAfter
         const isRegrouped = batch.length > 1 && isCrossSlot(error)
         this.isSlotted ||= isRegrouped
         for (const lease of batch) {

@@ -29,10 +29,10 @@ export const SOURCES: readonly Mutant[] = [
     replace: '}\n\n  /** The reason',
   },
   {
-    ...{ name: 'expiry-not-told', row: 'B11', scenes: PLAIN, file: 'src/leases/lease-monitor.ts' },
+    ...{ name: 'expiry-not-told', row: 'B11', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
     what: 'the end of an explicit lease is not told',
-    find: "if (lease.book.isPastDeadline) lease.lose('lease')",
-    replace: 'if (lease.book.isPastDeadline) return',
+    find: "else this.lose(lease, 'lease')",
+    replace: 'else this.deadlines.delete(lease)',
   },
   {
     ...{

@@ -149,10 +149,11 @@ export class Watchdog {
 
   private arm() {
     if (this.watched.size === 0) return
-    const next = Math.min(this.deadlines.next, this.actions.next)
+    const { deadlines, actions, interval } = this
+    const time = this.timeAt(this.options.clock.now())
     // The timers of a machine that is suspended stand still, so it wakes before a long time has passed.
-    const delay = Math.min(next - this.timeAt(this.options.clock.now()), this.interval)
-    this.timer.setEarlier(Math.max(0, delay))
+    const delay = Math.min(Math.max(1, Math.min(deadlines.next, actions.next) - time), interval)
+    this.timer.setEarlier(deadlines.next <= time ? 0 : delay)
   }
 
   private look() {

@@ -227,10 +227,13 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
    * is never ended: it keeps the siblings of that branch out.
    */
   bareLevel(objectId: string): Bare<LevelOf<H>> | undefined {
-    for (let thread: LogicalThread | undefined = this.thread; thread?.isAlive; thread = thread.parent) {
+    // This thread may have ended since it called `unlock()`, which waited for its `lock()` in flight.
+    let thread: LogicalThread | undefined = this.thread
+    do {
       const found = this.entryOf(thread, objectId)?.bareLevel(thread)
       if (found) return found
-    }
+      thread = thread.parent
+    } while (thread?.isAlive)
     return undefined
   }
 

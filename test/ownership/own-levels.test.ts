@@ -162,6 +162,16 @@ for (const [kind, make] of Object.entries(KINDS))
       })
     })
 
+    it(`unlock() of ${kind} that waits for a lock() in flight releases it, also where its thread ends meanwhile (V117)`, async () => {
+      let calls: Promise<unknown> | undefined
+      await redisson.run(() => {
+        calls = Promise.all([own.lock(), own.unlock()])
+      })
+      await calls
+      expect(redisson.stats().held).to.equal(0)
+      expect(await isFree()).to.equal(true)
+    })
+
     it(`A parent does not hold ${kind} through its branch, also after a level whose lease ended twice (V117)`, async () => {
       await redisson.run(async () => {
         await own.lock(150)

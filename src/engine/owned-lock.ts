@@ -22,12 +22,11 @@ import {
   endedThreadCaller,
   explicitCaller,
   type HoldTable,
-  type LevelOf,
-  type OwnedHold,
   ThreadCaller,
   unscopedCaller,
 } from '../ownership/caller'
 import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
+import type { LevelOf, OwnedHold } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'

@@ -27,11 +27,6 @@ export class Agenda<T> {
     if (this.plans.delete(item)) this.tidy()
   }
 
-  clear(): void {
-    this.heap = []
-    this.plans.clear()
-  }
-
   /** The item that is due first. */
   get first(): T | undefined {
     let [plan] = this.heap

@@ -1,22 +1,7 @@
 import { Mutex } from 'async-mutex'
-import { type Bare, BareLevels, type OwnedLevel } from './bare-levels'
+import { type Bare, BareLevels } from './bare-levels'
 import type { LogicalThread } from './logical-thread'
-
-/** The part of a hold that this folder needs. The engine above defines the rest. */
-export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
-  readonly objectId: string
-  readonly levels: Iterable<L>
-  /** For messages. */
-  readonly holder: string
-  /** Whether it is held, as far as this client knows. Reads the clock. */
-  checkLive(): boolean
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
-type AnyHold = OwnedHold<any>
-
-/** The levels of this type of hold. */
-export type LevelOf<H extends AnyHold> = H extends OwnedHold<infer L> ? L : never
+import type { AnyHold, LevelOf } from './owned-hold'
 
 /** The state of one caller and one lock. The table drops it when the caller neither has nor acquires anything of the lock. */
 export class HoldEntry<H extends AnyHold = AnyHold> {

@@ -120,7 +120,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await waitUntil('its permits are back', async () => (await redis.get(name)) === '3')
   })
 
-  it('A grant that no replica acknowledged, and that a process that stood still reads late, is given back (V123)', async () => {
+  it('A grant that no replica acknowledged, and that a process that stood still reads late, is returned (V123)', async () => {
     const clock = new JumpingClock()
     const redisson = await connected({}, { clock })
     redisson.on('error', () => {})

@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+
+describe('A read hold with a level whose lease has ended', () => {
+  afterEach(closeAll)
+
+  it('is told of its end when the release of its last living level is sent, and not after the answer (V119)', async () => {
+    const redisson = await createRedisson()
+    const reader = redisson.getReadWriteLock(uniqueName('ended-read')).readLock()
+    await redisson.run(async () => {
+      const short = await reader.acquire({ leaseTime: 100 })
+      const long = await reader.acquire()
+      const { signal } = short
+      await sleep(200)
+      expect(signal.aborted).to.equal(false)
+      const unlocking = long.unlock()
+      // Promises only: no answer of the server can arrive meanwhile.
+      for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+      expect(signal.aborted).to.equal(true)
+      await unlocking
+    })
+  })
+})

@@ -1,25 +1,14 @@
 import type { ClientLinks } from '../../packages/testing/src/simulation/connections'
 import { type Break, LATEST_COPY } from '../../packages/testing/src/simulation/socket'
+import { type Chooser, type Fault, FIND_SILENCE, type Inject, living, longestLease } from './fault'
 import type { Excuse } from './judge/history'
+import { deleteKey, failover, flushAll, restart, stepServerClock } from './server-faults'
 import type { LiveClient, Stage } from './stage'
 
-/** A silent connection with commands in flight is closed within 10 s. Then the client connects again, and waits for a fence. */
-const FIND_SILENCE = 11_000
 /** An idle connection that is silent shows at its next command, or when the network closes it. */
 const NETWORK_CLOSES = 60_000
 /** A connection that broke is there again. */
 const CONNECT_AGAIN = 1_000
-/** Until a client has connected again, and its waiters have tried. */
-const RECONNECT = 3_000
-
-type Inject = (stage: Stage, random: Chooser) => void
-
-interface Chooser {
-  choose(options: number): number
-  pick<T>(elements: readonly T[]): T
-}
-
-const living = ({ clients }: Stage) => clients.filter(({ isAlive }) => isAlive)
 
 /** A connection of a client breaks. */
 function cut(how: Break): Inject {
@@ -64,7 +53,6 @@ function whenInFlight(
 
 /** A message that was refused is missed. The first waiter of a semaphore, which no lease wakes, tries again so late. */
 const RECHECK = 30_000
-const longestLease = ({ settings }: Stage) => Math.max(settings.watchdogTimeout, ...settings.leases)
 
 const LENGTHS = [10, 100, 500, 2_000, 8_000]
 const LOADING = 'LOADING Redis is loading the dataset in memory'
@@ -87,15 +75,6 @@ function refused(kind: string, error: string, refusal: { command?: string; write
   return forAWhile(kind, ['errors', 'delay', 'loss', 'order'], (stage, random) =>
     random.pick(stage.servers).refuse({ error, ...refusal }),
   )
-}
-
-/** A fault, and how often it is drawn in comparison with the others. */
-interface Fault {
-  readonly kind: string
-  readonly weight: number
-  readonly inject: Inject
-  /** Only where the servers have replicas. */
-  readonly needsReplica?: boolean
 }
 
 export const FAULTS: readonly Fault[] = [
@@ -234,67 +213,4 @@ function stepWallClock(stage: Stage, random: Chooser) {
     clients: [client.name],
   })
   client.process.stepWallClock(step)
-}
-
-function restart(keys: 'kept' | 'lost'): Inject {
-  return (stage, random) => {
-    const server = random.pick(stage.servers)
-    if (server.isDown) return
-    const ms = random.pick([1, 50, 500, 3_000, 12_000])
-    const excuses: Excuse[] = ['delay', 'errors', 'loss', 'order']
-    stage.recorder.fault(
-      keys === 'kept' ? 'restart' : 'restart empty',
-      keys === 'kept' ? excuses : [...excuses, 'data'],
-      {
-        ...{ lasts: ms, recovery: RECONNECT + longestLease(stage), server: server.name },
-        ...(keys === 'lost' ? { forgets: true } : {}),
-      },
-    )
-    server.stop()
-    stage.world.in(ms, undefined, () => server.start(keys))
-  }
-}
-
-function failover(stage: Stage, random: Chooser) {
-  const server = random.pick(stage.servers)
-  if (server.isDown || !server.replica) return
-  const lag = random.pick([1, 5, 50])
-  server.replica.lag = lag
-  stage.world.in(100, undefined, () => {
-    if (server.isDown) return
-    // Only what a replica has acknowledged survives, and only acquisitions and renewals wait for that.
-    stage.recorder.fault('failover', ['delay', 'errors', 'loss', 'order'], {
-      recovery: RECONNECT + longestLease(stage),
-      ...{ server: server.name, rewinds: true },
-    })
-    server.failOver()
-  })
-}
-
-function stepServerClock(stage: Stage, random: Chooser) {
-  if (stage.clients.some(({ java }) => java)) return
-  const server = random.pick(stage.servers)
-  const step = random.pick([-2_000, 2_000, 60_000, -60_000])
-  stage.recorder.fault('clock step', ['data', 'loss', 'delay', 'order', 'errors'], {
-    recovery: Math.abs(step) + longestLease(stage),
-  })
-  server.stepClock(step)
-}
-
-function deleteKey(stage: Stage, random: Chooser) {
-  const server = random.pick(stage.servers)
-  const { name } = random.pick(stage.plan.objects)
-  stage.recorder.fault('DEL', ['force', 'loss', 'data', 'order', 'delay'], {
-    recovery: longestLease(stage),
-    names: [name],
-  })
-  server.call('DEL', name)
-}
-
-function flushAll(stage: Stage, random: Chooser) {
-  const server = random.pick(stage.servers)
-  stage.recorder.fault('FLUSHALL', ['data', 'loss', 'order', 'delay', 'errors'], {
-    ...{ recovery: longestLease(stage), forgets: true },
-  })
-  server.call('FLUSHALL')
 }

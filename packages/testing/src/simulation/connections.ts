@@ -145,8 +145,13 @@ class SimulatedTransport implements ScriptTransport {
       this.on(acknowledged ?? commands, call, bySource, resolve, reject),
     )
     if (!acknowledged) return { value: await value, acknowledged: true }
-    const [answer, count] = await Promise.all([value, acknowledged.wait(1_000)])
-    return { value: answer, acknowledged: count > 0 }
+    // WAIT may fail alone, such as in a failover. The script has been applied all the same.
+    const waiting = acknowledged.wait(1_000).then(
+      (count) => ({ acknowledged: count > 0 }),
+      (waitError: Error) => ({ acknowledged: false, waitError }),
+    )
+    const [answer, waited] = await Promise.all([value, waiting])
+    return { value: answer, ...waited }
   }
 
   probe(): void {

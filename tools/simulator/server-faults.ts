@@ -34,6 +34,10 @@ export function failover(stage: Stage, random: Chooser) {
   // A primary that steps down ends each WAIT with an error, and has applied the script before it. From a stream of its own, so that
   // the other faults of a seed stay as they are.
   if (stage.world.choices.stream('failing WAIT').happens(0.3)) {
+    stage.recorder.fault('WAIT fails', ['delay', 'errors', 'loss', 'order'], {
+      lasts: 100,
+      recovery: RECONNECT + longestLease(stage),
+    })
     const endRefusal = server.refuse({ error: UNBLOCKED, command: 'wait' })
     stage.world.in(100, undefined, endRefusal)
   }

@@ -61,7 +61,10 @@ export class TracedQueues extends WaitQueues {
       asyncEnd.publish(acquisition)
     }
     // `tracePromise` is not used: its result would be the reply, and the caller would go on before the end is published.
-    const reply = start.runStores(acquisition, () => super.acquire(target, attempt))
+    const reply = start.runStores(acquisition, () =>
+      // A subscriber may have aborted it just now.
+      signal?.aborted ? Promise.reject(signal.reason) : super.acquire(target, attempt),
+    )
     end.publish(acquisition)
     reply.then(
       (granted) => settled(granted ? 'acquired' : 'timeout'),

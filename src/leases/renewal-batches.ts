@@ -23,15 +23,16 @@ export class RenewalBatches {
     return this.cost >= MAX_COST
   }
 
-  add(lease: Lease): void {
+  /** `isAlone`: in a call of its own. */
+  add(lease: Lease, isAlone: boolean): void {
     const { renewal, key } = lease.leased
     const groups = this.newest.get(renewal) ?? new Map<number, Lease[]>()
     this.newest.set(renewal, groups)
     const group = this.isSlotted ? calculateSlot(key) : 0
-    let batch = groups.get(group)
+    let batch = isAlone ? undefined : groups.get(group)
     if (!batch || batch.length === this.lockWatchdogBatchSize) {
       batch = []
-      groups.set(group, batch)
+      if (!isAlone) groups.set(group, batch)
       this.batches.push(batch)
       this.cost += COST_OF_A_CALL
     }

@@ -1,5 +1,5 @@
 import type { EventOrigin } from '../api/events'
-import { isCrossSlot } from '../redis/errors'
+import { isCrossSlot, isKeyRefused } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
@@ -42,6 +42,8 @@ interface Watched {
   phase: 'expiring' | 'scheduled' | 'inFlight' | 'overdue' | 'retrying'
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
+  /** The server refused a call for several leases because of a key, perhaps of another one: it is renewed by itself until that succeeds. */
+  isAlone: boolean
 }
 
 /**
@@ -63,6 +65,8 @@ export class Watchdog {
   private renewedAfresh = Number.NEGATIVE_INFINITY
   /** Whether keys may share a call only if they share a slot. A proxy may hide a cluster, and then its first CROSSSLOT tells. */
   private isSlotted: boolean
+  /** The client is shut down. Calls that were in flight then may still set leases. */
+  private isStopped = false
 
   constructor(private readonly options: WatchdogOptions) {
     const { clock, lockWatchdogTimeout, isCluster } = options
@@ -82,13 +86,14 @@ export class Watchdog {
    * re-entry put it off, it might never come.
    */
   update(lease: Lease): void {
+    if (this.isStopped) return
     const { needsWatchdog, book } = lease
     const { since, lasts } = book.term
     const now = this.options.clock.now()
     const entry = this.watched.get(lease)
     if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
       const phase = needsWatchdog ? 'scheduled' : 'expiring'
-      this.watched.set(lease, { phase, isFailing: false })
+      this.watched.set(lease, { phase, isFailing: false, isAlone: false })
       if (needsWatchdog) this.actions.set(lease, this.nextRenewal(since, now))
       else this.actions.delete(lease)
     }
@@ -124,6 +129,7 @@ export class Watchdog {
   }
 
   stop(): void {
+    this.isStopped = true
     for (const lease of this.watched.keys()) this.remove(lease)
   }
 
@@ -196,7 +202,7 @@ export class Watchdog {
       } else {
         entry.phase = 'inFlight'
         this.actions.set(lease, now + this.interval)
-        batches.add(lease)
+        batches.add(lease, entry.isAlone)
       }
     }
     for (const batch of batches.batches) this.send(batch)
@@ -227,31 +233,35 @@ export class Watchdog {
           const entry = this.awaited(lease)
           if (!entry) continue
           const leaseEnd = leaseEnds[index]
-          publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
           if (leaseEnd) {
             const { book } = lease
             book.endsAt(leaseEnd)
             book.extend(sent, lockWatchdogTimeout)
             if (acknowledged) book.replicatedUpTo(sent)
             // The time counts from `sent`. The term may belong to an older grant of a longer lease.
-            entry.phase = 'scheduled'
-            entry.isFailing = false
+            Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
             const now = clock.now()
             this.actions.set(lease, this.nextRenewal(sent, now))
             this.deadlineChanged(lease, now)
-          } else this.lose(lease, 'gone')
+          }
+          // Last, because a subscriber may release leases, also this one.
+          publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
+          if (!leaseEnd && this.awaited(lease)) this.lose(lease, 'gone')
         }
       },
       (error) => {
-        const retryAt = this.timeAt(clock.now()) + this.retryAfter
-        const isRegrouped = batch.length > 1 && isCrossSlot(error)
-        this.isSlotted ||= isRegrouped
+        const now = this.timeAt(clock.now())
+        const isCrossing = batch.length > 1 && isCrossSlot(error)
+        const isOfOneKey = batch.length > 1 && isKeyRefused((error as Error).cause)
+        this.isSlotted ||= isCrossing
         for (const lease of batch) {
           const entry = this.awaited(lease)
           if (!entry) continue
           entry.phase = 'retrying'
-          this.actions.set(lease, retryAt)
-          if (isRegrouped) continue
+          // So many calls as there are such leases must not come every moment.
+          this.actions.set(lease, now + (entry.isAlone ? this.interval / 3 : this.retryAfter))
+          entry.isAlone ||= isOfOneKey
+          if (isCrossing || isOfOneKey) continue
           publishRenewal(lease, origin, 'failed', clock.elapsedSince(began), error)
           this.reportFailing(lease, entry, error)
         }
@@ -262,7 +272,8 @@ export class Watchdog {
 
   /** Reports once for each outage of this lease. The outage ends with the next answered renewal. */
   private reportFailing(lease: Lease, entry: Watched, error: unknown) {
-    if (entry.isFailing) return
+    // A subscriber may have released it just now.
+    if (entry.isFailing || this.watched.get(lease) !== entry) return
     entry.isFailing = true
     lease.renewalFailed(error)
   }

@@ -66,6 +66,9 @@ export const cameFromScript = says(/user_script/)
 /** Whether a proxy before a cluster refused a call because its keys are in several slots. */
 export const isCrossSlot = says(/CROSSSLOT/)
 
+/** Whether the user may not access a key of the call. */
+export const isKeyRefused = says(/(NOPERM|user executing).*\bkeys?\b/s)
+
 /** Whether the server refused the credentials. */
 export const isLogin = says(/\b(NOAUTH|WRONGPASS)\b/)
 

@@ -1,4 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
+import { isKeyRefused } from '../redis/errors'
 import { suffixed } from '../redis/names'
 import { quote, shown } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
@@ -57,11 +58,8 @@ export function refused({ script, keys }: EndedCall, clientId: string, cause: Er
 }
 
 /** Names the keys to which the user needs access; undefined if the server's reply is not about a key. */
-function missingKeyRights(
-  [key = '', ...companions]: readonly string[],
-  { message }: Error,
-): string | undefined {
-  if (!/NOPERM|user executing/.test(message) || !/\bkeys?\b/.test(message)) return undefined
+function missingKeyRights([key = '', ...companions]: readonly string[], cause: Error): string | undefined {
+  if (!isKeyRefused(cause)) return undefined
   const beside = suffixed(key, '')
   const patterns = companions.map((companion) =>
     companion.startsWith(beside) ? `${beside}*` : companion.replace(CLIENT_ID, ':*'),

@@ -158,13 +158,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   async getLeaseTime(permit: string): Promise<number> {
     const id = permitId(permit)
     const value = await this[READ](GET_LEASE_TIME, [id])
-    if (value === NOT_IN_USE)
+    if (value === NOT_IN_USE) {
+      this[OWN_LEASES]([id])[0]?.lose('gone')
       throw new PermitNotHeldError(
         `The permit ${id} of the semaphore ${quote(this.name)} is not in use (client ${this.context.clientId}): it was released ` +
           'already, or its lease ran out. Acquire another one where needed.',
         this.name,
         [id],
       )
+    }
     return value
   }
 
@@ -217,13 +219,21 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const own = this[OWN_LEASES](ids)
     // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
     for (const lease of own)
-      if (all) lease.releasesInFlight++
+      if (all) lease.releaseBegins()
       else lease.wasReleased()
     const began = this.context.clock.now()
-    const answer = releasePermits(this, ids, all).finally(() => {
-      if (all) for (const lease of own) lease.releasesInFlight--
-    })
-    const { value, connectionBroke } = await answer.catch((error) => {
+    try {
+      const { value, connectionBroke } = await releasePermits(this, ids, all)
+      // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
+      const areGone = value.states.every((state) => state === 'absent')
+      const mayBeReleased = connectionBroke && (!all || areGone)
+      const states = value.states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
+      const areReleased = states.every((state) => state === 'released')
+      for (const lease of own)
+        if (areReleased) lease.wasReleased()
+        else if (states[ids.indexOf(lease.id)] === 'absent') lease.lose('gone')
+      return states
+    } catch (error) {
       // As `permit.release()`: the object ends, and no watchdog renews the permit any more. What was refused with `all` goes on.
       if (all ? error instanceof RedisUnavailableError : mayBeInUse(error))
         for (const lease of own) {
@@ -231,12 +241,8 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
           lease.releaseOrphan(began)
         }
       throw error
-    })
-    // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
-    const areGone = value.states.every((state) => state === 'absent')
-    const mayBeReleased = connectionBroke && (!all || areGone)
-    const states = value.states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
-    if (states.every((state) => state === 'released')) for (const lease of own) lease.wasReleased()
-    return states
+    } finally {
+      if (all) for (const lease of own) lease.releaseEnds()
+    }
   }
 }

@@ -18,7 +18,9 @@ export class PermitLease extends Lease {
   /** The last command that sets its lease, until it is answered. */
   private lastUpdate: Promise<boolean> | undefined
   /** How many calls are in flight that release it together with others, or none of them. */
-  releasesInFlight = 0
+  private releasesInFlight = 0
+  /** The server did not know it while such a call was in flight. The answer of the call says whether it was lost. */
+  private isGone = false
   /** It was given a lease, so its end is no loss. */
   private endsWithItsLease: boolean
 
@@ -105,6 +107,10 @@ export class PermitLease extends Lease {
 
   lose(reason: LossReason): void {
     if (this.state !== 'held') return
+    if (reason === 'gone' && this.releasesInFlight > 0) {
+      this.isGone = true
+      return
+    }
     const { context, target } = this.semaphore
     const { longest, term } = this.book
     context.leases.end(this)
@@ -146,6 +152,21 @@ export class PermitLease extends Lease {
   releaseOrphan(since: Moment): void {
     const { semaphore, id, book } = this
     semaphore.context.orphans.releaseNow(permitsOrphan(semaphore, [id], book.longest), since)
+  }
+
+  get isBeingReleased(): boolean {
+    return this.releasesInFlight > 0
+  }
+
+  /** A call was sent whose answer says whether it is released. */
+  releaseBegins(): void {
+    this.releasesInFlight++
+  }
+
+  /** The answer has come, and said so by `wasReleased()`. */
+  releaseEnds(): void {
+    this.releasesInFlight--
+    if (this.isGone) this.lose('gone')
   }
 
   /** It is released, by itself or by its id. */
@@ -192,7 +213,7 @@ export class AcquiredPermit implements Permit {
   }
 
   get isHeld(): boolean {
-    return this.lease.checkLive() && this.lease.releasesInFlight === 0
+    return this.lease.checkLive() && !this.lease.isBeingReleased
   }
 
   private get [IS_RELEASED](): boolean {

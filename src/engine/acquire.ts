@@ -7,6 +7,7 @@ import { newThreadId } from '../ownership/process-state'
 import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
+import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import { AcquireAttempt } from './acquire-attempt'
 import type { AcquiredLockHold, LevelRequest } from './acquired-lock-hold'
 import { type Caller, Hold } from './hold'
@@ -68,6 +69,8 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
   for (let tries = 1; ; tries++) {
     const { waitTime } = request
     request.assertWanted()
+    // An ancestor may have acquired it while this caller found that the hold it wanted to re-enter has ended.
+    if (caller.thread?.parent && caller.holdOf(scripts.objectId)?.checkLive()) throw ANCESTOR_ACQUIRED
     const companion = scripts.companion?.(caller, !request.isWaitOver)
     const threadId = newThreadId()
     const owner = scripts.ownerField(threadId)
@@ -96,8 +99,18 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       entry.hold = hold
     }
     context.leases.begin(hold)
-    if (thread && thread.children > 0 && !scripts.shared) context.queues.letBranchesIn(scripts, thread)
+    if (!scripts.shared) loseOlder(request, hold)
+    if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
+  }
+}
+
+/** The lock is exclusive. So this grant proves that what this client had of it before is gone: by force, or with its key. */
+function loseOlder({ context, scripts: { key, relatedIds } }: AcquireRequest, hold: Hold) {
+  for (const lease of context.leases.live.on(key)) {
+    const isOlder = lease.book.acquired.monotonic < hold.book.acquired.monotonic
+    if (lease !== hold && isOlder && relatedIds.includes(lease.objectId) && lease.checkLive())
+      lease.lose('gone')
   }
 }
 

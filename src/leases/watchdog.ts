@@ -26,6 +26,9 @@ const AHEAD = 1 / 20
 /** The most leases that one tick of the event loop reports as lost or overdue: each report runs listeners. */
 const MAX_REPORTS_AT_ONCE = 500
 
+/** Less than this, in ms, is nothing: added to a time it may make no later one. */
+const SHORTEST = 0.001
+
 /** A wall clock that runs ahead of the monotonic one by more than this, in ms, was set. */
 const WALL_CLOCK_TOLERANCE = 5
 
@@ -173,7 +176,7 @@ export class Watchdog {
   private loseExpired(now: Moment) {
     for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= this.timeAt(now); lost++) {
       const lease = this.deadlines.first!
-      if (lease.book.remaining(now) > 0) this.deadlineChanged(lease, now)
+      if (lease.book.remaining(now) > SHORTEST) this.deadlineChanged(lease, now)
       else this.lose(lease, 'lease')
     }
   }

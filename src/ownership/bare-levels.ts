@@ -62,8 +62,9 @@ export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
 
   /** Keeps so many of those that have ended, and of the others the number. */
   forgetEnded(remembered = 0): void {
-    const ended = this.levels.filter(({ [TIME_LEFT]: left }) => left <= 0)
+    const ended = [...this.levels].filter(({ [TIME_LEFT]: left }) => left <= 0)
     for (const each of ended.slice(0, Math.max(0, ended.length - remembered))) {
+      if (each.bareIn !== this) continue
       this.forgotten++
       this.remove(each)
       each[ABANDON]?.()
@@ -73,6 +74,7 @@ export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
   /** An `unlock()` ends this level, or one that was forgotten. */
   remove(level: L | undefined): void {
     if (level) {
+      if (level.bareIn !== this) return
       level.bareIn = undefined
       this.levels.splice(this.levels.indexOf(level), 1)
     } else this.forgotten--
@@ -91,15 +93,12 @@ export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
    * lasts as long as each of them needs.
    */
   endedFirst(isWanted: (level: L) => boolean): Bare<L> | undefined {
-    let first: L | undefined
-    let least = Number.POSITIVE_INFINITY
-    for (const level of this.levels) {
-      const timeLeft = isWanted(level) ? level[TIME_LEFT] : Number.NaN
-      if (!(timeLeft < least) && (first || Number.isNaN(timeLeft))) continue
-      first = level
-      least = timeLeft
-    }
-    return this.found(least > 0 && this.forgotten > 0 ? undefined : first)
+    const wanted = this.levels.filter(isWanted)
+    const timesLeft = wanted.map((level) => level[TIME_LEFT])
+    // A loss that this has just noticed runs listeners, and one of them may have called `unlock()`.
+    if (wanted.some(({ bareIn }) => bareIn !== this)) return this.endedFirst(isWanted)
+    const least = timesLeft.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY)
+    return this.found(least > 0 && this.forgotten > 0 ? undefined : wanted[timesLeft.indexOf(least)])
   }
 
   private found(level: L | undefined): Bare<L> | undefined {

@@ -12,8 +12,8 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   private bareLevels: BareLevels<LevelOf<H>> | undefined
 
   constructor(
-    private readonly table: HoldTable<H>,
-    private readonly key: string,
+    readonly table: HoldTable<H>,
+    readonly key: string,
   ) {}
 
   /** Nothing needs it any more. */
@@ -81,6 +81,8 @@ export class HoldTable<H extends AnyHold = AnyHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
   /** The keys of entries without a hold, in the order in which their holds ended. */
   private readonly ended = new Set<string>()
+  /** Keys whose entries are in the table of another caller, by the place of an entry there. An empty entry is dropped and made anew. */
+  private shared: Map<string, Pick<HoldEntry<H>, 'table' | 'key'>> | undefined
   /** Those of which only the number of levels is left. */
   private readonly counted = new Set<string>()
 
@@ -89,10 +91,13 @@ export class HoldTable<H extends AnyHold = AnyHold> {
   }
 
   get(key: string): HoldEntry<H> | undefined {
-    return this.entries.get(key)
+    const shared = this.shared?.get(key)
+    return shared ? shared.table.get(shared.key) : this.entries.get(key)
   }
 
   getOrCreate(key: string): HoldEntry<H> {
+    const shared = this.shared?.get(key)
+    if (shared) return shared.table.getOrCreate(shared.key)
     let entry = this.entries.get(key)
     if (!entry) {
       entry = new HoldEntry(this, key)
@@ -103,7 +108,8 @@ export class HoldTable<H extends AnyHold = AnyHold> {
 
   /** From now on the caller of this table has what the caller of this entry has. */
   share(key: string, entry: HoldEntry<H>): void {
-    this.entries.set(key, entry)
+    this.shared ??= new Map()
+    this.shared.set(key, entry)
   }
 
   /** Something of this entry has ended. */

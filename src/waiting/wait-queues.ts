@@ -114,8 +114,8 @@ export class WaitQueues {
   }
 
   /**
-   * The thread holds this lock now and excludes all others. Its descendants that wait in any queue of the lock re-enter its
-   * hold.
+   * The thread holds this lock now. Its descendants that wait in any queue of the lock look again: they re-enter its
+   * hold, or learn that they would wait for it.
    */
   letBranchesIn({ objectId }: Pick<WaitTarget, 'objectId'>, thread: LogicalThread): void {
     for (const queue of this.queues.values())

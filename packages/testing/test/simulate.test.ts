@@ -28,6 +28,19 @@ async function sell(seed: number, looks: boolean): Promise<void> {
 const SEEDS = Array.from({ length: 50 }, (_, index) => index + 1)
 
 describe('simulate()', () => {
+  it('Leases that end under their holders let a run end (V136)', async () => {
+    for (const seed of [2, 3, 4])
+      await simulate(seed, async ({ client, random }) => {
+        const { redisson, sleep } = await client({ lockWatchdogTimeout: 3_000 })
+        const lock = redisson.getLock('lock')
+        for (let section = 0; section < 20; section++) {
+          await lock.lock(30 + Math.floor(random() * 100))
+          await sleep(200)
+          await lock.unlock().catch(() => {})
+        }
+      })
+  })
+
   it('A section that ignores its signal loses a write with some seeds, each time; one that looks loses none (guarantee 5)', async () => {
     const failing: number[] = []
     for (const seed of SEEDS)

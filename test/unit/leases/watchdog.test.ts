@@ -154,6 +154,20 @@ describe('The watchdog, on a virtual clock', () => {
     }
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
   })
+
+  it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {
+    const clock = new VirtualClock()
+    clock.advance(2 ** 43)
+    const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
+    const watchdog = new Watchdog(options as unknown as WatchdogOptions)
+    const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 100)
+    // By the wall clock, what is left may be so little that no time of the other clock shows it.
+    lease.book.remaining = () => Math.max(1e-9, 2 ** 43 + 90 - clock.now().monotonic)
+    watchdog.update(lease)
+    for (let time = 0; time < 95; time++) clock.advance(1)
+    for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+    expect(lease.lostAt).to.be.within(2 ** 43 + 90, 2 ** 43 + 90 + REPORT_TOLERANCE)
+  })
 })
 
 /** `until`: when it was removed or lost, or the test ended. */

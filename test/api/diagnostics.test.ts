@@ -187,6 +187,49 @@ describe('The diagnostics channels', () => {
     expect(contexts).to.deep.equal(['request', 'request'])
   })
 
+  const waited: Record<string, (options: { signal: AbortSignal; waitTime: number }) => Promise<unknown>> = {
+    'a lock': (options) => redisson.getLock(name).tryAcquire(options),
+    permits: (options) => redisson.getSemaphore(name).tryAcquire({ permits: 1, ...options }),
+    'a permit that expires': (options) =>
+      redisson.getPermitExpirableSemaphore(name).tryAcquirePermit(options),
+  }
+  for (const [what, acquire] of Object.entries(waited))
+    it(`A signal that a subscriber of the start aborts ends the wait for ${what} (V130)`, async () => {
+      const other = await createRedisson()
+      if (what === 'a lock') await other.getLock(name).lock()
+      else await other.getSemaphore(name).trySetPermits(0)
+      const controller = new AbortController()
+      const { start } = tracingChannel('rlock:acquire')
+      const abort = () => controller.abort(new Error('aborted in start'))
+      start.subscribe(abort)
+      subscribed.push(() => start.unsubscribe(abort))
+      const error = await rejection(acquire({ signal: controller.signal, waitTime: 1_500 }))
+      expect(error).to.equal(controller.signal.reason)
+      expect(only('asyncEnd')).to.have.lengthOf(1)
+      expect(only('asyncEnd')[0]).to.include({ error, outcome: 'aborted' })
+    })
+
+  it('A subscriber of rlock:renew that releases the lock costs the other locks no renewal (V126)', async () => {
+    redisson = await createRedisson({ lockWatchdogTimeout: 900 })
+    const [hold, other] = [
+      await redisson.getLock(name).acquire(),
+      await redisson.getLock(`${name}:2`).acquire(),
+    ]
+    let released: Promise<void> | undefined
+    let renewals = 0
+    const release = (message: unknown) => {
+      const { name: renewed } = message as Message
+      if (renewed === name) released ??= hold.unlock()
+      else if (released && renewed === other.lockName) renewals++
+    }
+    channel('rlock:renew').subscribe(release)
+    subscribed.push(() => channel('rlock:renew').unsubscribe(release))
+    await waitUntil('the other lock is renewed again and again', () => renewals >= 3)
+    await released
+    expect(other.isHeld).to.equal(true)
+    expect(only('rlock:lost')).to.deep.equal([])
+  })
+
   it('Diagnostics are published no more after the last unsubscribe', async () => {
     for (const unsubscribe of subscribed.splice(0)) unsubscribe()
     await redisson.getLock(name).withLock(() => {})

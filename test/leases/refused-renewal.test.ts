@@ -88,6 +88,25 @@ describe('A right that is missing inside a script', () => {
       await (hold.unlock?.() ?? hold.release?.())
     })
 
+  it('A key to which the right is taken away costs the other locks of the client no renewal (V129)', async () => {
+    const [mine, taken] = ['mine', 'taken'].map((prefix) => uniqueName(prefix)) as [string, string]
+    const redisson = await asApp()
+    redisson.on('error', () => {})
+    const lost: string[] = []
+    redisson.on('lockLost', ({ lockName }) => lost.push(lockName))
+    const failing: string[] = []
+    redisson.on('renewalFailed', ({ lockName }) => failing.push(lockName))
+    const acquire = (lockName: string) => redisson.getLock(lockName).acquire()
+    const holds = await Promise.all([1, 2, 3].map((index) => acquire(`${mine}:${index}`)))
+    await acquire(taken)
+    await redis.call('ACL', 'SETUSER', 'app', 'resetkeys', '~mine:*')
+    await waitUntil('that lock is lost', () => lost.length > 0)
+    await sleep(LEASE)
+    expect(lost).to.deep.equal([taken])
+    expect(failing).to.deep.equal([taken])
+    expect(holds.map(({ isHeld }) => isHeld)).to.deep.equal([true, true, true])
+  })
+
   for (const [what, { command, call }] of Object.entries(ASKED))
     it(`A server that refuses to read a key says nothing of its type: ${what} (D6)`, async () => {
       const redisson = await asApp()

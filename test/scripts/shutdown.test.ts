@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import { RedissonShutdownError } from '../../src/index'
+import { type Redisson, RedissonShutdownError } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
+import { internalsOf } from '../kit/internals'
 import { killPrograms, Program } from '../kit/program'
+import { closeProxies, openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { latch, tapped } from '../kit/tapped-transport'
 
@@ -18,6 +20,7 @@ describe('shutdown()', () => {
   afterEach(async () => {
     await killPrograms()
     await closeAll()
+    await closeProxies()
   })
 
   it('shutdown() rejects waiters and every later call (guarantee 9)', async () => {
@@ -130,6 +133,44 @@ describe('shutdown()', () => {
     expect(await Promise.race([program.exit, sleep(10_000, 'still running')])).to.equal(0)
     expect(await redis.exists(name)).to.equal(1)
   })
+
+  for (const [what, begin] of [
+    [
+      'updateLeaseTime()',
+      async (redisson) => {
+        const semaphore = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+        await semaphore.trySetPermits(1)
+        const { id } = await semaphore.acquirePermit()
+        return () => semaphore.updateLeaseTime(id, -1)
+      },
+    ],
+    [
+      'unlock() of an inner level',
+      async (redisson) => {
+        const lock = redisson.getLock(uniqueName())
+        await lock.lock()
+        await lock.lock()
+        return () => lock.unlock()
+      },
+    ],
+  ] as [string, (redisson: Redisson) => Promise<() => Promise<unknown>>][])
+    it(`shutdown() ends the watchdog, whatever ${what} in flight does later (V131)`, async () => {
+      const proxy = await openProxy(await sharedStandalone())
+      const redisson = await createRedisson({ redis: proxy.url, lockWatchdogTimeout: 1_500 })
+      const events: string[] = []
+      await redisson.run(async () => {
+        const call = await begin(redisson)
+        proxy.stall()
+        const answered = call().catch(() => {})
+        await redisson.shutdown({ timeout: 0 })
+        for (const event of ['permitLost', 'lockLost', 'renewalFailed'] as const)
+          redisson.on(event, () => events.push(event))
+        await answered
+      })
+      expect(internalsOf(redisson).leases.stats()).to.include({ watched: 0, timers: 0 })
+      await sleep(700)
+      expect(events).to.deep.equal([])
+    })
 
   it('The watchdog alone does not keep the process alive (guarantee 6)', async () => {
     const name = uniqueName()

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { ClientInternals } from '../../src/client/client'
@@ -148,6 +149,83 @@ describe('updateLeaseTime() of a permit that its client holds', () => {
     expect(permit.isHeld).to.equal(true)
     await permit.release()
   })
+
+  it('A permit object is not held in any moment after its tryRelease() by a list was called (V127)', async () => {
+    let isAgainHeld = false
+    let look = (): Promise<void> => Promise.resolve()
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'permit-expirable-semaphore/release') void look()
+      return answer
+    })
+    const { semaphore } = await newSemaphore({ transport })
+    const permit = await semaphore.acquirePermit()
+    look = async () => {
+      for (let microtask = 0; microtask < 100; microtask++) {
+        await undefined
+        isAgainHeld ||= permit.isHeld
+      }
+    }
+    const releasing = semaphore.tryRelease([permit.id])
+    expect(permit.isHeld).to.equal(false)
+    expect(await releasing).to.equal(1)
+    await sleep(10)
+    expect(isAgainHeld).to.equal(false)
+  })
+
+  it('A renewal that finds a permit gone while its tryRelease() by a list is in flight is no loss (V128)', async () => {
+    const gone = latch()
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'permit-expirable-semaphore/release') await gone.opened
+      return answer
+    })
+    const redisson = await createRedisson({ lockWatchdogTimeout: 900 }, { transport })
+    const lost: string[] = []
+    redisson.on('permitLost', ({ reason }) => lost.push(reason))
+    const semaphore = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    await semaphore.trySetPermits(1)
+    const renewals = channel('rlock:renew')
+    const heard = (message: unknown) => {
+      const { clientId, outcome } = message as { clientId: string; outcome: string }
+      if (clientId === redisson.getId() && outcome === 'gone') gone.open()
+    }
+    renewals.subscribe(heard)
+    try {
+      const done = semaphore.withPermit(async (permit) => {
+        expect(await semaphore.tryRelease([permit.id])).to.equal(1)
+        expect(permit.signal.aborted).to.equal(false)
+        return 'done'
+      })
+      expect(await done).to.equal('done')
+    } finally {
+      renewals.unsubscribe(heard)
+    }
+    expect(lost).to.deep.equal([])
+    expect(await semaphore.availablePermits()).to.equal(1)
+  })
+
+  for (const [how, ask] of [
+    ['tryRelease() of a list', async (semaphore, ids) => expect(await semaphore.tryRelease(ids)).to.equal(0)],
+    [
+      'getLeaseTime()',
+      async (semaphore, [, id]) => {
+        expect(await rejection(semaphore.getLeaseTime(id))).to.have.property('code', 'PERMIT_NOT_HELD')
+      },
+    ],
+  ] as [string, (semaphore: RPermitExpirableSemaphore, ids: [string, string]) => Promise<unknown>][])
+    it(`A permit that ${how} finds gone is lost at once, and no other one (V132)`, async () => {
+      const { name, semaphore, lost } = await newSemaphore()
+      await semaphore.setPermits(2)
+      const [kept, taken] = [await semaphore.acquirePermit(), await semaphore.acquirePermit()]
+      await (await createRedisson()).getPermitExpirableSemaphore(name).release(taken.id)
+      await ask(semaphore, [kept.id, taken.id])
+      expect(taken.isHeld).to.equal(false)
+      expect(taken.signal.aborted).to.equal(true)
+      expect(lost).to.deep.equal(['gone'])
+      expect(kept.isHeld).to.equal(true)
+      await kept.release()
+    })
 
   it('After a failover a permit has the lease that updateLeaseTime() set and a replica has (V15)', async () => {
     const { redisson, semaphore } = await newSemaphore()

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
@@ -61,6 +62,25 @@ function renewalAfter(clock: VirtualClock, latency: number | undefined): Renewal
     return { answer }
   }
   return { renew } as unknown as Renewal
+}
+
+/** Refuses each call that has a lease of this set, as a server does whose user may not access one of the keys. */
+function renewalRefusedFor(clock: VirtualClock, refused: ReadonlySet<Lease>): Renewal & { calls: number } {
+  const renewal = {
+    calls: 0,
+    renew(_scripts: unknown, leases: readonly NotedLease[]) {
+      renewal.calls++
+      const sent = clock.now()
+      const answer = async () => {
+        const cause = new Error('NOPERM No permissions to access a key')
+        if (leases.some((lease) => refused.has(lease))) throw new Error('refused', { cause })
+        for (const lease of leases) lease.renewedAt.push(sent.monotonic)
+        return { value: leases.map(() => 1), sent, connectionBroke: false, acknowledged: true }
+      }
+      return { answer: answer() }
+    },
+  }
+  return renewal as unknown as Renewal & { calls: number }
 }
 
 const step = fc.record({
@@ -167,6 +187,61 @@ describe('The watchdog, on a virtual clock', () => {
     for (let time = 0; time < 95; time++) clock.advance(1)
     for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
     expect(lease.lostAt).to.be.within(2 ** 43 + 90, 2 ** 43 + 90 + REPORT_TOLERANCE)
+  })
+
+  describe('with two leases or more that share a call', () => {
+    const clock = new VirtualClock()
+    let watchdog: Watchdog
+
+    beforeEach(() => {
+      const options = { clock, lockWatchdogTimeout: TIMEOUT, lockWatchdogBatchSize: 100, isCluster: false }
+      watchdog = new Watchdog(options as unknown as WatchdogOptions)
+    })
+
+    function watched(renewal: Renewal): NotedLease {
+      const lease = new NotedLease(clock, renewal, true, true, TIMEOUT)
+      watchdog.update(lease)
+      return lease
+    }
+
+    /** Until this time has passed. */
+    async function pass(ms: number) {
+      for (let time = 0; time < ms; time++) {
+        clock.advance(1)
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
+    }
+
+    it('A subscriber of rlock:renew that releases what was renewed costs the other lease no renewal (V126)', async () => {
+      const renewal = renewalAfter(clock, 1)
+      const [released, other] = [watched(renewal), watched(renewal)]
+      const release = () => watchdog.remove(released)
+      channel('rlock:renew').subscribe(release)
+      try {
+        await pass(TIMEOUT / 2)
+      } finally {
+        channel('rlock:renew').unsubscribe(release)
+      }
+      expect(watchdog.stats()).to.deep.equal({ watched: 1, timers: 1 })
+      await pass(END)
+      check(other, clock.now().monotonic)
+      watchdog.remove(other)
+    })
+
+    for (const count of [1, 3])
+      it(`${count} of ten leases whose keys are refused cost the others no renewal, and few calls (V129)`, async () => {
+        const refused = new Set<Lease>()
+        const renewal = renewalRefusedFor(clock, refused)
+        const leases = Array.from({ length: 10 }, () => watched(renewal))
+        for (const lease of leases.slice(0, count)) refused.add(lease)
+        await pass(TIMEOUT)
+        for (const lease of leases) expect(lease.lostAt !== undefined).to.equal(refused.has(lease))
+        expect(renewal.calls, 'alone, each asks once in a ninth of the lease').to.be.most(10 + 2 + 9 * count)
+        renewal.calls = 0
+        await pass(TIMEOUT)
+        expect(renewal.calls, 'the others share their calls again').to.be.most(4)
+        for (const lease of leases) watchdog.remove(lease)
+      })
   })
 })
 

@@ -98,19 +98,9 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       hold.entry = entry
       entry.hold = hold
     }
-    context.leases.begin(hold)
-    if (!scripts.shared) loseOlder(request, hold)
+    context.leases.begin(hold, !scripts.shared)
     if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
-  }
-}
-
-/** The lock is exclusive. So this grant proves that what this client had of it before is gone: by force, or with its key. */
-function loseOlder({ context, scripts: { key, relatedIds } }: AcquireRequest, hold: Hold) {
-  for (const lease of context.leases.live.on(key)) {
-    const isOlder = lease.book.acquired.monotonic < hold.book.acquired.monotonic
-    if (lease !== hold && isOlder && relatedIds.includes(lease.objectId) && lease.checkLive())
-      lease.lose('gone')
   }
 }
 

@@ -78,11 +78,17 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
-  /** Starts to monitor a lease. */
-  begin(lease: Lease): void {
+  /** Starts to monitor a lease. `isExclusive`: its grant proves that what this client had of the object before is gone. */
+  begin(lease: Lease, isExclusive = false): void {
+    const { key, relatedIds } = lease.leased
+    const before = isExclusive ? this.live.on(key) : []
     this.live.add(lease)
     this.update(lease)
     publishHold(lease, this.options.origin, this.options.clock)
+    for (const each of before) {
+      const isOlder = each.book.acquired.monotonic < lease.book.acquired.monotonic
+      if (isOlder && relatedIds.includes(each.objectId) && each.checkLive()) each.lose('gone')
+    }
   }
 
   /**

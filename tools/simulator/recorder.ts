@@ -1,5 +1,5 @@
 import type { World } from '../../packages/testing/src/simulation/world'
-import type { Called, Excuse, HistoryEvent, SimulatedObject } from './judge/history'
+import type { Called, Excuse, HistoryEvent, SimulatedObject, Told } from './judge/history'
 
 type Asked = Omit<Called, 'type' | 'at' | 'id'>
 type Granted = { ok: boolean; token?: number; value?: number; level?: number; owners?: readonly string[] }
@@ -39,7 +39,7 @@ export class Recorder {
     })
   }
 
-  told(hold: number, how: 'signal' | 'not-held' | 'lease'): void {
+  told(hold: number, how: Told['how']): void {
     this.events.push({ type: 'told', at: this.world.time, hold, how })
   }
 

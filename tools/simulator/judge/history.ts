@@ -120,8 +120,11 @@ export interface Told extends At {
   readonly type: 'told'
   /** The call that acquired. */
   readonly hold: number
-  /** `signal` aborted; `isHeld` was false when read; its explicit lease ended by the clock of its client. */
-  readonly how: 'signal' | 'not-held' | 'lease'
+  /**
+   * `signal` aborted; `isHeld` was false when read; its explicit lease ended by the clock of its client; the event said that the
+   * server does not have it, while its release was in flight.
+   */
+  readonly how: 'signal' | 'not-held' | 'lease' | 'gone'
   /** Which ids of several permits; absent: all. */
   readonly owners?: readonly string[]
 }

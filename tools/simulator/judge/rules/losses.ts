@@ -2,9 +2,12 @@ import type { Hold } from '../holds'
 import type { Reading } from '../reading'
 import { ms, type Violation } from '../violation'
 
-/** A hold is told of its end before the server lets another owner in, and is not told of an end without a cause. */
+/**
+ * A hold is told of its end before the server lets another owner in, and is not told of an end without a cause, nor of that which
+ * its own release made. While a release is in flight that frees it, it is not held.
+ */
 export function judgeLosses(reading: Reading): Violation[] {
-  return [...noticedLate(reading), ...unexplained(reading)]
+  return [...noticedLate(reading), ...unexplained(reading), ...besideItsRelease(reading)]
 }
 
 /** The key ran out on the server while its owner still believed that it is inside (guarantee 5). */
@@ -50,7 +53,7 @@ function noticedLate(reading: Reading): Violation[] {
 function unexplained(reading: Reading): Violation[] {
   const violations: Violation[] = []
   for (const told of reading.history.events) {
-    if (told.type !== 'told' || told.how === 'lease') continue
+    if (told.type !== 'told' || told.how === 'lease' || told.how === 'gone') continue
     const hold = reading.calls.get(told.hold)?.hold
     if (!hold || hold.call.lease !== undefined || reading.javaClients.has(hold.call.client)) continue
     const { client, object } = hold.call
@@ -68,6 +71,29 @@ function unexplained(reading: Reading): Violation[] {
       ...{ rule: 'unexplained-loss', at: told.at, name: object.name, events: [hold.enteredAt] },
       what: `${hold.owner} was told that ${object.name} is lost, and nothing was broken`,
     })
+  }
+  return violations
+}
+
+/** Its release freed it, and before the answer came it was told of a loss, or found itself inside (V127, V128). */
+function besideItsRelease(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  const { events } = reading.history
+  for (const { called, hold, begin, end, returned } of reading.calls.values()) {
+    if (called.as !== 'tryRelease' || !hold || !returned?.ok) continue
+    for (let index = begin; index < end!; index++) {
+      const event = events[index]!
+      if (!(event.type === 'act' || (event.type === 'told' && event.how === 'gone'))) continue
+      if (event.hold !== hold.id) continue
+      const [name, what] = [
+        called.object.name,
+        event.type === 'act' ? 'found itself inside' : 'was told of a loss',
+      ]
+      violations.push({
+        ...{ rule: 'unexplained-loss', at: event.at, name, events: [begin, index] },
+        what: `${hold.owner} ${what} while the release was in flight that freed its permit of ${name}`,
+      })
+    }
   }
   return violations
 }

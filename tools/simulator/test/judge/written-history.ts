@@ -7,6 +7,7 @@ import type {
   Operation,
   Returned,
   SimulatedObject,
+  Told,
 } from '../../judge/history'
 import { judge } from '../../judge/judge'
 
@@ -51,7 +52,7 @@ export class Written {
     return this.returned(this.call(who, 'release', { hold, ...more }))
   }
 
-  told(hold: number, how: 'signal' | 'not-held' | 'lease' = 'signal'): this {
+  told(hold: number, how: Told['how'] = 'signal'): this {
     return this.add({ type: 'told', hold, how })
   }
 

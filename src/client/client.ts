@@ -234,7 +234,7 @@ export class Client implements Context {
     this.outages.close()
     this.leases.stop()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
-    this.scripts.close(error)
+    this.scripts.close((mayHaveBeenApplied) => this.shutdownError(mayHaveBeenApplied))
     this.subscriptions.close()
     this.connections.close()
   }
@@ -270,13 +270,16 @@ export class Client implements Context {
   /** Resolves when no command is in flight, and nothing is acquired that no caller has. */
   private async settled(): Promise<void> {
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
-    await this.scripts.idle()
-    await this.orphans.settled()
+    do {
+      await this.scripts.idle()
+      await this.orphans.settled()
+    } while (!this.scripts.isIdle)
   }
 
-  private shutdownError(): RedissonShutdownError {
+  private shutdownError(mayHaveBeenApplied = false): RedissonShutdownError {
+    const effect = mayHaveBeenApplied ? 'The call was in flight and may have been applied. ' : ''
     return new RedissonShutdownError(
-      `The Redisson client ${this.clientId} is shut down. Create another client with Redisson.create().`,
+      `The Redisson client ${this.clientId} is shut down. ${effect}Create another client with Redisson.create().`,
     )
   }
 }

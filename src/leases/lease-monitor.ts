@@ -78,10 +78,10 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
-  /** Starts to monitor a lease. `isExclusive`: its grant proves that what this client had of the object before is gone. */
-  begin(lease: Lease, isExclusive = false): void {
+  /** Starts to monitor a lease. `isAlone`: its grant proves that what this client had of the object before is gone. */
+  begin(lease: Lease, isAlone = false): void {
     const { key, relatedIds } = lease.leased
-    const before = isExclusive ? this.live.on(key) : []
+    const before = isAlone ? this.live.on(key) : []
     this.live.add(lease)
     this.update(lease)
     publishHold(lease, this.options.origin, this.options.clock)

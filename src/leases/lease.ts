@@ -270,7 +270,8 @@ export abstract class Lease {
 
   /** Aborts the signal and leaves the lease as it is, so that it can still be released. */
   abortSignal(reason: unknown): void {
-    this.publishEnd?.(this.state === 'held' ? 'shutdown' : this.state, reason)
+    const outcome = this.state === 'held' ? 'shutdown' : this.state
     this.loss.abort(reason)
+    this.publishEnd?.(outcome, reason)
   }
 }

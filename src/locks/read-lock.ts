@@ -13,10 +13,12 @@ import { renewalBy } from '../leases/lease'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { shared } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
+import { GRANTED, type Outcome } from '../waiting/attempt'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
-const ACQUIRE = script('read-lock/acquire', decodeAcquire)
+const ACQUIRE = script('read-lock/acquire', (raw) =>
+  raw === 'first' ? ({ ...GRANTED, isFirst: true } as const) : decodeAcquire(raw),
+)
 const REENTER = script('read-lock/reenter', decodeReenter)
 const RELEASE = script('read-lock/release', decodeRelease)
 const FORCE_RELEASE = script('read-lock/force-release', decodeRelease)

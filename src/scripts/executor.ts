@@ -87,16 +87,22 @@ export class ScriptExecutor {
     return { pending: this.pending.length, scriptTimers: this.supervisor ? 1 : 0 }
   }
 
+  /** Whether every call has been answered. A copy of one that was rejected may still be in flight. */
+  get isIdle(): boolean {
+    return this.pending.every(({ settled }) => settled)
+  }
+
   /** Resolves when every call so far has been answered. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.pending.map((call) => call.answer))
   }
 
   /** Rejects every call that is still unanswered, and every call from now on. */
-  close(error: unknown): void {
-    this.closed = error
+  close(errorFor: (mayHaveBeenApplied: boolean) => unknown): void {
+    this.closed = errorFor(false)
     this.supervisor?.cancel()
-    for (const call of [...this.pending]) this.refuse(call, error)
+    for (const call of [...this.pending])
+      this.refuse(call, errorFor(call.isInFlight || call.mayHaveBeenApplied))
   }
 
   private send(

@@ -3,7 +3,12 @@ import type { ScriptCall } from '../scripts/script-call'
 
 /** The answer to one try: granted, perhaps with a payload, or blocked for this many ms (-1: without expiry). */
 export type Outcome<Grant> =
-  | { readonly granted: true; readonly grant: Grant }
+  | {
+      readonly granted: true
+      readonly grant: Grant
+      /** Nothing of the object was held before, although several may hold it. */
+      readonly isFirst?: boolean
+    }
   | { readonly granted: false; readonly blockedFor: number }
 
 /** A grant without a payload. */

@@ -15,7 +15,7 @@ export const TRIES_FOR_ACKNOWLEDGEMENT = 3
 export const ANCESTOR_ACQUIRED = new Error('an ancestor of the waiting thread has acquired the lock')
 
 /** The reply to the try that was granted. */
-type GrantedReply<Grant> = Reply<{ readonly granted: true; readonly grant: Grant }>
+type GrantedReply<Grant> = Reply<Extract<Outcome<Grant>, { readonly granted: true }>>
 
 /** The reply to the try that was granted, or undefined when the wait was over. */
 export type WaitResult<Grant> = GrantedReply<Grant> | undefined

@@ -76,3 +76,42 @@ describe('A listener that calls unlock()', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 })
+
+const SHARED: Record<string, Kind> = {
+  'a read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
+  'a multi lock of read locks': (redisson, name) =>
+    redisson.getMultiLock(...[name, `${name}:2`].map((each) => redisson.getReadWriteLock(each).readLock())),
+}
+
+for (const [kind, make] of Object.entries(SHARED))
+  describe(`The next reader of ${kind} whose key was deleted`, () => {
+    afterEach(closeAll)
+
+    it(`keeps it when the reader before calls its unlock() through the same object of ${kind} (V140)`, async () => {
+      const [own, other] = [await createRedisson(), await createRedisson()]
+      const name = uniqueName('forced')
+      const lock = make(own, name)
+      const writer = other.getReadWriteLock(name).writeLock()
+      await lock.lock(20_000)
+      await (await openRedis()).del(name, `${name}:2`)
+      await lock.lock(10_000)
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      expect(await writer.tryAcquire()).to.equal(undefined)
+      await lock.unlock()
+      await (await writer.tryAcquire())!.unlock()
+    })
+  })
+
+describe('The write hold of a client whose key was deleted', () => {
+  afterEach(closeAll)
+
+  it('ends when a read of this client finds no key (V140)', async () => {
+    const own = await createRedisson()
+    const lock = own.getReadWriteLock(uniqueName('forced'))
+    const write = await lock.writeLock().acquire()
+    await (await openRedis()).del(write.lockName)
+    const read = await lock.readLock().acquire()
+    expect([write.isHeld, read.isHeld]).to.deep.equal([false, true])
+    await read.unlock()
+  })
+})

@@ -48,6 +48,36 @@ describe('shutdown()', () => {
     expect(await redis.exists(foreign.name)).to.equal(0)
   })
 
+  it('shutdown() waits for calls that come while it ends, and says of one in flight that it may have been applied (V141)', async () => {
+    const keeper = await createRedisson()
+    const semaphore = keeper.getSemaphore(uniqueName())
+    await semaphore.trySetPermits(0)
+    for (let round = 1; round <= 20; round++) {
+      const redisson = await createRedisson()
+      const down = redisson.shutdown({ timeout: 0 })
+      await sleep(round / 10)
+      const error = await redisson
+        .getSemaphore(semaphore.getName())
+        .release()
+        .catch((reason) => reason)
+      await down
+      if (error) expect(error.message).not.to.contain('may have been applied')
+      if (error) await semaphore.release()
+      expect(await semaphore.availablePermits()).to.equal(round)
+    }
+    const proxy = await openProxy(await sharedStandalone())
+    const redisson = await createRedisson({ redis: proxy.url })
+    const late = redisson.getSemaphore(semaphore.getName())
+    await late.availablePermits()
+    proxy.stallReplies()
+    const rejected = rejection(late.release())
+    await redisson.shutdown({ timeout: 0 })
+    const { code, message } = await rejected
+    expect(code).to.equal('REDISSON_SHUTDOWN')
+    expect(message).to.contain('may have been applied')
+    expect(await semaphore.availablePermits()).to.equal(21)
+  })
+
   it('shutdown() lets unlock() work, and ends with the last one (guarantee 9)', async () => {
     const redisson = await createRedisson()
     const hold = await redisson.getLock(uniqueName()).acquire()

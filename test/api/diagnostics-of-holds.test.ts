@@ -247,6 +247,22 @@ describe('The diagnostics of holds', () => {
     expect(await program.exit).to.not.equal(0)
   })
 
+  it('A subscriber that is told of the end of a permit finds its signal aborted, and its release() says why (V142)', async () => {
+    const semaphore = redisson.getPermitExpirableSemaphore(name)
+    await semaphore.trySetPermits(1)
+    const permit = await semaphore.acquirePermit({ leaseTime: 100 })
+    const { signal } = permit
+    let told: { aborted: boolean; error: Promise<Error> } | undefined
+    const look = () => {
+      told = { aborted: signal.aborted, error: rejection(permit.release()) }
+    }
+    channel('tracing:rlock:hold:asyncEnd').subscribe(look)
+    subscribed.push(() => channel('tracing:rlock:hold:asyncEnd').unsubscribe(look))
+    await waitUntil('its end is told', () => told !== undefined)
+    expect(told!.aborted).to.equal(true)
+    expect((await told!.error).name).to.equal('PermitNotHeldError')
+  })
+
   it('Diagnostics of a hold are published in the async context of its caller, also that of a loss; renewals in none', async () => {
     await requests.run('request', () => redisson.getLock(name).lock())
     await waitUntil('a renewal', () => only('renewal').length > 0)

@@ -86,7 +86,8 @@ export class LeaseMonitor {
     this.update(lease)
     publishHold(lease, this.options.origin, this.options.clock)
     for (const each of before) {
-      const isOlder = each.book.acquired.monotonic < lease.book.acquired.monotonic
+      // What was answered later may have been granted later: two connections do not keep the order of their calls.
+      const isOlder = this.watchdog.watchedSince(each) < lease.book.acquired.monotonic
       if (isOlder && relatedIds.includes(each.objectId) && each.checkLive()) each.lose('gone')
     }
   }

@@ -28,12 +28,13 @@ const MAX_REPORTS_AT_ONCE = 500
 
 /** Less than this, in ms, is nothing: added to a time it may make no later one. */
 const SHORTEST = 0.001
-
 /** A wall clock that runs ahead of the monotonic one by more than this, in ms, was set. */
 const WALL_CLOCK_TOLERANCE = 5
 
 /** What the watchdog knows of one lease. */
 interface Watched {
+  /** Since when it is watched, by the monotonic clock. */
+  readonly since: number
   /**
    * What it does next.
    * - `expiring`: nothing, because no level of the lease needs the watchdog
@@ -96,13 +97,19 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
       const phase = needsWatchdog ? 'scheduled' : 'expiring'
-      this.watched.set(lease, { phase, isFailing: false, isAlone: false })
+      const begun = entry?.since ?? now.monotonic
+      this.watched.set(lease, { since: begun, phase, isFailing: false, isAlone: false })
       if (needsWatchdog) this.actions.set(lease, this.nextRenewal(since, now))
       else this.actions.delete(lease)
     }
     // It may end before its next renewal is due.
     if (lasts < this.options.lockWatchdogTimeout) this.hurry(lease)
     else this.deadlineChanged(lease, now)
+  }
+
+  /** By the monotonic clock; Infinity: it does not watch this lease. */
+  watchedSince(lease: Lease): number {
+    return this.watched.get(lease)?.since ?? Number.POSITIVE_INFINITY
   }
 
   /** Renews a lease within some hundred ms, or within so many, unless a renewal is in flight. Its deadline may have changed. */

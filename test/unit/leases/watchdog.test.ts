@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
 import { VirtualClock } from '../../kit/virtual-clock'
 
@@ -173,6 +174,31 @@ describe('The watchdog, on a virtual clock', () => {
       await new Promise<void>((resolve) => setImmediate(resolve))
     }
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
+  })
+
+  it('A grant ends what was answered before it was sent, and not what may have been granted after it (V133)', async () => {
+    const clock = new VirtualClock()
+    const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
+    const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
+    const lease = () => {
+      const made = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
+      Object.assign(made.leased, { relatedIds: ['id'] })
+      return made
+    }
+    const before = lease()
+    monitor.begin(before, true)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    clock.advance(10)
+    const next = lease()
+    clock.advance(10)
+    const crossing = lease()
+    // It was sent before the next one, and its answer came after that was sent.
+    Object.assign(crossing.book, { acquired: before.book.acquired })
+    monitor.begin(crossing)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    monitor.begin(next, true)
+    monitor.stop()
+    expect([before.lostAt, crossing.lostAt, next.lostAt]).to.deep.equal([20, undefined, undefined])
   })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {

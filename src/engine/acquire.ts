@@ -98,7 +98,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       hold.entry = entry
       entry.hold = hold
     }
-    context.leases.begin(hold, !scripts.shared || value.isFirst)
+    context.leases.begin(hold, !scripts.shared || value.isAlone)
     if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
   }

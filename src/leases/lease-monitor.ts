@@ -115,17 +115,19 @@ export class LeaseMonitor {
 
   /** Stops to monitor a lease that has ended in any way. */
   end(lease: Lease): void {
+    const { state } = lease
     // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
-    if (releases.hasSubscribers && lease.state === 'released' && this.live.has(lease)) {
+    const isRelease = state === 'released' && this.live.has(lease)
+    this.watchdog.remove(lease)
+    this.live.delete(lease)
+    lease.refuseEntry()
+    if (isRelease && releases.hasSubscribers) {
       const { book, leased, owner } = lease
       const { name: lockName, kind, key } = leased
       const heldFor = this.options.clock.elapsedSince(book.acquired)
       releases.publish({ ...this.options.origin, lockName, kind, owner, key, heldFor })
     }
-    if (lease.state === 'released') lease.publishEnd?.('released')
-    this.watchdog.remove(lease)
-    this.live.delete(lease)
-    lease.refuseEntry()
+    if (state === 'released') lease.publishEnd?.('released')
   }
 
   /** After a reconnect a different server may be answering. Renews every lease of the watchdog now. */

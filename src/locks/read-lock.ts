@@ -17,7 +17,7 @@ import { GRANTED, type Outcome } from '../waiting/attempt'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
 const ACQUIRE = script('read-lock/acquire', (raw) =>
-  raw === 'first' ? ({ ...GRANTED, isFirst: true } as const) : decodeAcquire(raw),
+  raw === 'alone' ? ({ ...GRANTED, isAlone: true } as const) : decodeAcquire(raw),
 )
 const REENTER = script('read-lock/reenter', decodeReenter)
 const RELEASE = script('read-lock/release', decodeRelease)

@@ -17,7 +17,7 @@ const LONGEST_WAIT_WHILE_HOLDING = 5_000
 const LONGEST_PAUSE = 64
 /** The longest wait for one member that another owner holds, in ms, where that member may be one of the spare ones. */
 const LONGEST_WAIT_FOR_SPARE = 1_000
-/** A call that is not refused by other owners, and yet acquires nothing for this long, in ms, rejects. */
+/** A call that is not kept waiting by other owners, and yet acquires nothing for this long, in ms, rejects. */
 const FAILED_AFTER = 10_000
 
 export interface MemberOptions extends AcquireArguments {
@@ -85,7 +85,9 @@ export async function acquireMembers(
     const errors = answers.filter((answer) => answer.kind === 'failed').map(({ error }) => error)
     const isRefused = taken.length > spare
     const isFinal = errors.filter((error) => !isTransient(error)).length > spare
-    failingSince = isRefused ? undefined : (failingSince ?? since)
+    // Enough members answer, so the call waits for those that others hold, as long as it may.
+    const isBlocked = taken.length > 0 && errors.length <= spare && parts.length < needed
+    failingSince = isRefused || isBlocked ? undefined : (failingSince ?? since)
     const isFailed = isFinal || (failingSince && clock.elapsedSince(failingSince) >= FAILED_AFTER)
     if (isFailed || wait.isOver) {
       const isLate = parts.length >= needed

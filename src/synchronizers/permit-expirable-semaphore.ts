@@ -175,10 +175,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const { leaseTime, signal } = wanted
     const lease = leaseTime ?? context.lockWatchdogTimeout
     const started = context.clock.now()
+    // All tries are one wait, also where its limit is that of the client.
+    const limit = wanted.waitTime ?? context.waitTime
     for (let tries = 1; ; tries++) {
-      const waitTime = wanted.waitTime && Math.max(0, wanted.waitTime - context.clock.elapsedSince(started))
+      const waitTime = limit && Math.max(0, limit - context.clock.elapsedSince(started))
       const taken = await this[TAKE]({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
-      if (!taken) return undefined
+      if (!taken) {
+        if (wanted.waitTime === undefined) throw this[TIMED_OUT](limit)
+        return undefined
+      }
       const { ids, sent } = taken
       const permit = new PermitLease(this, ids[0]!, sent, leaseTime)
       if (!permit.book.isPastDeadline) {

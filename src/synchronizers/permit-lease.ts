@@ -115,13 +115,14 @@ export class PermitLease extends Lease {
     const { longest, term } = this.book
     context.leases.end(this)
     this.lossReason = reason
+    const error = this.notHeld(
+      reason === 'gone' ? 'the server no longer knows it' : `its lease of ${term.lasts} ms ran out`,
+    )
+    const isExpected = reason === 'lease' && this.endsWithItsLease
+    this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
     // A command that set a longer lease may have been applied, and its answer has not arrived.
     if (reason === 'lease' && longest > term.lasts) this.releaseOrphan(context.clock.now())
-    const error = this.notHeld(
-      reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.book.term.lasts} ms ran out`,
-    )
-    if (reason === 'lease' && this.endsWithItsLease) return this.end('expired', context.clock.now(), error)
-    this.end('lost', context.clock.now(), error)
+    if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
     context.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })

@@ -6,8 +6,8 @@ export type Outcome<Grant> =
   | {
       readonly granted: true
       readonly grant: Grant
-      /** Nothing of the object was held before, although several may hold it. */
-      readonly isFirst?: boolean
+      /** It has no other holder, although several may hold it. */
+      readonly isAlone?: boolean
     }
   | { readonly granted: false; readonly blockedFor: number }
 

@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { waitUntil } from '../kit/servers/index'
 
 const PARTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
@@ -63,6 +64,15 @@ describe('The diagnostics channels', () => {
     expect(released?.owner).to.match(new RegExp(`^${clientId}:\\d+$`))
     expect(released?.heldFor).to.be.a('number').within(0, 60_000)
     expect(only('rlock:release')).to.have.lengthOf(1)
+  })
+
+  it('A subscriber of rlock:release finds that its client has nothing left of the lock (V145)', async () => {
+    const live: number[] = []
+    const look = () => live.push(internalsOf(redisson).leases.stats().live)
+    channel('rlock:release').subscribe(look)
+    subscribed.push(() => channel('rlock:release').unsubscribe(look))
+    await redisson.getLock(name).withLock(() => {})
+    expect(live).to.deep.equal([0])
   })
 
   it('Diagnostics tell of a wait that was too short, and of one that was aborted', async () => {

@@ -1,9 +1,17 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import type { Lockable, LockHold, LockLostError, LockQuorumError, Redisson } from '../../src/index'
+import {
+  type Lockable,
+  type LockHold,
+  type LockLostError,
+  type LockQuorumError,
+  type Redisson,
+  RedisUnavailableError,
+} from '../../src/index'
 import { anyHandleSuite } from '../contract/any-handle'
 import { redLockHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { FastClock } from '../kit/fast-clock'
 import { ForeignLock } from '../kit/foreign-lock'
 import { internalsOf } from '../kit/internals'
 import { NobodysErrors, stillPending } from '../kit/observing'
@@ -260,6 +268,25 @@ describe('A RedLock', () => {
     await waitUntil('it has ended', async () => hold.signal.aborted)
     expect(performance.now() - started).to.be.lessThan(2_000)
     expect(hold.isHeld).to.equal(false)
+  })
+
+  it('A member that another owner holds is waited for, also where a server is away and the wait takes more than 10 s (V147)', async () => {
+    const redisson = await createRedisson({}, { clock: new FastClock(20) })
+    const away = (): Lockable => ({ tryAcquire: () => Promise.reject(new RedisUnavailableError('away')) })
+    let tries = 0
+    const started = performance.now()
+    // 20 s of the client.
+    const held: Lockable = {
+      tryAcquire: async () => (tries++ && performance.now() - started > 1_000 ? fakeHold() : undefined),
+    }
+    const free: Lockable = { tryAcquire: async () => fakeHold() }
+    const hold = await redisson.getRedLock(away(), held, free).acquire()
+    await hold.unlock()
+    // Nothing to wait for: the servers are away.
+    const failing = performance.now()
+    const error = await rejection(redisson.getRedLock(away(), away(), free).acquire())
+    expect(error.code).to.equal('LOCK_QUORUM')
+    expect((performance.now() - failing) * 20).to.be.greaterThan(9_000)
   })
 
   it('Errors of a RedLock are plain data: no client, no URL, no password (M11)', async () => {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { waitUntil } from '../kit/servers/index'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
 type Lock = Pick<RLock, 'lock' | 'unlock' | 'tryAcquire' | 'acquire'>
 type Kind = (redisson: Redisson, name: string) => Lock
@@ -85,7 +86,31 @@ const SHARED: Record<string, Kind> = {
 
 for (const [kind, make] of Object.entries(SHARED))
   describe(`The next reader of ${kind} whose key was deleted`, () => {
-    afterEach(closeAll)
+    afterEach(async () => {
+      await closeAll()
+      await closeProxies()
+    })
+
+    it(`keeps it also when the reply to its lock() of ${kind} was lost (V143)`, async () => {
+      const server = await sharedStandalone()
+      const proxy = await openProxy(server)
+      const [own, other] = [
+        await createRedisson({ redis: `redis://127.0.0.1:${proxy.port}` }),
+        await createRedisson({ redis: server.url }),
+      ]
+      const name = uniqueName('forced')
+      const lock = make(own, name)
+      const writer = other.getReadWriteLock(name).writeLock()
+      await lock.lock(20_000)
+      await (await openRedis()).del(name, `${name}:2`)
+      const lost = proxy.dropNextReply((words) => words.includes(name))
+      await lock.lock(10_000)
+      await lost
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      expect(await writer.tryAcquire()).to.equal(undefined)
+      await lock.unlock()
+      await (await writer.tryAcquire())!.unlock()
+    })
 
     it(`keeps it when the reader before calls its unlock() through the same object of ${kind} (V140)`, async () => {
       const [own, other] = [await createRedisson(), await createRedisson()]

@@ -18,6 +18,7 @@ import { type PairOptions, parseOptions, USAGE } from './options'
 import type { PairMeasuring, PairPlaces, PairScenario, Window } from './scenarios'
 
 const ROOT = join(__dirname, '../..')
+/** For each process: several share the cores, and each has to compile the code. */
 const WARM_UP_MS = 700
 
 /** The folder of a build of that commit; or the folder itself. */
@@ -90,7 +91,11 @@ async function measureRound(
   afterFirst: boolean,
 ): Promise<Round> {
   const measure = (command: Command, subject = scenario.subject) => {
-    const measuring: PairMeasuring = { command: () => command, warmupMs: () => WARM_UP_MS, measureMs }
+    const measuring: PairMeasuring = {
+      command: () => command,
+      warmupMs: (_, processes = 1) => WARM_UP_MS * processes,
+      measureMs,
+    }
     return scenario.measure(subject, places, measuring)
   }
   const early = afterFirst ? await measure(workers.after) : undefined

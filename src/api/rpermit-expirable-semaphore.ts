@@ -100,8 +100,9 @@ export interface RPermitExpirableSemaphore {
   /**
    * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether the permit is
    * in use. A `Permit` of this client has that lease from then on, and is no longer renewed. With -1 the watchdog renews it, so
-   * that it ends with its process. If the call rejects, the `Permit` goes on as before. A `Permit` of another process learns of
-   * the new lease at its next renewal.
+   * that it ends with its process. If the call is refused, the `Permit` goes on as before. If it rejects with
+   * RedisUnavailableError, it may have been applied, and the `Permit` ends when the shorter of both leases ends. A `Permit` of
+   * another process learns of the new lease at its next renewal.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

@@ -54,6 +54,8 @@ export async function acquireMembers(
   const spare = members.length - needed
   const wait = new Wait(clock, options.waitTime)
   let failingSince: Moment | undefined
+  /** Members that refused the caller when it waited for them: such as a write side that it reads itself. */
+  const refusing = new Map<Member, Extract<Answer, { kind: 'failed' }>>()
   // A try without a wait would not yield. So the client waits for a member that it should yield to other processes.
   const toYield = wait.isOneTry ? undefined : members.find(({ identity }) => identity?.mustYield())
   let first = toYield && (await waitFor(toYield))
@@ -114,7 +116,12 @@ export async function acquireMembers(
     if (answer.kind === 'granted') return answer
     signal?.throwIfAborted()
     context.assertOpen()
-    return undefined
+    if (answer.kind === 'failed' && !isTransient(answer.error)) refusing.set(member, answer)
+    else refusing.delete(member)
+    if (refusing.size <= spare) return undefined
+    const answers = [...refusing.values()]
+    const errors = answers.map(({ error }) => error)
+    throw options.failure({ errors, states: answers.map(stateOfAnswer), isLate: false, isWaitOver: false })
   }
 }
 

@@ -21,6 +21,8 @@ export class PermitLease extends Lease {
   private releasesInFlight = 0
   /** The server did not know it while such a call was in flight. The answer of the call says whether it was lost. */
   private isGone = false
+  /** Until when the server may keep it by a lease that was set and perhaps not answered, by the monotonic clock in ms. */
+  private mayLastUntil = 0
   /** It was given a lease, so its end is no loss. */
   private endsWithItsLease: boolean
 
@@ -70,6 +72,7 @@ export class PermitLease extends Lease {
     // The watchdog takes it over when the server has the new lease: the one before may end earlier than the first renewal.
     this.leaseTime = leaseTime ?? before
     this.book.mayLast(lease)
+    this.mayLastUntil = Math.max(this.mayLastUntil, began.monotonic + lease)
     const takeBack = this.book.mayShorten(began, lease)
     context.leases.update(this)
     try {
@@ -120,8 +123,9 @@ export class PermitLease extends Lease {
     )
     const isExpected = reason === 'lease' && this.endsWithItsLease
     this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
-    // A command that set a longer lease may have been applied, and its answer has not arrived.
-    if (reason === 'lease' && longest > term.lasts) this.releaseOrphan(context.clock.now())
+    // A command that set a longer lease, or set it anew, may have been applied, and its answer has not arrived.
+    const mayLast = longest > term.lasts || this.mayLastUntil > term.since.monotonic + term.lasts
+    if (reason === 'lease' && mayLast) this.releaseOrphan(context.clock.now())
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)

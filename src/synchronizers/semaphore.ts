@@ -35,7 +35,7 @@ import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchroniz
  *
  * **Different from Java.** `addPermits` and `drainPermits` keep the time to live of a semaphore. A call that would make the
  * number larger than Java can read is a RangeError. `withPermits` releases its permits once, and never into a semaphore that
- * was deleted since.
+ * does not exist.
  *
  * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, LockNotReplicatedError where
  * no replica acknowledged an acquisition (it was released), WrongTypeError where the key holds no count, TypeError

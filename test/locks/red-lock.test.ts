@@ -289,6 +289,25 @@ describe('A RedLock', () => {
     expect((performance.now() - failing) * 20).to.be.greaterThan(9_000)
   })
 
+  it('A caller that reads a quorum of the members is refused when it waits to write them (V148)', async () => {
+    const side = (kind: 'readLock' | 'writeLock', of = clients) =>
+      of[0]!.getRedLock(...of.map((client) => client.getReadWriteLock(name)[kind]()))
+    await clients[0]!.run(async () => {
+      await side('readLock').lock()
+      expect((await rejection(side('writeLock').lock())).code).to.equal('ILLEGAL_MONITOR_STATE')
+      expect(await side('writeLock').tryLock()).to.equal(false)
+      await side('readLock').unlock()
+      await side('writeLock').withLock(() => {})
+    })
+    // What it reads of a minority does not matter.
+    await clients[0]!.run(async () => {
+      const members = clients.slice(0, 2).map((client) => client.getReadWriteLock(name).readLock())
+      for (const member of members) await member.lock()
+      await side('writeLock').withLock(() => {})
+      for (const member of members) await member.unlock()
+    })
+  })
+
   it('Errors of a RedLock are plain data: no client, no URL, no password (M11)', async () => {
     const leak: Lockable = {
       tryAcquire: () => Promise.reject(new Error(`cannot reach redis://:${PASSWORD}@10.0.0.1:6379/0 today`)),

@@ -14,7 +14,7 @@ describe('A permit whose lease has passed', () => {
     let permit: Permit | undefined
     const releases: unknown[] = []
     const transport = tapped((sent) => {
-      if (sent.name === 'permit-expirable-semaphore/release') releases.push(permit?.isHeld)
+      if (sent.name === 'permit-expirable-semaphore/release' && !sent.bySource) releases.push(permit?.isHeld)
       return sent.pass()
     })
     const redisson = await createRedisson({}, { clock, transport })
@@ -53,5 +53,24 @@ describe('A permit whose lease has passed', () => {
     await (await createRedisson()).getPermitExpirableSemaphore(semaphore.getName()).acquire()
     expect((await acquiring).code).to.equal('LOCK_TIMEOUT')
     expect(performance.now() - started).to.be.lessThan(3_000)
+  })
+
+  it('is released where updateLeaseTime() set its lease anew, as long as before, and was not answered (V149)', async () => {
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'permit-expirable-semaphore/update-lease-time')
+        throw new Error('Connection is closed.')
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport, unavailableAfter: 100 })
+    const semaphore = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    await semaphore.trySetPermits(1)
+    const redis = await openRedis()
+    const permit = await semaphore.acquirePermit({ leaseTime: 2_000 })
+    await sleep(1_000)
+    expect((await rejection(semaphore.updateLeaseTime(permit.id, 2_000))).code).to.equal('REDIS_UNAVAILABLE')
+    expect(permit.isHeld).to.equal(true)
+    await waitUntil('it is free', async () => (await redis.get(semaphore.getName())) === '1')
+    expect(permit.isHeld).to.equal(false)
   })
 })

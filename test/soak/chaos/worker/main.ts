@@ -25,6 +25,21 @@ const KNOWN_CODES = [
   'REDIS_REFUSED',
 ]
 
+const START_AGAIN_AFTER = 500
+const GIVE_UP_AFTER = 30_000
+
+/** `create()` rejects where the server refuses it, in the middle of a fault. What supervises a service starts it again. */
+async function startedAgain<T>(create: () => Promise<T>): Promise<T> {
+  for (const began = performance.now(); ; )
+    try {
+      return await create()
+    } catch (error) {
+      const isAway = (error as { code?: unknown }).code === 'REDIS_UNAVAILABLE'
+      if (!isAway || performance.now() - began > GIVE_UP_AFTER) throw error
+      await new Promise((resolve) => setTimeout(resolve, START_AGAIN_AFTER))
+    }
+}
+
 async function main(): Promise<void> {
   const setup = JSON.parse(process.argv[2]!) as WorkerSetup
   const clock = new JumpingClock()
@@ -34,9 +49,8 @@ async function main(): Promise<void> {
   const withOwners = tellOwners(evidence)
   const transport = (each: ScriptTransport) => withOwners(internals.transport?.(each) ?? each)
   const isPlain = setup.locks.every(({ kind }) => kind === 'lock' || kind === 'readWrite')
-  const redisson = await Redisson.createWith(
-    { redis, lockWatchdogTimeout },
-    isPlain ? internals : { ...internals, transport },
+  const redisson = await startedAgain(() =>
+    Redisson.createWith({ redis, lockWatchdogTimeout }, isPlain ? internals : { ...internals, transport }),
   )
   redisson.on('error', (error) => tell({ is: 'complaint', message: describe(error), at: micros() }))
   const failures: Record<string, number> = {}

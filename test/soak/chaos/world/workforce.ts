@@ -83,7 +83,27 @@ export class Workforce {
     for (const worker of this.node) worker.send({ do: 'epoch', epochs })
   }
 
-  async replaceNode(index: number): Promise<void> {
+  replaceNode(index: number): Promise<void> {
+    return this.replaceInTurn(() => this.replaceNodeNow(index))
+  }
+
+  replaceJava(): Promise<void> {
+    return this.replaceInTurn(() => this.replaceJavaNow())
+  }
+
+  /** Resolves when no worker is being replaced. */
+  async settled(): Promise<void> {
+    await this.replacing
+  }
+
+  /** One after the other, whichever part asks for it: two successors of one worker would both work, and one be forgotten. */
+  private replaceInTurn(replace: () => Promise<void>): Promise<void> {
+    const replaced = this.replacing.then(replace)
+    this.replacing = replaced.catch(() => {})
+    return replaced
+  }
+
+  private async replaceNodeNow(index: number): Promise<void> {
     const old = this.node[index]!
     await old.kill()
     this.options.judge.workerKilled(old.name, micros())
@@ -91,18 +111,6 @@ export class Workforce {
     const successor = await this.startNode(this.successorOf(old.name))
     this.node[index] = successor
     successor.send({ do: 'start' })
-  }
-
-  /** One after the other, whichever part asks for it. */
-  replaceJava(): Promise<void> {
-    const replaced = this.replacing.then(() => this.replaceJavaNow())
-    this.replacing = replaced.catch(() => {})
-    return replaced
-  }
-
-  /** Resolves when no Java worker is being replaced. */
-  async settled(): Promise<void> {
-    await this.replacing
   }
 
   private async replaceJavaNow(): Promise<void> {

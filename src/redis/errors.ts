@@ -53,8 +53,9 @@ export function isReplyError(error: unknown): error is Error {
   return (error as Error).name === 'ReplyError'
 }
 
+/** The error may be the cause of another one, which not every error has. */
 function says(pattern: RegExp): (error: unknown) => boolean {
-  return (error) => pattern.test((error as Error).message)
+  return (error) => pattern.test((error as Error | undefined)?.message ?? '')
 }
 
 /** Whether a script ended at a key that a slot migration had moved away. Its earlier commands have taken effect. */

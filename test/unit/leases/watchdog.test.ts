@@ -254,6 +254,19 @@ describe('The watchdog, on a virtual clock', () => {
       watchdog.remove(other)
     })
 
+    it('A renewal of several leases that fails with an error without a cause is sent again (V150)', async () => {
+      const { renew } = renewalAfter(clock, 1)
+      let calls = 0
+      const renewal = {
+        renew: (...args: Parameters<typeof renew>) =>
+          calls++ === 0 ? { answer: Promise.reject(new Error('shut down')) } : renew(...args),
+      } as Renewal
+      const leases = [1, 2].map(() => watched(renewal))
+      await pass(2 * TIMEOUT)
+      for (const { lostAt } of leases) expect(lostAt).to.equal(undefined)
+      for (const lease of leases) watchdog.remove(lease)
+    })
+
     for (const count of [1, 3])
       it(`${count} of ten leases whose keys are refused cost the others no renewal, and few calls (V129)`, async () => {
         const refused = new Set<Lease>()

@@ -92,6 +92,8 @@ function decodeCheck(raw: unknown): LatchAnswer {
 
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
+/** In place of the id of an opening: the latch is open, and a caller that waits goes on. */
+const OPEN_NOW = 'open'
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
 /** How much faster or slower the clock of the server may run than that of this process, as a fraction. */
@@ -108,6 +110,8 @@ class LatchAttempt implements Attempt<undefined> {
    * Later messages may grant it.
    */
   isCaughtUp = false
+  /** The last opening by an answer that was asked for after the caller came. Another one later means: opened since. */
+  known: string | undefined
 
   constructor(
     private readonly latch: CountDownLatch,
@@ -116,6 +120,7 @@ class LatchAttempt implements Attempt<undefined> {
 
   send(): ScriptCall<LatchAnswer> {
     const { context, keys } = this.latch
+    this.latch.looks([])
     queueMicrotask(() => {
       this.asked = context.clock.now().monotonic
     })
@@ -129,7 +134,6 @@ class LatchAttempt implements Attempt<undefined> {
  */
 class OpenToAll extends Shared {
   private lastId: string | undefined
-  private lastAsked = 0
   /** No answer puts the last opening after this moment. */
   private latest = 0
 
@@ -179,19 +183,21 @@ class OpenToAll extends Shared {
   private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>, asked: number) {
     const { id, ago } = value.opening!
     const { clock, lastId } = this
-    const closedAt = lastId !== undefined && lastId !== id ? this.lastAsked : Number.NEGATIVE_INFINITY
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
     // later moment than an earlier answer. That answer has told which waiters came after the opening.
     const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago * (1 - DRIFT)
     const earliest = sent.monotonic - ago * (1 + DRIFT)
     this.latest = lastId === id ? Math.min(this.latest, latest) : latest
     this.lastId = id
-    this.lastAsked = asked
-    if (id === '') return Number.POSITIVE_INFINITY
     let next = Number.POSITIVE_INFINITY
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
-      if (monotonic <= closedAt || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
+      const attempt = waiter.attempt as LatchAttempt
+      const { known } = attempt
+      if (monotonic <= asked) attempt.known ??= id
+      if (id === '') continue
+      const isSince = known !== undefined && known !== id
+      if (isSince || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
       else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
     }
     return next
@@ -201,6 +207,8 @@ class OpenToAll extends Shared {
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   private readonly isOrdered: boolean
+  /** The callers behind others to which the look of this tick says what was the last opening; undefined: no look was sent. */
+  private looking: LatchAttempt[] | undefined
 
   constructor(context: Context, name: string, key: string) {
     const channel = latchChannel(key)
@@ -247,6 +255,8 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
+    const isBehind = this.context.queues.of(target)?.isEmpty === false
+    if (isBehind && !signal?.aborted && !this.context.closing.aborted) this.learnOpening(attempt)
     const acquired = this[ENTER](attempt, target)
     if (this.isOrdered)
       this.whenCaughtUp(() => {
@@ -254,6 +264,31 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
       })
     const reply = await acquired
     return first === undefined ? undefined : reply !== undefined
+  }
+
+  /**
+   * Asks for the last opening at once, for a caller behind others, which sends no try of its own. Otherwise a `countDown()` that
+   * this process sends next could open the latch, another caller could set it anew, and no later answer would say which of them
+   * had waited before.
+   */
+  private learnOpening(attempt: LatchAttempt) {
+    if (this.looking) return void this.looking.push(attempt)
+    const asking = [attempt]
+    this.looks(asking)
+    const learn = ({ value }: Reply<LatchAnswer>) => {
+      for (const each of asking) each.known ??= value.granted ? OPEN_NOW : value.opening!.id
+      if (value.granted) this.context.queues.mayBeFree(this.target)
+    }
+    // Without an answer, the later ones tell by the time.
+    this.context.scripts.run(CHECK, this.keys, []).whenAnswered(learn)
+  }
+
+  /** A look was sent. The answer to a try tells all callers of this tick (`asked`), and that to another look these. */
+  looks(asking: LatchAttempt[]): void {
+    this.looking = asking
+    queueMicrotask(() => {
+      this.looking = undefined
+    })
   }
 
   async delete(): Promise<boolean> {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
+import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
@@ -73,5 +75,27 @@ describe('A latch that is set anew', () => {
     expect(await stillPending(late)).to.equal(true)
     await other.countDown()
     await late
+  })
+
+  it('A caller behind another one that opens the latch, and sets it anew in the same tick, goes on (V151)', async () => {
+    const scripts = new SentScripts()
+    const redisson = await createRedisson({}, { transport: scripts.transport })
+    const latch = redisson.getCountDownLatch(uniqueName('latch'))
+    await latch.trySetCount(1)
+    const before = latch.await(5_000)
+    await asleep(redisson, `latch ${latch.getName()}`)
+    // As if the message overtook the answer by which the client learns that older messages have arrived.
+    internalsOf(redisson).queues.whenCaughtUp = () => {}
+    const { length } = scripts.sent
+    const behind = latch.await(5_000)
+    const changes = [latch.countDown(), latch.trySetCount(1)]
+    const [first, second] = scripts.sent.slice(length)
+    // Only an answer from before the opening shows for certain that the caller came before it.
+    expect([first?.name, second?.name]).to.deep.equal([
+      'count-down-latch/get-count',
+      'count-down-latch/count-down',
+    ])
+    await Promise.all(changes)
+    expect([await before, await behind]).to.deep.equal([true, true])
   })
 })

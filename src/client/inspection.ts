@@ -36,7 +36,7 @@ export class Inspection {
     // Only the server's answer to a renewal ends a hold, because any user of the channel may claim anything.
     if (Array.isArray(look))
       for (const each of [...new Set(look)].slice(0, MOST_KEYS))
-        for (const lease of this.leases.live.on(each)) this.leases.look(lease)
+        if (typeof each === 'string') this.leases.lookAt(each)
     if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id) || !this.admits(id)) return undefined
     return [`${INSPECT_CHANNEL}:${id}`, this.describe(typeof key === 'string' ? key : undefined)]
   }

@@ -98,8 +98,8 @@ export class AcquiredLockHold implements LockHold {
 
   /** From now on the thread finds this hold as its own. */
   [ADOPT](thread: LogicalThread): void {
-    const { context, entry, objectId } = this.hold
-    if (entry) new ThreadCaller<Hold>(context, thread).adopt(objectId, entry)
+    const { context, entry, leased } = this.hold
+    if (entry) new ThreadCaller<Hold>(context, thread).adopt(entry, leased.objectId, leased.relatedIds)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

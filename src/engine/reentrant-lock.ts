@@ -79,7 +79,8 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
       // connection means the same, unless the writer has released the write side and only reads since.
       const all =
         !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
-      for (const hold of all ? before : forced) hold.lose('forced')
+      // The answer to a release in flight says what has become of its hold.
+      for (const hold of all ? before : forced) if (hold.state === 'held') hold.lose('forced')
       this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
       this.context.unpublishedReleases.released(this.scripts, value)
       this.context.connections.askToLook?.(this.scripts.key)

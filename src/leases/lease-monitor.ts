@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease, Leased } from './lease'
 import { publishHold } from './lease-diagnostics'
@@ -64,6 +65,9 @@ export class LeaseRegistry {
   }
 }
 
+/** For so many keys a client remembers that it was asked to look. */
+const LOOKS_REMEMBERED = 100
+
 /** Every hold of a lock, and every permit that is an object, is published here when it is released. */
 const releases = channel('rlock:release')
 
@@ -72,7 +76,10 @@ export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly watchdog: Watchdog
   private fresh: Lease[] = []
-  private readonly looking = new Set<Lease>()
+  /** The leases at which a look is in flight, and whether another one is to follow. */
+  private readonly looking = new Map<Lease, boolean>()
+  /** When this client was last asked to look at a key. The reply to an acquisition may still be on its way. */
+  private readonly asked = new Map<string, Moment>()
 
   constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
@@ -85,6 +92,7 @@ export class LeaseMonitor {
     this.live.add(lease)
     this.update(lease)
     publishHold(lease, this.options.origin, this.options.clock)
+    if (this.asked.size > 0) this.lookIfAsked(lease)
     for (const each of before) {
       // What was answered later may have been granted later: two connections do not keep the order of their calls.
       const isOlder = this.watchdog.watchedSince(each) < lease.book.acquired.monotonic
@@ -135,12 +143,32 @@ export class LeaseMonitor {
     this.watchdog.renewAll()
   }
 
-  /** Looks soon whether the server has this lease still, because it may have been released by force. The watchdog renews it. */
-  look(lease: Lease): void {
+  /** A lock of this key may have been released by force: looks soon whether the server still has what this client holds of it. */
+  lookAt(key: string): void {
+    for (const lease of this.live.on(key)) this.look(lease)
+    this.asked.delete(key)
+    this.asked.set(key, this.options.clock.now())
+    if (this.asked.size <= LOOKS_REMEMBERED) return
+    const [oldest] = this.asked.keys()
+    this.asked.delete(oldest!)
+  }
+
+  /** The lease was acquired before this client was asked to look, and the reply came after. */
+  private lookIfAsked(lease: Lease) {
+    const asked = this.asked.get(lease.leased.key)
+    if (!asked || asked.monotonic < lease.book.acquired.monotonic) return
+    // By then it is monitored.
+    nextTick(() => lease.state === 'held' && this.look(lease))
+  }
+
+  /** The watchdog renews it; for another lease the server is asked. */
+  private look(lease: Lease): void {
     const left = Math.floor(lease.book.left())
     if (lease.needsWatchdog) return this.watchdog.hurry(lease)
-    if (this.looking.has(lease) || !(left > 0)) return
-    this.looking.add(lease)
+    if (!(left > 0)) return
+    // The answer to the look in flight may be older than what has happened now.
+    if (this.looking.has(lease)) return void this.looking.set(lease, true)
+    this.looking.set(lease, false)
     // This renewal changes nothing: the server keeps the lease for longer than what is left by this clock.
     const { answer } = lease.leased.renewal.renew(this.options.scripts, [lease], left, false)
     answer
@@ -149,7 +177,11 @@ export class LeaseMonitor {
           end === 0 && lease.state === 'held' && this.live.has(lease) && lease.lose('gone'),
         () => {},
       )
-      .finally(() => this.looking.delete(lease))
+      .finally(() => {
+        const isWantedAgain = this.looking.get(lease)
+        this.looking.delete(lease)
+        if (isWantedAgain && lease.state === 'held') this.look(lease)
+      })
   }
 
   /**

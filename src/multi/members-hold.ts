@@ -123,7 +123,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   /** From now on the thread finds this hold, and those of the members, as its own. */
   [ADOPT](thread: LogicalThread): void {
     const { entry, objectId } = this.hold
-    if (entry) new ThreadCaller<LevelsHold>(this.group.context, thread).adopt(objectId, entry)
+    if (entry) new ThreadCaller<LevelsHold>(this.group.context, thread).adopt(entry, objectId)
     for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
   }
 

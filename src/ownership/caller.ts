@@ -106,8 +106,8 @@ export class HoldTable<H extends AnyHold = AnyHold> {
     return entry
   }
 
-  /** From now on the caller of this table has what the caller of this entry has. */
-  share(key: string, entry: HoldEntry<H>): void {
+  /** From now on the caller of this table has what is, or will be, in this entry of another one. */
+  share(key: string, entry: Pick<HoldEntry<H>, 'table' | 'key'>): void {
     this.shared ??= new Map()
     this.shared.set(key, entry)
   }
@@ -236,9 +236,11 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
     return path
   }
 
-  /** From now on the thread has what the explicit caller of this entry has. */
-  adopt(objectId: string, entry: HoldEntry<H>): void {
-    tableOf<H>(this.client, this.thread).share(objectId, entry)
+  /** From now on the thread has what the explicit caller of this entry has, also of the other side of a read-write lock. */
+  adopt({ table, key }: HoldEntry<H>, objectId: string, relatedIds: readonly string[] = [objectId]): void {
+    const caller = key.slice(0, -objectId.length)
+    const own = tableOf<H>(this.client, this.thread)
+    for (const id of relatedIds) own.share(id, { table, key: caller + id })
   }
 
   private entryOf(thread: LogicalThread, objectId: string): HoldEntry<H> | undefined {
@@ -289,7 +291,11 @@ export function endedThreadCaller<H extends AnyHold>(client: object, thread: Log
     ...UNSCOPED,
     description: 'this logical thread, which has ended,',
     thread,
-    settled: (objectId) => entryOf(objectId)?.settled(),
+    // An acquisition in flight may wait for the very level that its `unlock()` is to end.
+    settled: (objectId) => {
+      const entry = entryOf(objectId)
+      return [...(entry?.bare ?? [])].some((level) => level.thread === thread) ? undefined : entry?.settled()
+    },
     bareLevels: (objectId) => tableOf<H>(client, thread).getOrCreate(objectId).bare,
     bareLevel: (objectId) => entryOf(objectId)?.bare.endedFirst((level) => level.thread === thread),
   }

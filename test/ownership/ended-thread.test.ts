@@ -202,4 +202,42 @@ describe('Code that a logical thread left behind when it ended', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(warnings).to.deep.equal([])
   })
+
+  it('ends its own level, although an acquisition of its threadId waits for that (V152)', async () => {
+    const start = deferred()
+    let left!: Promise<unknown>
+    await lock.withLock(
+      async () => {
+        left = start.promise.then(async () => {
+          await lock.lock()
+          const next = lock.lock({ threadId: 7 })
+          await lock.unlock()
+          await next
+          await lock.unlock({ threadId: 7 })
+        })
+      },
+      { threadId: 7 },
+    )
+    start.resolve()
+    await left
+  })
+
+  it('ends its own level, although the thread has left a lock() in flight that waits for that (V152)', async () => {
+    const other = await (await createRedisson()).getLock(name).acquire()
+    let waiting!: Promise<void>
+    const { go } = await leftBehind(
+      async () => {
+        await lock.lock()
+        await lock.unlock()
+      },
+      async () => {
+        waiting = redisson.getFairLock(name).lock()
+      },
+    )
+    const done = go()
+    await waitUntil('both wait', async () => redisson.stats().waiting === 2)
+    await other.unlock()
+    await done
+    await waiting
+  })
 })

@@ -46,6 +46,22 @@ describe('An explicit threadId', () => {
       expect(redisson.holds()).to.deep.equal([])
     })
 
+  it('The function of a withLock() by threadId has the other side of a read-write lock, too, when it holds nothing more of its own (V153)', async () => {
+    const lock = redisson.getReadWriteLock(name)
+    await lock.writeLock().lock({ threadId: 13 })
+    await lock.readLock().withLock(
+      async (hold) => {
+        await hold.unlock()
+        await lock.readLock().lock()
+        expect(await lock.writeLock().isHeldByCurrentThread()).to.equal(true)
+        await lock.readLock().unlock()
+      },
+      { threadId: 13 },
+    )
+    await lock.writeLock().unlock({ threadId: 13 })
+    expect(redisson.holds()).to.deep.equal([])
+  })
+
   it('An explicit threadId excludes other ids, and code without one', async () => {
     const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })

@@ -47,7 +47,7 @@ export async function warnIfUnfenced(redis: Redis, target: RedisTarget, clock: C
   process.emitWarning(
     `Redis refuses the user ${target.options.username ?? 'default'} what ends a broken connection for certain ` +
       `(${refusal.message}). A command of such a connection may arrive late: it may keep a free lock until its lease ends, or a ` +
-      'permit without a lease for ever. Two holders remain impossible. Grant the user +client|id +client|kill +info, and do not ' +
+      'permit without a lease for ever. Two holders of a lock remain impossible. Grant the user +client|id +client|kill +info, and do not ' +
       'rename them.',
     { code: 'RLOCK_FENCE_REFUSED' },
   )

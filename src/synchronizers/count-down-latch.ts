@@ -90,6 +90,9 @@ function decodeCheck(raw: unknown): LatchAnswer {
     : GRANTED
 }
 
+const LEARN_OPENING = Symbol('learnOpening')
+const LOOKS = Symbol('looks')
+
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
 /** In place of the id of an opening: the latch is open, and a caller that waits goes on. */
@@ -120,7 +123,7 @@ class LatchAttempt implements Attempt<undefined> {
 
   send(): ScriptCall<LatchAnswer> {
     const { context, keys } = this.latch
-    this.latch.looks([])
+    this.latch[LOOKS]([])
     queueMicrotask(() => {
       this.asked = context.clock.now().monotonic
     })
@@ -256,7 +259,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
     const isBehind = this.context.queues.of(target)?.isEmpty === false
-    if (isBehind && !signal?.aborted && !this.context.closing.aborted) this.learnOpening(attempt)
+    if (isBehind && !signal?.aborted && !this.context.closing.aborted) this[LEARN_OPENING](attempt)
     const acquired = this[ENTER](attempt, target)
     if (this.isOrdered)
       this.whenCaughtUp(() => {
@@ -271,10 +274,10 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
    * this process sends next could open the latch, another caller could set it anew, and no later answer would say which of them
    * had waited before.
    */
-  private learnOpening(attempt: LatchAttempt) {
+  private [LEARN_OPENING](attempt: LatchAttempt) {
     if (this.looking) return void this.looking.push(attempt)
     const asking = [attempt]
-    this.looks(asking)
+    this[LOOKS](asking)
     const learn = ({ value }: Reply<LatchAnswer>) => {
       for (const each of asking) each.known ??= value.granted ? OPEN_NOW : value.opening!.id
       if (value.granted) this.context.queues.mayBeFree(this.target)
@@ -284,7 +287,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   /** A look was sent. The answer to a try tells all callers of this tick (`asked`), and that to another look these. */
-  looks(asking: LatchAttempt[]): void {
+  [LOOKS](asking: LatchAttempt[]): void {
     this.looking = asking
     queueMicrotask(() => {
       this.looking = undefined

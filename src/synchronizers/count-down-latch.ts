@@ -123,7 +123,8 @@ class LatchAttempt implements Attempt<undefined> {
 
   send(): ScriptCall<LatchAnswer> {
     const { context, keys } = this.latch
-    this.latch[LOOKS]([])
+    // The answer to a single check tells no other caller.
+    if ((this.wanted.waitTime ?? 1) > 0) this.latch[LOOKS]([])
     queueMicrotask(() => {
       this.asked = context.clock.now().monotonic
     })
@@ -198,9 +199,10 @@ class OpenToAll extends Shared {
       const attempt = waiter.attempt as LatchAttempt
       const { known } = attempt
       if (monotonic <= asked) attempt.known ??= id
-      if (id === '') continue
       const isSince = known !== undefined && known !== id
-      if (isSince || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
+      if (known === OPEN_NOW) waiter.grant(undefined)
+      else if (id === '') continue
+      else if (isSince || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
       else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
     }
     return next

@@ -86,6 +86,7 @@ describe('A latch that is set anew', () => {
     await asleep(redisson, `latch ${latch.getName()}`)
     // As if the message overtook the answer by which the client learns that older messages have arrived.
     internalsOf(redisson).queues.whenCaughtUp = () => {}
+    const single = latch.await(0)
     const { length } = scripts.sent
     const behind = latch.await(5_000)
     const changes = [latch.countDown(), latch.trySetCount(1)]
@@ -96,6 +97,19 @@ describe('A latch that is set anew', () => {
       'count-down-latch/count-down',
     ])
     await Promise.all(changes)
-    expect([await before, await behind]).to.deep.equal([true, true])
+    expect([await single, await before, await behind]).to.deep.equal([false, true, true])
+  })
+
+  it('A caller goes on that came while the latch was open, although nothing says when that was (V151)', async () => {
+    const redisson = await createRedisson()
+    const latch = redisson.getCountDownLatch(uniqueName('latch'))
+    await latch.trySetCount(1)
+    const before = latch.await(2_000)
+    await asleep(redisson, `latch ${latch.getName()}`)
+    // Without a message, and without the record of an opening.
+    await (await openRedis()).del(latch.getName())
+    const behind = latch.await(2_000)
+    expect(await latch.trySetCount(1)).to.equal(true)
+    expect([await behind, await before]).to.deep.equal([true, false])
   })
 })

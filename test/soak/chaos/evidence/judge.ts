@@ -142,7 +142,7 @@ export class Judge {
     if (leftToLease || this.disturbances.touching(worker, from, to).length > 0) lock.leftToLeaseUntil = to
     const key = `${name}|${field}`
     if (leftToLease || this.stuck.has(key)) return
-    if (this.disturbances.quiet(worker, from, to) < KEPT_UNUSED_AFTER) return
+    if (this.disturbances.quiet(worker, from, to) < KEPT_UNUSED_AFTER + lock.keptForMembers) return
     this.stuck.add(key)
     const what = `${name} has been kept unused for ${ms(to - from)} by ${field} of ${worker}`
     this.violation('held-unused', to, what, worker, lock, this.disturbances.arrivedLate(worker, from))

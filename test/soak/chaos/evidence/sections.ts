@@ -42,6 +42,8 @@ export class LockState {
   leftToLeaseUntil: number | undefined
   /** It is several locks at once. */
   ofSeveral = false
+  /** For how long (µs) a caller may keep it that waits for another member of a multi lock: what the guide says. */
+  keptForMembers = 0
   /** Since when it is free, where that is known. */
   freeSince: number | undefined
 

@@ -32,7 +32,7 @@ export class Standstills {
         this.since.set(lock, { at: now, grants: lock.grants })
         return []
       }
-      const limit = lock.ofSeveral ? SEVERAL_STAND_STILL_AFTER : STANDSTILL_AFTER
+      const limit = (lock.ofSeveral ? SEVERAL_STAND_STILL_AFTER : STANDSTILL_AFTER) + lock.keptForMembers
       const worker = wanting.find((each) => this.disturbances.quiet(each, last.at, now) >= limit)
       if (worker === undefined) return []
       this.since.set(lock, { at: now, grants: lock.grants })

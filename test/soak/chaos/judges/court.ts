@@ -19,6 +19,9 @@ export interface Judged {
   readonly times: number
 }
 
+/** A multi lock waits so long (µs) for its next member while it keeps others: docs/guides/multi-lock.md. */
+const LONGEST_WAIT_FOR_MEMBERS = 5_000_000
+
 /** The judge of locks, and those of what locks do not have: order, tokens, permits, counts. */
 export class Court extends Judge {
   readonly capacities = new Map<string, Capacity>()
@@ -39,6 +42,9 @@ export class Court extends Judge {
     this.objects = new Map(objects.map((plan) => [plan.name, plan]))
     this.unwatched = objects.filter(({ kind }) => kind === 'multi' || kind === 'red').map(({ name }) => name)
     for (const name of this.unwatched) this.lock(name).ofSeveral = true
+    for (const plan of objects)
+      if (plan.kind === 'multi')
+        for (const name of plan.groups.flat()) this.lock(name).keptForMembers = LONGEST_WAIT_FOR_MEMBERS
     for (const { name, kind } of locks) {
       if (FAIR.includes(kind)) this.queues.set(name, new QueueJudge(name, this.disturbances))
       if (kind === 'fenced') this.tokens.set(name, new TokenJudge(name, this.disturbances))

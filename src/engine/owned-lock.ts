@@ -19,12 +19,12 @@ import type { Leased } from '../leases/lease'
 import { type Bare, BareLevels, TIME_LEFT } from '../ownership/bare-levels'
 import {
   type Caller,
-  endedThreadCaller,
   explicitCaller,
   type HoldTable,
   ThreadCaller,
   unscopedCaller,
 } from '../ownership/caller'
+import { endedThreadCaller } from '../ownership/ended-thread-caller'
 import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
 import type { LevelOf, OwnedHold } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'

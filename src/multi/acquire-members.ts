@@ -3,6 +3,7 @@ import { type LockMember, RedisUnavailableError } from '../api/errors'
 import type { Context } from '../client/context'
 import { unlessAborted, withEither } from '../util/abort'
 import type { Moment } from '../util/clock'
+import { codeOf } from '../util/error-code'
 import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'
 import { stateOfAnswer } from './member-states'
@@ -54,7 +55,7 @@ export async function acquireMembers(
   const spare = members.length - needed
   const wait = new Wait(clock, options.waitTime)
   let failingSince: Moment | undefined
-  /** Members that refused the caller when it waited for them: such as a write side that it reads itself. */
+  /** Members for which the caller would wait for itself: such as a write side that it reads. */
   const refusing = new Map<Member, Extract<Answer, { kind: 'failed' }>>()
   // A try without a wait would not yield. So the client waits for a member that it should yield to other processes.
   const toYield = wait.isOneTry ? undefined : members.find(({ identity }) => identity?.mustYield())
@@ -116,7 +117,8 @@ export async function acquireMembers(
     if (answer.kind === 'granted') return answer
     signal?.throwIfAborted()
     context.assertOpen()
-    if (answer.kind === 'failed' && !isTransient(answer.error)) refusing.set(member, answer)
+    if (answer.kind === 'failed' && codeOf(answer.error) === 'ILLEGAL_MONITOR_STATE')
+      refusing.set(member, answer)
     else refusing.delete(member)
     if (refusing.size <= spare) return undefined
     const answers = [...refusing.values()]

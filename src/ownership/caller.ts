@@ -90,13 +90,14 @@ export class HoldTable<H extends AnyHold = AnyHold> {
     return this.entries.size
   }
 
-  get(key: string): HoldEntry<H> | undefined {
-    const shared = this.shared?.get(key)
+  /** `isOwn`: of this table, also where the entry of another one is shared. */
+  get(key: string, isOwn = false): HoldEntry<H> | undefined {
+    const shared = isOwn ? undefined : this.shared?.get(key)
     return shared ? shared.table.get(shared.key) : this.entries.get(key)
   }
 
-  getOrCreate(key: string): HoldEntry<H> {
-    const shared = this.shared?.get(key)
+  getOrCreate(key: string, isOwn = false): HoldEntry<H> {
+    const shared = isOwn ? undefined : this.shared?.get(key)
     if (shared) return shared.table.getOrCreate(shared.key)
     let entry = this.entries.get(key)
     if (!entry) {
@@ -258,7 +259,8 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
   }
 }
 
-function tableOf<H extends AnyHold>(client: object, thread: LogicalThread): HoldTable<H> {
+/** The table of one client and one thread. */
+export function tableOf<H extends AnyHold>(client: object, thread: LogicalThread): HoldTable<H> {
   let table = thread.holdTables.get(client) as HoldTable<H> | undefined
   if (!table) {
     table = new HoldTable<H>()
@@ -267,7 +269,8 @@ function tableOf<H extends AnyHold>(client: object, thread: LogicalThread): Hold
   return table
 }
 
-const UNSCOPED = {
+/** Each acquisition is an owner of its own. */
+export const UNSCOPED = {
   isScoped: false,
   entryToAcquire: () => undefined,
   settled: () => undefined,
@@ -282,21 +285,4 @@ export const unscopedCaller: Caller = {
   thread: undefined,
   bareLevels: (_, ofObject) => ofObject,
   bareLevel: (_, ofObject) => ofObject?.endedFirst(() => true),
-}
-
-/** Code of a thread that has ended, such as its timers. Its `unlock()` ends only what code of this thread acquired. */
-export function endedThreadCaller<H extends AnyHold>(client: object, thread: LogicalThread): Caller<H> {
-  const entryOf = (objectId: string) => tableOf<H>(client, thread).get(objectId)
-  return {
-    ...UNSCOPED,
-    description: 'this logical thread, which has ended,',
-    thread,
-    // An acquisition in flight may wait for the very level that its `unlock()` is to end.
-    settled: (objectId) => {
-      const entry = entryOf(objectId)
-      return [...(entry?.bare ?? [])].some((level) => level.thread === thread) ? undefined : entry?.settled()
-    },
-    bareLevels: (objectId) => tableOf<H>(client, thread).getOrCreate(objectId).bare,
-    bareLevel: (objectId) => entryOf(objectId)?.bare.endedFirst((level) => level.thread === thread),
-  }
 }

@@ -123,12 +123,12 @@ class LatchAttempt implements Attempt<undefined> {
 
   send(): ScriptCall<LatchAnswer> {
     const { context, keys } = this.latch
-    // The answer to a single check tells no other caller.
-    if ((this.wanted.waitTime ?? 1) > 0) this.latch[LOOKS]([])
     queueMicrotask(() => {
       this.asked = context.clock.now().monotonic
     })
-    return context.scripts.run(CHECK, keys, [])
+    const look = context.scripts.run(CHECK, keys, [])
+    this.latch[LOOKS](look, this)
+    return look
   }
 }
 
@@ -212,8 +212,8 @@ class OpenToAll extends Shared {
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   private readonly isOrdered: boolean
-  /** The callers behind others to which the look of this tick says what was the last opening; undefined: no look was sent. */
-  private looking: LatchAttempt[] | undefined
+  /** The callers to which the look of this tick says what was the last opening; undefined: no look was sent. */
+  private looking: Set<LatchAttempt> | undefined
 
   constructor(context: Context, name: string, key: string) {
     const channel = latchChannel(key)
@@ -260,9 +260,8 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
-    const isBehind = this.context.queues.of(target)?.isEmpty === false
-    if (isBehind && !signal?.aborted && !this.context.closing.aborted) this[LEARN_OPENING](attempt)
     const acquired = this[ENTER](attempt, target)
+    if (!isSingle && !signal?.aborted && !this.context.closing.aborted) this[LEARN_OPENING](attempt)
     if (this.isOrdered)
       this.whenCaughtUp(() => {
         attempt.isCaughtUp = true
@@ -277,22 +276,22 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
    * had waited before.
    */
   private [LEARN_OPENING](attempt: LatchAttempt) {
-    if (this.looking) return void this.looking.push(attempt)
-    const asking = [attempt]
-    this[LOOKS](asking)
-    const learn = ({ value }: Reply<LatchAnswer>) => {
-      for (const each of asking) each.known ??= value.granted ? OPEN_NOW : value.opening!.id
-      if (value.granted) this.context.queues.mayBeFree(this.target)
-    }
-    // Without an answer, the later ones tell by the time.
-    this.context.scripts.run(CHECK, this.keys, []).whenAnswered(learn)
+    if (this.looking) return void this.looking.add(attempt)
+    const { scripts, queues } = this.context
+    const look = scripts.run(CHECK, this.keys, [])
+    this[LOOKS](look, attempt)
+    look.whenAnswered(({ value }) => value.granted && queues.mayBeFree(this.target))
   }
 
-  /** A look was sent. The answer to a try tells all callers of this tick (`asked`), and that to another look these. */
-  [LOOKS](asking: LatchAttempt[]): void {
-    this.looking = asking
+  /** A look was sent. Its answer tells all callers of this tick. Without an answer, the later ones tell by the time. */
+  [LOOKS](look: ScriptCall<LatchAnswer>, attempt: LatchAttempt): void {
+    const looking = new Set([attempt])
+    this.looking = looking
     queueMicrotask(() => {
       this.looking = undefined
+    })
+    look.whenAnswered(({ value }) => {
+      for (const each of looking) each.known ??= value.granted ? OPEN_NOW : value.opening!.id
     })
   }
 

@@ -240,4 +240,29 @@ describe('Code that a logical thread left behind when it ended', () => {
     await done
     await waiting
   })
+
+  it('is the owner of what it acquires, and not the threadId of the withLock() that has ended (V157)', async () => {
+    const start = deferred()
+    const acquired = deferred()
+    const goOn = deferred()
+    let left!: Promise<unknown>
+    await lock.withLock(
+      async () => {
+        left = start.promise.then(async () => {
+          await lock.lock()
+          acquired.resolve()
+          await goOn.promise
+          await lock.unlock()
+        })
+      },
+      { threadId: 7 },
+    )
+    start.resolve()
+    await acquired.promise
+    expect(await rejection(lock.unlock({ threadId: 7 }))).to.be.instanceOf(IllegalMonitorStateError)
+    expect(await (await createRedisson()).getLock(name).tryLock()).to.equal(false)
+    goOn.resolve()
+    await left
+    expect(redisson.holds()).to.deep.equal([])
+  })
 })

@@ -86,8 +86,8 @@ describe('A latch that is set anew', () => {
     await asleep(redisson, `latch ${latch.getName()}`)
     // As if the message overtook the answer by which the client learns that older messages have arrived.
     internalsOf(redisson).queues.whenCaughtUp = () => {}
-    const single = latch.await(0)
     const { length } = scripts.sent
+    const single = latch.await(0)
     const behind = latch.await(5_000)
     const changes = [latch.countDown(), latch.trySetCount(1)]
     const [first, second] = scripts.sent.slice(length)

@@ -30,6 +30,11 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 
   undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
     const { context, scripts, wanted } = this
+    // The grant that comes too late for its caller tells of the holds before it all the same.
+    inFlight?.onFinished((reply) => {
+      if (reply?.value.granted && (!scripts.shared || reply.value.isAlone))
+        context.leases.replaced(scripts, reply.sent)
+    })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
   }
 

@@ -87,15 +87,24 @@ export class LeaseMonitor {
 
   /** Starts to monitor a lease. `isAlone`: its grant proves that what this client had of the object before is gone. */
   begin(lease: Lease, isAlone = false): void {
-    const { key, relatedIds } = lease.leased
-    const before = isAlone ? this.live.on(key) : []
+    const { leased, book } = lease
+    const before = isAlone ? [...this.live.on(leased.key)] : []
     this.live.add(lease)
     this.update(lease)
     publishHold(lease, this.options.origin, this.options.clock)
     if (this.asked.size > 0) this.lookIfAsked(lease)
+    this.replaced(leased, book.acquired, before)
+  }
+
+  /** The server granted this object, with no other holder, to a call that was sent at this moment: what was held before is gone. */
+  replaced(
+    { key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>,
+    sent: Moment,
+    before = [...this.live.on(key)],
+  ): void {
     for (const each of before) {
       // What was answered later may have been granted later: two connections do not keep the order of their calls.
-      const isOlder = this.watchdog.watchedSince(each) < lease.book.acquired.monotonic
+      const isOlder = this.watchdog.watchedSince(each) < sent.monotonic
       if (isOlder && relatedIds.includes(each.objectId) && each.checkLive()) each.lose('gone')
     }
   }

@@ -4,6 +4,7 @@ import type { Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { latch, tapped } from '../kit/tapped-transport'
 
 type Lock = Pick<RLock, 'lock' | 'unlock' | 'tryAcquire' | 'acquire'>
 type Kind = (redisson: Redisson, name: string) => Lock
@@ -126,6 +127,34 @@ for (const [kind, make] of Object.entries(SHARED))
       await (await writer.tryAcquire())!.unlock()
     })
   })
+
+describe('A reader whose lock() was aborted after the key of the readers before it was deleted', () => {
+  afterEach(closeAll)
+
+  it('shows all the same that those have ended, so no unlock() of theirs frees the next reader (V158)', async () => {
+    const [aborted, answered] = [new AbortController(), latch()]
+    let acquisitions = 0
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name !== 'read-lock/acquire' || ++acquisitions !== 2) return answer
+      aborted.abort(new Error('enough'))
+      await answered.opened
+      return answer
+    })
+    const own = await createRedisson({}, { transport })
+    const lock = own.getReadWriteLock(uniqueName('forced')).readLock()
+    await lock.lock(20_000)
+    await (await openRedis()).del(lock.getName())
+    expect((await rejection(lock.lock({ signal: aborted.signal }))).message).to.equal('enough')
+    answered.open()
+    await lock.lock(10_000)
+    expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+    expect(await (await createRedisson()).getReadWriteLock(lock.getName()).writeLock().tryLock()).to.equal(
+      false,
+    )
+    await lock.unlock()
+  })
+})
 
 describe('The write hold of a client whose key was deleted', () => {
   afterEach(closeAll)

@@ -33,7 +33,7 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     // The grant that comes too late for its caller tells of the holds before it all the same.
     inFlight?.onFinished((reply) => {
       if (reply?.value.granted && (!scripts.shared || reply.value.isAlone))
-        context.leases.replaced(scripts, reply.sent)
+        context.leases.replaced(scripts, reply.sentAs)
     })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
   }

@@ -79,7 +79,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     const reply = await context.queues.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
-    const hold = new Hold(context, scripts, threadId, owner, sent, lease)
+    const hold = new Hold(context, scripts, threadId, owner, reply, lease)
     // The client may have begun to shut down in the same tick.
     if (context.closing.aborted) {
       releaseOrphan(scripts, hold, lease, sent)
@@ -98,7 +98,8 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       hold.entry = entry
       entry.hold = hold
     }
-    context.leases.begin(hold, !scripts.shared || value.isAlone)
+    context.leases.begin(hold)
+    if (!scripts.shared || value.isAlone) context.leases.replaced(scripts, reply.sentAs)
     if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
   }

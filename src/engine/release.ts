@@ -131,7 +131,7 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
 
 /** A reply that the client gives itself, in place of the server's. */
 function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
-  return { value, sent: started, connectionBroke: false, acknowledged: true }
+  return { value, sent: started, connectionBroke: false, acknowledged: true, sentAs: 0, answeredAs: 0 }
 }
 
 /**

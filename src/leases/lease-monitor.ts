@@ -85,28 +85,22 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
-  /** Starts to monitor a lease. `isAlone`: its grant proves that what this client had of the object before is gone. */
-  begin(lease: Lease, isAlone = false): void {
-    const { leased, book } = lease
-    const before = isAlone ? [...this.live.on(leased.key)] : []
+  /** Starts to monitor a lease. */
+  begin(lease: Lease): void {
     this.live.add(lease)
     this.update(lease)
     publishHold(lease, this.options.origin, this.options.clock)
     if (this.asked.size > 0) this.lookIfAsked(lease)
-    this.replaced(leased, book.acquired, before)
   }
 
-  /** The server granted this object, with no other holder, to a call that was sent at this moment: what was held before is gone. */
-  replaced(
-    { key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>,
-    sent: Moment,
-    before = [...this.live.on(key)],
-  ): void {
-    for (const each of before) {
-      // What was answered later may have been granted later: two connections do not keep the order of their calls.
-      const isOlder = this.watchdog.watchedSince(each) < sent.monotonic
-      if (isOlder && relatedIds.includes(each.objectId) && each.checkLive()) each.lose('gone')
-    }
+  /**
+   * The server granted this object, with no other holder, to the call of this number (Reply): what had been granted before it was
+   * sent is gone. What was answered later may have been granted later: two connections do not keep the order of their calls.
+   */
+  replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number): void {
+    for (const each of [...this.live.on(key)])
+      if (each.book.grantedAs < sentAs && relatedIds.includes(each.objectId) && each.checkLive())
+        each.lose('gone')
   }
 
   /**

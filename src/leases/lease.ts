@@ -96,6 +96,8 @@ export class LeaseBook {
     /** When the command that acquired the lease was sent. */
     readonly acquired: Moment,
     lasts: number,
+    /** The number of the answer that granted it (Reply). */
+    readonly grantedAs = Number.POSITIVE_INFINITY,
   ) {
     this.current = this.replicated = { since: acquired, lasts }
     this.longestTerm = lasts
@@ -225,8 +227,9 @@ export abstract class Lease {
     acquired: Moment,
     /** The lease that the command asked for, in ms. */
     lease: number,
+    grantedAs?: number,
   ) {
-    this.book = new LeaseBook(clock, acquired, lease)
+    this.book = new LeaseBook(clock, acquired, lease, grantedAs)
   }
 
   get objectId(): string {

@@ -33,8 +33,6 @@ const WALL_CLOCK_TOLERANCE = 5
 
 /** What the watchdog knows of one lease. */
 interface Watched {
-  /** Since when it is watched, by the monotonic clock. */
-  readonly since: number
   /**
    * What it does next.
    * - `expiring`: nothing, because no level of the lease needs the watchdog
@@ -97,19 +95,13 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
       const phase = needsWatchdog ? 'scheduled' : 'expiring'
-      const begun = entry?.since ?? now.monotonic
-      this.watched.set(lease, { since: begun, phase, isFailing: false, isAlone: false })
+      this.watched.set(lease, { phase, isFailing: false, isAlone: false })
       if (needsWatchdog) this.actions.set(lease, this.nextRenewal(since, now))
       else this.actions.delete(lease)
     }
     // It may end before its next renewal is due.
     if (lasts < this.options.lockWatchdogTimeout) this.hurry(lease)
     else this.deadlineChanged(lease, now)
-  }
-
-  /** By the monotonic clock; Infinity: it does not watch this lease. */
-  watchedSince(lease: Lease): number {
-    return this.watched.get(lease)?.since ?? Number.POSITIVE_INFINITY
   }
 
   /** Renews a lease within some hundred ms, or within so many, unless a renewal is in flight. Its deadline may have changed. */

@@ -8,6 +8,9 @@ export interface Reply<Value> {
   readonly value: Value
   /** When the client sent the copy of the command that was answered. */
   readonly sent: Moment
+  /** The numbers of that copy and of its answer, in the order of all that this client sent and was answered. */
+  readonly sentAs: number
+  readonly answeredAs: number
   /** A connection broke before the answer, so an earlier copy may have been applied as well. */
   readonly connectionBroke: boolean
   /** A replica has the writes, or none needs to have them. */
@@ -36,6 +39,8 @@ export class ScriptCall<Value> {
   lastError: Error | undefined
   /** A copy was sent and has not been answered. */
   isInFlight = false
+  /** The number of the copy that was sent last. See Reply. */
+  sentAs = 0
   /** A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the next copy. */
   hasLostCopy = false
   /** The server refused a command within the script, which may have run others before. */

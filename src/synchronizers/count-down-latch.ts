@@ -248,9 +248,15 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async countDown(): Promise<void> {
+    const { clock, queues } = this.context
     this.context.assertOpen()
+    const called = clock.now()
     const { value } = await this.requests.run(COUNT_DOWN, this[MESSAGES], false, 'unavailable')
     this[CHANGED](value)
+    // It opened the latch, so the callers of this client that came before the call have waited for this opening.
+    if (value > 0)
+      for (const waiter of [...(queues.of(this.target)?.waiters ?? [])])
+        if (waiter.joined.monotonic <= called.monotonic) waiter.grant(undefined)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.

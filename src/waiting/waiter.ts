@@ -194,7 +194,8 @@ export class Waiter<Grant> {
   /** It is granted, although the server answered no try of it: by a message, or by another caller of this client. */
   grant(grant: Grant): void {
     const sent = this.queue.environment.clock.now()
-    this.succeed({ value: { granted: true, grant }, sent, connectionBroke: false, acknowledged: true })
+    const value = { granted: true, grant } as const
+    this.succeed({ value, sent, connectionBroke: false, acknowledged: true, sentAs: 0, answeredAs: 0 })
   }
 
   /** The wait is over without a grant. */

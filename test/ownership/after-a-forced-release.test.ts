@@ -156,6 +156,44 @@ describe('A reader whose lock() was aborted after the key of the readers before 
   })
 })
 
+describe('The next holder that asks in the moment of the grant before it', () => {
+  afterEach(closeAll)
+
+  for (const [kind, script, make] of [
+    ['a plain lock', 'lock/acquire', (redisson: Redisson, name: string) => redisson.getLock(name)],
+    [
+      'a read lock',
+      'read-lock/acquire',
+      (redisson: Redisson, name: string) => redisson.getReadWriteLock(name).readLock(),
+    ],
+  ] as const)
+    it(`keeps ${kind}, although the key was deleted meanwhile and the caller before calls its unlock() (V159)`, async () => {
+      const redis = await openRedis()
+      let acquisitions = 0
+      const transport = tapped(async (sent) => {
+        if (sent.name === script && !sent.bySource && ++acquisitions === 2) await redis.del(sent.keys[0]!)
+        return await sent.pass()
+      })
+      const own = await createRedisson({}, { transport })
+      await make(own, uniqueName('loads the script')).tryLock()
+      acquisitions = 0
+      const lock = make(own, uniqueName('forced'))
+      await lock.lock(20_000)
+      await lock.lock(10_000)
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      const other = await createRedisson()
+      expect(
+        await other
+          .getReadWriteLock(lock.getName())
+          .writeLock()
+          .tryLock()
+          .catch(() => false),
+      ).to.equal(false)
+      expect(await redis.exists(lock.getName())).to.equal(1)
+      await lock.unlock()
+    })
+})
+
 describe('The write hold of a client whose key was deleted', () => {
   afterEach(closeAll)
 

@@ -176,29 +176,20 @@ describe('The watchdog, on a virtual clock', () => {
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
   })
 
-  it('A grant ends what was answered before it was sent, and not what may have been granted after it (V133)', async () => {
+  it('A grant ends what was answered before it was sent, and not what may have been granted after it (V133, V159)', async () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
     const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
-    const lease = () => {
-      const made = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
-      Object.assign(made.leased, { relatedIds: ['id'] })
-      return made
-    }
-    const before = lease()
-    monitor.begin(before, true)
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    clock.advance(10)
-    const next = lease()
-    clock.advance(10)
-    const crossing = lease()
-    // It was sent before the next one, and its answer came after that was sent.
-    Object.assign(crossing.book, { acquired: before.book.acquired })
-    monitor.begin(crossing)
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    monitor.begin(next, true)
+    const [before, crossing, next] = [1, 3, 4].map((grantedAs) => {
+      const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
+      Object.assign(lease.leased, { relatedIds: ['id'] })
+      Object.assign(lease.book, { grantedAs })
+      monitor.begin(lease)
+      return lease
+    })
+    monitor.replaced(next!.leased, 2)
     monitor.stop()
-    expect([before.lostAt, crossing.lostAt, next.lostAt]).to.deep.equal([20, undefined, undefined])
+    expect([before!.lostAt, crossing!.lostAt, next!.lostAt]).to.deep.equal([0, undefined, undefined])
   })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {

@@ -98,8 +98,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       hold.entry = entry
       entry.hold = hold
     }
-    context.leases.begin(hold)
-    if (!scripts.shared || value.isAlone) context.leases.replaced(scripts, reply.sentAs)
+    context.leases.begin(hold, !scripts.shared || value.isAlone ? reply.sentAs : undefined)
     if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
   }

@@ -85,10 +85,11 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
-  /** Starts to monitor a lease. */
-  begin(lease: Lease): void {
+  /** Starts to monitor a lease. `sentAs`: that of its call, if it was granted with no other holder (see `replaced`). */
+  begin(lease: Lease, sentAs?: number): void {
     this.live.add(lease)
     this.update(lease)
+    if (sentAs !== undefined) this.replaced(lease.leased, sentAs)
     publishHold(lease, this.options.origin, this.options.clock)
     if (this.asked.size > 0) this.lookIfAsked(lease)
   }
@@ -98,7 +99,7 @@ export class LeaseMonitor {
    * sent is gone. What was answered later may have been granted later: two connections do not keep the order of their calls.
    */
   replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number): void {
-    for (const each of [...this.live.on(key)])
+    for (const each of this.live.on(key))
       if (each.book.grantedAs < sentAs && relatedIds.includes(each.objectId) && each.checkLive())
         each.lose('gone')
   }

@@ -92,7 +92,6 @@ function decodeCheck(raw: unknown): LatchAnswer {
 
 const LEARN_OPENING = Symbol('learnOpening')
 const LOOKS = Symbol('looks')
-
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
 /** In place of the id of an opening: the latch is open, and a caller that waits goes on. */
@@ -248,15 +247,14 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async countDown(): Promise<void> {
-    const { clock, queues } = this.context
     this.context.assertOpen()
-    const called = clock.now()
+    const called = this.context.clock.now()
     const { value } = await this.requests.run(COUNT_DOWN, this[MESSAGES], false, 'unavailable')
     this[CHANGED](value)
+    if (value === 0) return
     // It opened the latch, so the callers of this client that came before the call have waited for this opening.
-    if (value > 0)
-      for (const waiter of [...(queues.of(this.target)?.waiters ?? [])])
-        if (waiter.joined.monotonic <= called.monotonic) waiter.grant(undefined)
+    for (const waiter of [...(this.context.queues.of(this.target)?.waiters ?? [])])
+      if (waiter.joined.monotonic <= called.monotonic) waiter.grant(undefined)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
@@ -276,17 +274,12 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     return first === undefined ? undefined : reply !== undefined
   }
 
-  /**
-   * Asks for the last opening at once, for a caller behind others, which sends no try of its own. Otherwise a `countDown()` that
-   * this process sends next could open the latch, another caller could set it anew, and no later answer would say which of them
-   * had waited before.
-   */
+  // A caller behind others sends no try of its own. Otherwise no answer would tell that it came before the next opening.
   private [LEARN_OPENING](attempt: LatchAttempt) {
     if (this.looking) return void this.looking.add(attempt)
-    const { scripts, queues } = this.context
-    const look = scripts.run(CHECK, this.keys, [])
+    const look = this.context.scripts.run(CHECK, this.keys, [])
     this[LOOKS](look, attempt)
-    look.whenAnswered(({ value }) => value.granted && queues.mayBeFree(this.target))
+    look.whenAnswered(({ value }) => value.granted && this.context.queues.mayBeFree(this.target))
   }
 
   /** A look was sent. Its answer tells all callers of this tick. Without an answer, the later ones tell by the time. */

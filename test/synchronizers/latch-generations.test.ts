@@ -8,7 +8,7 @@ import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
-import { tapped } from '../kit/tapped-transport'
+import { latch, tapped } from '../kit/tapped-transport'
 
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
 
@@ -98,6 +98,27 @@ describe('A latch that is set anew', () => {
     ])
     await Promise.all(changes)
     expect([await single, await before, await behind]).to.deep.equal([false, true, true])
+  })
+
+  it('A caller goes on whose client opens the latch, although neither a look nor a message tells it (V151)', async () => {
+    const answers = latch()
+    let isSlow = false
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (isSlow && sent.name === 'count-down-latch/get-count') await answers.opened
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    const gate = redisson.getCountDownLatch(uniqueName('latch'))
+    await gate.trySetCount(1)
+    const before = gate.await(3_000)
+    await asleep(redisson, `latch ${gate.getName()}`)
+    internalsOf(redisson).queues.whenCaughtUp = () => {}
+    isSlow = true
+    const behind = gate.await(3_000)
+    await Promise.all([gate.countDown(), gate.trySetCount(1)])
+    expect([await before, await behind]).to.deep.equal([true, true])
+    answers.open()
   })
 
   it('A caller goes on that came while the latch was open, although nothing says when that was (V151)', async () => {

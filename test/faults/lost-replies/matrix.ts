@@ -93,17 +93,21 @@ function keyOf(each: Case, how: Return): string {
   return `${each.script}, ${each.state}: ${how}`
 }
 
-/** How often a case is played at most whose script may be sent too late. */
+/** How often a case is played at most that did not come to its fault. */
 const PLAYED_AT_MOST = 4
 
-class NotSent extends Error {}
+/**
+ * The fault of the case did not happen: its script was sent too late, or the client closed the connection before
+ * the reply, as it does after its process has stood still for a second.
+ */
+class NotMet extends Error {}
 
 async function run(setting: Setting, each: Case, how: Return, of: Answering): Promise<Outcome> {
   for (let times = 1; ; times++)
     try {
       return await runOnce(setting, each, how, of)
     } catch (error) {
-      if (!(error instanceof NotSent) || times === PLAYED_AT_MOST) throw error
+      if (!(error instanceof NotMet) || times === PLAYED_AT_MOST) throw error
     }
 }
 
@@ -129,7 +133,7 @@ async function play(scene: Scene, link: LossyLink, each: Case, how: Return, of: 
   const acting = answerOf(() => each.act(scene, link))
   const mustBeSent = acting.then((answer) => {
     if (each.isSentInTime && !link.isSent)
-      throw new NotSent(`${each.script} was not sent: ${JSON.stringify(answer)}`)
+      throw new NotMet(`${each.script} was not sent: ${JSON.stringify(answer)}`)
   })
   mustBeSent.catch(() => {})
   if (how === 'none') {
@@ -146,7 +150,7 @@ async function play(scene: Scene, link: LossyLink, each: Case, how: Return, of: 
 /** What the call did may be seen on the server just before the proxy has dropped the reply. */
 async function notLostSoon(answer: unknown): Promise<never> {
   await sleep(2_000)
-  throw new Error(`answered before a reply was lost: ${JSON.stringify(answer)}`)
+  throw new NotMet(`answered before a reply was lost: ${JSON.stringify(answer)}`)
 }
 
 /** Holds are renewed as soon as a broken connection is back, by at most this. */

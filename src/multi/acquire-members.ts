@@ -69,11 +69,7 @@ export async function acquireMembers(
     const parts = answers.filter((answer) => answer.kind === 'granted')
     const valid = parts.filter(({ hold }) => hold.isHeld)
     if (valid.length >= needed && !signal?.aborted && !context.closing.aborted) {
-      const hold = new MembersHold(
-        group,
-        valid,
-        validFor === undefined ? undefined : { since, lasts: validFor },
-      )
+      const hold = new MembersHold(group, valid, since, validFor)
       if (hold.isHeld) {
         const late = parts.filter((part) => !valid.includes(part))
         void releaseParts(late, clock)

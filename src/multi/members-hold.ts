@@ -5,13 +5,13 @@ import { LockLostError, type LockMember } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
-import type { Term } from '../leases/lease'
 import { ABANDON, type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
 import { type HoldEntry, ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedHold } from '../ownership/owned-hold'
 import { newThreadId } from '../ownership/process-state'
 import { onAbort, unlessAborted } from '../util/abort'
+import type { Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
 import { LazySignal } from '../util/lazy-signal'
 import { quote } from '../util/quote'
@@ -22,6 +22,8 @@ import { type Part, releaseParts, settledInTime } from './try-member'
 const BEGIN = Symbol('begin')
 const CHECK_AFTER = Symbol('checkAfter')
 const CHECK_HELD = Symbol('checkHeld')
+const ASSERT_HELD = Symbol('assertHeld')
+const LEFT_OF = Symbol('leftOf')
 const WATCH_MEMBERS = Symbol('watchMembers')
 const MEMBER_GONE = Symbol('memberGone')
 const LOSE = Symbol('lose')
@@ -50,8 +52,8 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   /** All that its caller holds. */
   hold!: LevelsHold
   thread: LogicalThread | undefined
-  /** Undefined: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
-  term: Term | undefined
+  /** In ms. Undefined: until `unlock()`, the watchdogs renew its members, also those that a lost hold still has. */
+  leaseTime: number | undefined
   bareIn: OwnedLevel['bareIn']
   readonly level = this
   onLost: (() => void) | undefined
@@ -64,15 +66,17 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   constructor(
     private readonly group: MemberGroup,
     private parts: readonly Part[],
-    /** How long an acquisition with a lease is valid. The members have their own deadlines as well. */
-    private readonly validity: Term | undefined,
+    /** When its first member was asked for. The lease of that one ends first. */
+    private readonly since: Moment,
+    /** How long an acquisition with a lease is valid, in ms. The members have their own deadlines as well. */
+    private readonly validFor: number | undefined,
   ) {}
 
   /** It is a level of its caller's hold from now on. */
   [BEGIN](hold: LevelsHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
     this.hold = hold
     this.thread = thread
-    if (leaseTime !== undefined) this.term = { since: this.group.context.clock.now(), lasts: leaseTime }
+    this.leaseTime = leaseTime
   }
 
   get lockName(): string {
@@ -92,11 +96,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   }
 
   get [TIME_LEFT](): number {
-    if (!this.isHeld) return 0
-    const { term, group } = this
-    return term
-      ? Math.max(1, term.lasts - group.context.clock.elapsedSince(term.since))
-      : Number.POSITIVE_INFINITY
+    return this.isHeld ? Math.max(1, this[LEFT_OF](this.leaseTime)) : 0
   }
 
   get signal(): AbortSignal {
@@ -152,24 +152,32 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   /** Whether enough members are held, as far as the client knows without asking the servers. */
   private [CHECK_HELD](): boolean {
     if (this.loss) return false
-    const { validity, group, parts } = this
+    const { group, parts } = this
     if (this.unlocked) return true
-    const isPast =
-      validity !== undefined && group.context.clock.elapsedSince(validity.since) >= validity.lasts
-    if (!isPast && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
+    const isValid = this[LEFT_OF](this.validFor) > 0
+    if (isValid && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
     this[LOSE]()
     return false
   }
 
+  [ASSERT_HELD](): void {
+    if (!this[CHECK_HELD]()) throw this.loss
+  }
+
+  /** How much of a time from the start of the acquisition is left, in ms. */
+  private [LEFT_OF](ms = Number.POSITIVE_INFINITY): number {
+    return ms - this.group.context.clock.elapsedSince(this.since)
+  }
+
   private [WATCH_MEMBERS]() {
     this.isWatching = true
-    const { group, parts, validity } = this
+    const { parts, validFor } = this
     for (const { hold } of parts) {
       const { signal } = hold
       if (signal.aborted) this[MEMBER_GONE](signal.reason)
       else this.stopWatching.push(onAbort(signal, () => this[MEMBER_GONE](signal.reason)))
     }
-    if (validity) this[CHECK_AFTER](validity.lasts - group.context.clock.elapsedSince(validity.since))
+    if (validFor !== undefined) this[CHECK_AFTER](this[LEFT_OF](validFor))
     if (this.loss) this[STOP]()
   }
 
@@ -268,6 +276,11 @@ export class LevelsHold implements OwnedHold<MembersHold> {
     return [...this.levels].some(({ isHeld }) => isHeld)
   }
 
+  /** Throws if a level was lost that its caller has yet to release. */
+  assertNotLost(): void {
+    for (const level of this.levels) if (level.leaseTime === undefined) level[ASSERT_HELD]()
+  }
+
   /** Its caller releases this level. */
   remove(level: MembersHold): void {
     this.levels.delete(level)
@@ -279,6 +292,6 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   }
 }
 
-function isNeeded({ isHeld, term }: MembersHold): boolean {
-  return isHeld || !term
+function isNeeded({ isHeld, leaseTime }: MembersHold): boolean {
+  return isHeld || leaseTime === undefined
 }

@@ -66,6 +66,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     const isFirst = entry?.begin()
     let bare: MembersHold | undefined
     try {
+      caller.holdOf(objectId)?.assertNotLost()
       // The members belong to the same caller, so that the function of `withLock` re-enters them.
       const acquiring =
         thread && thread !== ambientThread()

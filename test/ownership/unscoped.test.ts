@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { IllegalMonitorStateError, LockLostError, type Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ownerOf, stillPending } from '../kit/observing'
 import { SentScripts } from '../kit/sent-scripts'
-import { waitUntil } from '../kit/servers/index'
+import { sharedStandalone, startProxy, waitUntil } from '../kit/servers/index'
 
 describe('Code outside any scope', () => {
   let redisson: Redisson
@@ -133,6 +134,30 @@ describe('Code outside any scope', () => {
     expect(await lock.isLocked()).to.equal(true)
     await lock.unlock()
     expect(await lock.isLocked()).to.equal(false)
+  })
+
+  it('Bare unlock() of readers ends the multi lock whose first lease ends first, though its last member came late (V160)', async () => {
+    const proxy = await startProxy(await sharedStandalone())
+    const slow = await createRedisson({ redis: proxy.url })
+    const [first, last] = [`${name}1`, `${name}2`]
+    const both = redisson.getMultiLock(
+      redisson.getReadWriteLock(first).readLock(),
+      slow.getReadWriteLock(last).readLock(),
+    )
+    const redis = await openRedis()
+    proxy.stallReplies()
+    const late = both.lock(5_000)
+    await waitUntil('the first member is acquired', async () => (await redis.exists(first)) === 1)
+    const [ownerOfLate = ''] = (await redis.hkeys(first)).filter((field) => field !== 'mode')
+    await sleep(800)
+    proxy.resume()
+    await late
+    await both.lock(4_600)
+    await both.unlock()
+    expect(await redis.hexists(first, ownerOfLate)).to.equal(0)
+    await both.unlock()
+    expect(await redis.exists(first, last)).to.equal(0)
+    await proxy.stop()
   })
 
   it('Code outside any scope keeps its holds apart from those of a scope on the same object', async () => {

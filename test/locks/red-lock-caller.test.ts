@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { queueSleeps } from '../kit/queues'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
+
+describe('A RedLock and what its caller has or cannot have of its members', () => {
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  it('The caller would wait for itself at one member, and another one refuses it: the call goes on (V157)', async () => {
+    const [redisson, other, redis] = [await createRedisson(), await createRedisson(), await openRedis()]
+    const name = uniqueName('self-wait')
+    const [refused, taken] = [`${name}2`, `${name}3`]
+    const own = redisson.getReadWriteLock(`${name}1`)
+    const red = redisson.getRedLock(own.writeLock(), redisson.getLock(refused), redisson.getLock(taken))
+    const holds = [await other.getLock(refused).acquire(), await other.getLock(taken).acquire()] as const
+    await redisson.run(async () => {
+      await own.readLock().lock()
+      const acquiring = red.tryLock(20_000)
+      await queueSleeps(redisson, refused, 1)
+      await redis.set(refused, 'no lock')
+      await redis.publish(`redisson_lock__channel:{${refused}}`, '0')
+      // Its wait for the second member has ended, and it waits for the third one.
+      await queueSleeps(redisson, taken, 1)
+      await redis.del(refused)
+      await holds[1].unlock()
+      expect(await acquiring).to.equal(true)
+      await red.unlock()
+      await own.readLock().unlock()
+    })
+  })
+
+  it('A lost RedLock is not acquired again before its unlock(), although a quorum of the members could be (V164)', async () => {
+    const [redisson, other] = [await createRedisson({ lockWatchdogTimeout: 1_500 }), await createRedisson()]
+    const names = ['1', '2', '3'].map((end) => uniqueName(end))
+    const red = redisson.getRedLock(...names.map((name) => redisson.getLock(name)))
+    const taken = await other.getLock(names[2]!).acquire()
+    await redisson.run(async () => {
+      await red.lock()
+      await taken.unlock()
+      await other.getLock(names[0]!).forceUnlock()
+      await waitUntil('the caller knows', async () => !(await red.isHeldByCurrentThread()))
+      expect((await rejection(red.lock())).code).to.equal('LOCK_LOST')
+      expect((await rejection(red.tryLock())).code).to.equal('LOCK_LOST')
+      expect((await rejection(red.unlock())).code).to.equal('LOCK_LOST')
+      await red.lock()
+      await red.unlock()
+    })
+    expect(await (await openRedis()).exists(...names)).to.equal(0)
+  })
+
+  it('A RedLock within a multi lock counts as held by others where a quorum of it answers (V165)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const [redisson, away, other] = [
+      await createRedisson(),
+      await createRedisson({ redis: proxy.url }),
+      await createRedisson(),
+    ]
+    const names = ['1', '2', '3', '4'].map((end) => uniqueName(end))
+    const red = redisson.getRedLock(
+      away.getLock(names[0]!),
+      ...names.slice(1, 3).map((name) => redisson.getLock(name)),
+    )
+    const multi = redisson.getMultiLock(red, redisson.getLock(names[3]!))
+    const taken = await other.getLock(names[1]!).acquire()
+    proxy.refuse()
+    proxy.cut()
+    expect((await rejection(red.tryLock(0, 3_000))).code).to.equal('LOCK_QUORUM')
+    expect(await multi.tryLock(0, 3_000)).to.equal(false)
+    await taken.unlock()
+    expect(await multi.tryLock(0, 3_000)).to.equal(true)
+    await multi.unlock()
+  })
+})

@@ -4,7 +4,7 @@ import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
-import type { Reply } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { HoldLevel } from './level'
 import { releasedAlready } from './not-held'
@@ -33,10 +33,11 @@ export class Hold extends Lease {
     override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
-    { sent, answeredAs }: Pick<Reply<unknown>, 'sent' | 'answeredAs'>,
+    sent: Moment,
     lease: number,
+    grantedAs: number,
   ) {
-    super(context.clock, leased, ownerField, sent, lease, answeredAs)
+    super(context.clock, leased, ownerField, sent, lease, grantedAs)
   }
 
   override get owner(): string {

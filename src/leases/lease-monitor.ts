@@ -89,18 +89,24 @@ export class LeaseMonitor {
   begin(lease: Lease, sentAs?: number): void {
     this.live.add(lease)
     this.update(lease)
-    if (sentAs !== undefined) this.replaced(lease.leased, sentAs)
+    if (sentAs !== undefined) this.replaced(lease.leased, sentAs, lease)
     publishHold(lease, this.options.origin, this.options.clock)
     if (this.asked.size > 0) this.lookIfAsked(lease)
   }
 
   /**
    * The server granted this object, with no other holder, to the call of this number (Reply): what had been granted before it was
-   * sent is gone. What was answered later may have been granted later: two connections do not keep the order of their calls.
+   * sent is gone, and what had no other holder either. Another read that was answered later may have been granted later: two
+   * connections do not keep the order of their calls.
    */
-  replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number): void {
+  replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number, by?: Lease): void {
     for (const each of this.live.on(key))
-      if (each.book.grantedAs < sentAs && relatedIds.includes(each.objectId) && each.checkLive())
+      if (
+        each !== by &&
+        each.book.grantedAs < sentAs &&
+        relatedIds.includes(each.objectId) &&
+        each.checkLive()
+      )
         each.lose('gone')
   }
 

@@ -96,7 +96,7 @@ export class LeaseBook {
     /** When the command that acquired the lease was sent. */
     readonly acquired: Moment,
     lasts: number,
-    /** The number of the answer that granted it (Reply). */
+    /** The number of the answer that granted it (Reply); 0 if it had no other holder. */
     readonly grantedAs = Number.POSITIVE_INFINITY,
   ) {
     this.current = this.replicated = { since: acquired, lasts }

@@ -46,6 +46,8 @@ interface Watched {
   isFailing: boolean
   /** The server refused a call for several leases because of a key, perhaps of another one: it is renewed by itself until that succeeds. */
   isAlone: boolean
+  /** The answer to the renewal in flight may be too old: another one follows it. */
+  isWantedAgain: boolean
 }
 
 /**
@@ -95,7 +97,7 @@ export class Watchdog {
     const entry = this.watched.get(lease)
     if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
       const phase = needsWatchdog ? 'scheduled' : 'expiring'
-      this.watched.set(lease, { phase, isFailing: false, isAlone: false })
+      this.watched.set(lease, { phase, isFailing: false, isAlone: false, isWantedAgain: false })
       if (needsWatchdog) this.actions.set(lease, this.nextRenewal(since, now))
       else this.actions.delete(lease)
     }
@@ -104,13 +106,14 @@ export class Watchdog {
     else this.deadlineChanged(lease, now)
   }
 
-  /** Renews a lease within some hundred ms, or within so many, unless a renewal is in flight. Its deadline may have changed. */
+  /** Renews a lease within some hundred ms, or within so many, or as soon as a renewal in flight is answered. Its deadline may have changed. */
   hurry(lease: Lease, within = this.retryAfter): void {
     const entry = this.watched.get(lease)
     if (!entry) return
     const now = this.options.clock.now()
     if (mayBeRenewed(entry))
       this.actions.set(lease, Math.min(this.actions.at(lease), this.timeAt(now) + within))
+    else entry.isWantedAgain = true
     this.deadlineChanged(lease, now)
   }
 
@@ -203,6 +206,7 @@ export class Watchdog {
         overdue.push(lease)
       } else {
         entry.phase = 'inFlight'
+        entry.isWantedAgain = false
         this.actions.set(lease, now + this.interval)
         batches.add(lease, entry.isAlone)
       }
@@ -243,7 +247,7 @@ export class Watchdog {
             // The time counts from `sent`. The term may belong to an older grant of a longer lease.
             Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
             const now = clock.now()
-            this.actions.set(lease, this.nextRenewal(sent, now))
+            this.actions.set(lease, entry.isWantedAgain ? this.timeAt(now) : this.nextRenewal(sent, now))
             this.deadlineChanged(lease, now)
           }
           // Last, because a subscriber may release leases, also this one.

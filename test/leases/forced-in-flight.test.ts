@@ -69,21 +69,28 @@ describe('A forced release beside a call in flight', () => {
     expect(lost).to.deep.equal([stays.threadId])
   })
 
-  it('beside the look after another one: the holder with a leaseTime is told (V156)', async () => {
-    const looks: string[] = []
-    const { arrives, applied, transport } = late(
-      ({ name }) => name === 'lock/renew' && looks.push(name) === 1,
-    )
-    const [own, other] = [await createRedisson({}, { transport }), await createRedisson()]
-    await untilListening(2)
-    const name = uniqueName('forced')
-    const { signal } = await own.getLock(name).acquire({ leaseTime: 60_000 })
-    const redis = await openRedis()
-    await redis.publish('rlock:inspect', JSON.stringify({ v: 1, look: [name] }))
-    await applied.opened
-    await other.getLock(name).forceUnlock()
-    await sleep(200)
-    arrives.open()
-    if (!signal.aborted) await once(signal, 'abort')
-  })
+  for (const [who, leaseTime] of [
+    ['a leaseTime (V156)', 60_000],
+    ['the watchdog (V163)', undefined],
+  ] as const)
+    it(`beside the look after another one: the holder with ${who} is told`, async () => {
+      const looks: string[] = []
+      const { arrives, applied, transport } = late(
+        ({ name }) => name === 'lock/renew' && looks.push(name) === 1,
+      )
+      const [own, other] = [
+        await createRedisson({ lockWatchdogTimeout: 60_000 }, { transport }),
+        await createRedisson(),
+      ]
+      await untilListening(2)
+      const name = uniqueName('forced')
+      const { signal } = await own.getLock(name).acquire({ leaseTime })
+      const redis = await openRedis()
+      await redis.publish('rlock:inspect', JSON.stringify({ v: 1, look: [name] }))
+      await applied.opened
+      await other.getLock(name).forceUnlock()
+      await sleep(200)
+      arrives.open()
+      if (!signal.aborted) await once(signal, 'abort', { signal: AbortSignal.timeout(10_000) })
+    })
 })

@@ -194,6 +194,55 @@ describe('The next holder that asks in the moment of the grant before it', () =>
     })
 })
 
+describe('The next holder whose request was in flight beside the one before it', () => {
+  afterEach(closeAll)
+
+  for (const [kind, script, make] of [
+    ['a fair lock', 'fair-lock/acquire', (redisson: Redisson, name: string) => redisson.getFairLock(name)],
+    [
+      'a read lock',
+      'read-lock/acquire',
+      (redisson: Redisson, name: string) => redisson.getReadWriteLock(name).readLock(),
+    ],
+  ] as const)
+    it(`keeps ${kind}, although the key was deleted between both and the caller before calls its unlock() (V161)`, async () => {
+      const redis = await openRedis()
+      const [firstApplied, secondApplied] = [latch(), latch()]
+      let acquisitions = 0
+      const transport = tapped(async (sent) => {
+        if (sent.name !== script || sent.bySource) return await sent.pass()
+        acquisitions++
+        if (acquisitions === 1) {
+          const answer = await sent.pass()
+          firstApplied.open()
+          await secondApplied.opened
+          return answer
+        }
+        if (acquisitions !== 2) return await sent.pass()
+        await firstApplied.opened
+        await redis.del(sent.keys[0]!)
+        const answer = await sent.pass()
+        secondApplied.open()
+        // The answers come in the order of the requests.
+        await sleep(20)
+        return answer
+      })
+      const own = await createRedisson({}, { transport })
+      acquisitions = 10
+      await make(own, uniqueName('loads the script')).tryLock()
+      acquisitions = 0
+      const lock = make(own, uniqueName('forced'))
+      expect(await Promise.all([lock.tryLock(0, 20_000), lock.tryLock(0, 10_000)])).to.deep.equal([
+        true,
+        true,
+      ])
+      expect((await rejection(lock.unlock())).code).to.equal('LOCK_LOST')
+      expect(await redis.exists(lock.getName())).to.equal(1)
+      await lock.unlock()
+      expect(await redis.exists(lock.getName())).to.equal(0)
+    })
+})
+
 describe('The write hold of a client whose key was deleted', () => {
   afterEach(closeAll)
 

@@ -102,7 +102,7 @@ export interface RPermitExpirableSemaphore {
    * in use. A `Permit` of this client has that lease from then on, and is no longer renewed. With -1 the watchdog renews it, so
    * that it ends with its process. If the call is refused, the `Permit` goes on as before. If it rejects with
    * RedisUnavailableError, it may have been applied, and the `Permit` ends when the shorter of both leases ends. A `Permit` of
-   * another process learns of the new lease at its next renewal.
+   * another process learns of the new lease at its next renewal, which a permit with a `leaseTime` does not have.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

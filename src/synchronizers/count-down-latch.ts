@@ -5,14 +5,13 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
-import type { Reply, ScriptCall } from '../scripts/script-call'
-import type { Clock } from '../util/clock'
+import type { ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
-import { queueBeside, Shared, type TryReply } from '../waiting/admission'
-import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
-import type { AnyWaiter } from '../waiting/waiter'
-import { Synchronizer, untilRecheck } from './synchronizer'
+import { queueBeside } from '../waiting/admission'
+import { CHECK, type LatchAnswer, LatchAttempt, type LatchState, OPEN_NOW, OpenToAll } from './latch-attempt'
+import { Synchronizer } from './synchronizer'
 import { CHANGE, CHANGED, ENTER, MESSAGES, READ } from './synchronizer-internals'
 
 /**
@@ -70,143 +69,11 @@ const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
 const GET_COUNT = script('count-down-latch/get-count', (raw) => (raw as LatchState)[0])
-const CHECK = script('count-down-latch/get-count', decodeCheck)
-
-/** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
-type LatchState = readonly [count: number, opened: string, ago: number]
-
-/** When the latch was last open: another id for each opening, empty where none is known, and how long ago in ms. */
-interface Opening {
-  readonly id: string
-  readonly ago: number
-}
-
-type LatchAnswer = Outcome<undefined> & { readonly opening?: Opening }
-
-function decodeCheck(raw: unknown): LatchAnswer {
-  const [count, id, ago] = raw as LatchState
-  return count > 0
-    ? { granted: false, blockedFor: untilRecheck(), opening: { id, ago: ago / 1000 } }
-    : GRANTED
-}
 
 const LEARN_OPENING = Symbol('learnOpening')
-const LOOKS = Symbol('looks')
+const LOOK = Symbol('look')
+const OPENED_SINCE = Symbol('openedSince')
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
-
-/** In place of the id of an opening: the latch is open, and a caller that waits goes on. */
-const OPEN_NOW = 'open'
-/** The soonest look for an opening, in ms. */
-const SOONEST_LOOK = 20
-/** How much faster or slower the clock of the server may run than that of this process, as a fraction. */
-const DRIFT = 0.001
-/** The message that the count is zero. */
-const OPENED = '0'
-
-/** One caller that waits until the latch is open. */
-class LatchAttempt implements Attempt<undefined> {
-  /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
-  asked = 0
-  /**
-   * Every message that was published before the caller came has arrived. Such a message must not grant it, and may arrive late.
-   * Later messages may grant it.
-   */
-  isCaughtUp = false
-  /** The last opening by an answer that was asked for after the caller came. Another one later means: opened since. */
-  known: string | undefined
-
-  constructor(
-    private readonly latch: CountDownLatch,
-    readonly wanted: Wanted,
-  ) {}
-
-  send(): ScriptCall<LatchAnswer> {
-    const { context, keys } = this.latch
-    queueMicrotask(() => {
-      this.asked = context.clock.now().monotonic
-    })
-    const look = context.scripts.run(CHECK, keys, [])
-    this.latch[LOOKS](look, this)
-    return look
-  }
-}
-
-/**
- * A latch opens for every waiter at once, and may be set anew before all of them see it. A message says so, or the answer to a
- * later try.
- */
-class OpenToAll extends Shared {
-  private lastId: string | undefined
-  /** No answer puts the last opening after this moment. */
-  private latest = 0
-
-  constructor(
-    private readonly clock: Clock,
-    /** Calls back once every message that was published before now has arrived or is lost; absent where messages may be late. */
-    private readonly whenCaughtUp: ((callback: () => void) => void) | undefined,
-  ) {
-    super()
-  }
-
-  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
-    const { value, sent } = reply
-    if (value.granted) {
-      // The latch was open after each of these had begun to wait.
-      for (const waiter of [...waiters])
-        if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
-      return 0
-    }
-    // In a microtask, because the queue may begin to listen in this tick.
-    queueMicrotask(() => this.catchUp(waiters))
-    const { asked } = attempt as LatchAttempt
-    const nextLook = this.grantByOpening(waiters, reply as Reply<LatchAnswer>, asked)
-    return Math.min(value.blockedFor, nextLook)
-  }
-
-  /** The message grants every waiter that waited when it was published, even if the latch has been set anew since. */
-  override heard(message: string | undefined, waiters: Iterable<AnyWaiter>): void {
-    if (message !== OPENED) return
-    for (const waiter of [...waiters])
-      if ((waiter.attempt as LatchAttempt).isCaughtUp) waiter.grant(undefined)
-  }
-
-  private catchUp(waiters: Iterable<AnyWaiter>) {
-    const attempts = Array.from(waiters, ({ attempt }) => attempt as LatchAttempt)
-    if (attempts.every(({ isCaughtUp }) => isCaughtUp)) return
-    this.whenCaughtUp?.(() => {
-      for (const attempt of attempts) attempt.isCaughtUp = true
-    })
-  }
-
-  /**
-   * The latch is closed. Grants the waiters that waited when it was last open: an earlier answer or the time says which they
-   * are. It replaces the message that a waiter could not hear. Returns after how many ms the next look is due. It is early where
-   * the time of this answer cannot say it of a waiter.
-   */
-  private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>, asked: number) {
-    const { id, ago } = value.opening!
-    const { clock, lastId } = this
-    // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
-    // later moment than an earlier answer. That answer has told which waiters came after the opening.
-    const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago * (1 - DRIFT)
-    const earliest = sent.monotonic - ago * (1 + DRIFT)
-    this.latest = lastId === id ? Math.min(this.latest, latest) : latest
-    this.lastId = id
-    let next = Number.POSITIVE_INFINITY
-    for (const waiter of [...waiters]) {
-      const { monotonic } = waiter.joined
-      const attempt = waiter.attempt as LatchAttempt
-      const { known } = attempt
-      if (monotonic <= asked) attempt.known ??= id
-      const isSince = known !== undefined && known !== id
-      if (known === OPEN_NOW) waiter.grant(undefined)
-      else if (id === '') continue
-      else if (isSince || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
-      else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
-    }
-    return next
-  }
-}
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
@@ -251,8 +118,11 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const called = this.context.clock.now()
     const { value } = await this.requests.run(COUNT_DOWN, this[MESSAGES], false, 'unavailable')
     this[CHANGED](value)
-    if (value === 0) return
-    // It opened the latch, so the callers of this client that came before the call have waited for this opening.
+    if (value !== 0) this[OPENED_SINCE](called)
+  }
+
+  /** The latch was opened: the callers of this client that came before this moment have waited for it. */
+  private [OPENED_SINCE](called: Moment) {
     for (const waiter of [...(this.context.queues.of(this.target)?.waiters ?? [])])
       if (waiter.joined.monotonic <= called.monotonic) waiter.grant(undefined)
   }
@@ -260,7 +130,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
-    const attempt = new LatchAttempt(this, { waitTime, signal })
+    const attempt = new LatchAttempt(this.context.clock, this[LOOK], { waitTime, signal })
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
@@ -276,25 +146,31 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
 
   // A caller behind others sends no try of its own. Otherwise no answer would tell that it came before the next opening.
   private [LEARN_OPENING](attempt: LatchAttempt) {
-    if (this.looking) return void this.looking.add(attempt)
-    const look = this.context.scripts.run(CHECK, this.keys, [])
-    this[LOOKS](look, attempt)
-    look.whenAnswered(({ value }) => value.granted && this.context.queues.mayBeFree(this.target))
+    if (this.looking) this.looking.add(attempt)
+    else
+      this[LOOK](attempt).whenAnswered(
+        ({ value }) => value.granted && this.context.queues.mayBeFree(this.target),
+      )
   }
 
-  /** A look was sent. Its answer tells all callers of this tick. Without an answer, the later ones tell by the time. */
-  [LOOKS](look: ScriptCall<LatchAnswer>, attempt: LatchAttempt): void {
+  /** Sends a look. Its answer tells all callers of this tick. Without an answer, the later ones tell by the time. */
+  private readonly [LOOK] = (attempt: LatchAttempt): ScriptCall<LatchAnswer> => {
     const looking = new Set([attempt])
     this.looking = looking
     queueMicrotask(() => {
       this.looking = undefined
     })
+    const look = this.context.scripts.run(CHECK, this.keys, [])
     look.whenAnswered(({ value }) => {
       for (const each of looking) each.known ??= value.granted ? OPEN_NOW : value.opening!.id
     })
+    return look
   }
 
   async delete(): Promise<boolean> {
-    return await this[CHANGE](DELETE, [], false)
+    const called = this.context.clock.now()
+    const existed = await this[CHANGE](DELETE, [], false)
+    if (existed) this[OPENED_SINCE](called)
+    return existed
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { RCountDownLatch } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { stillPending } from '../kit/observing'
@@ -100,26 +101,30 @@ describe('A latch that is set anew', () => {
     expect([await single, await before, await behind]).to.deep.equal([false, true, true])
   })
 
-  it('A caller goes on whose client opens the latch, although neither a look nor a message tells it (V151)', async () => {
-    const answers = latch()
-    let isSlow = false
-    const transport = tapped(async (sent) => {
-      const answer = await sent.pass()
-      if (isSlow && sent.name === 'count-down-latch/get-count') await answers.opened
-      return answer
+  for (const [what, open] of [
+    ['countDown() opens (V151)', (gate: RCountDownLatch) => gate.countDown()],
+    ['delete() opens (V162)', (gate: RCountDownLatch) => gate.delete()],
+  ] as const)
+    it(`A caller goes on for whom its own client's ${what} the latch, although neither a look nor a message tells it`, async () => {
+      const answers = latch()
+      let isSlow = false
+      const transport = tapped(async (sent) => {
+        const answer = await sent.pass()
+        if (isSlow && sent.name === 'count-down-latch/get-count') await answers.opened
+        return answer
+      })
+      const redisson = await createRedisson({}, { transport })
+      const gate = redisson.getCountDownLatch(uniqueName('latch'))
+      await gate.trySetCount(1)
+      const before = gate.await(3_000)
+      await asleep(redisson, `latch ${gate.getName()}`)
+      internalsOf(redisson).queues.whenCaughtUp = () => {}
+      isSlow = true
+      const behind = gate.await(3_000)
+      await Promise.all([open(gate), gate.trySetCount(1)])
+      expect([await before, await behind]).to.deep.equal([true, true])
+      answers.open()
     })
-    const redisson = await createRedisson({}, { transport })
-    const gate = redisson.getCountDownLatch(uniqueName('latch'))
-    await gate.trySetCount(1)
-    const before = gate.await(3_000)
-    await asleep(redisson, `latch ${gate.getName()}`)
-    internalsOf(redisson).queues.whenCaughtUp = () => {}
-    isSlow = true
-    const behind = gate.await(3_000)
-    await Promise.all([gate.countDown(), gate.trySetCount(1)])
-    expect([await before, await behind]).to.deep.equal([true, true])
-    answers.open()
-  })
 
   it('A caller goes on that came while the latch was open, although nothing says when that was (V151)', async () => {
     const redisson = await createRedisson()

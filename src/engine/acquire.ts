@@ -78,9 +78,8 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     const attempt = scripts.newAttempt?.(asked) ?? new AcquireAttempt(context, scripts, asked)
     const reply = await context.queues.acquire(attempt.target, attempt)
     if (!reply) return undefined
-    const { sent, value, sentAs, answeredAs } = reply
-    const isAlone = !scripts.shared || value.isAlone
-    const hold = new Hold(context, scripts, threadId, owner, sent, lease, isAlone ? 0 : answeredAs)
+    const { sent, value } = reply
+    const hold = new Hold(context, scripts, threadId, owner, reply, lease)
     // The client may have begun to shut down in the same tick.
     if (context.closing.aborted) {
       releaseOrphan(scripts, hold, lease, sent)
@@ -99,7 +98,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       hold.entry = entry
       entry.hold = hold
     }
-    context.leases.begin(hold, isAlone ? sentAs : undefined)
+    context.leases.begin(hold, !scripts.shared || value.isAlone)
     if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
   }

@@ -4,7 +4,7 @@ import { Lease, type Leased, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
-import type { Moment } from '../util/clock'
+import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { HoldLevel } from './level'
 import { releasedAlready } from './not-held'
@@ -33,11 +33,10 @@ export class Hold extends Lease {
     override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
-    sent: Moment,
+    { sent, sentAs }: Pick<Reply<unknown>, 'sent' | 'sentAs'>,
     lease: number,
-    grantedAs: number,
   ) {
-    super(context.clock, leased, ownerField, sent, lease, grantedAs)
+    super(context.clock, leased, ownerField, sent, lease, sentAs)
   }
 
   override get owner(): string {

@@ -85,28 +85,22 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
-  /** Starts to monitor a lease. `sentAs`: that of its call, if it was granted with no other holder (see `replaced`). */
-  begin(lease: Lease, sentAs?: number): void {
+  /** Starts to monitor a lease. `isAlone`: it was granted with no other holder (see `replaced`). */
+  begin(lease: Lease, isAlone = false): void {
     this.live.add(lease)
     this.update(lease)
-    if (sentAs !== undefined) this.replaced(lease.leased, sentAs, lease)
+    if (isAlone) this.replaced(lease.leased, lease.book.sentAs)
     publishHold(lease, this.options.origin, this.options.clock)
     if (this.asked.size > 0) this.lookIfAsked(lease)
   }
 
   /**
-   * The server granted this object, with no other holder, to the call of this number (Reply): what had been granted before it was
-   * sent is gone, and what had no other holder either. Another read that was answered later may have been granted later: two
-   * connections do not keep the order of their calls.
+   * The server granted this object, with no other holder, to the command of this number (Reply). What this client had been granted
+   * by an earlier command is gone, because a server runs the commands of a client in their order.
    */
-  replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number, by?: Lease): void {
+  replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number): void {
     for (const each of this.live.on(key))
-      if (
-        each !== by &&
-        each.book.grantedAs < sentAs &&
-        relatedIds.includes(each.objectId) &&
-        each.checkLive()
-      )
+      if (each.book.sentAs < sentAs && relatedIds.includes(each.objectId) && each.checkLive())
         each.lose('gone')
   }
 

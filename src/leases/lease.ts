@@ -96,8 +96,8 @@ export class LeaseBook {
     /** When the command that acquired the lease was sent. */
     readonly acquired: Moment,
     lasts: number,
-    /** The number of the answer that granted it (Reply); 0 if it had no other holder. */
-    readonly grantedAs = Number.POSITIVE_INFINITY,
+    /** The number of the command that acquired it (Reply). */
+    readonly sentAs = Number.POSITIVE_INFINITY,
   ) {
     this.current = this.replicated = { since: acquired, lasts }
     this.longestTerm = lasts
@@ -227,9 +227,9 @@ export abstract class Lease {
     acquired: Moment,
     /** The lease that the command asked for, in ms. */
     lease: number,
-    grantedAs?: number,
+    sentAs?: number,
   ) {
-    this.book = new LeaseBook(clock, acquired, lease, grantedAs)
+    this.book = new LeaseBook(clock, acquired, lease, sentAs)
   }
 
   get objectId(): string {

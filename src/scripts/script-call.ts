@@ -8,9 +8,8 @@ export interface Reply<Value> {
   readonly value: Value
   /** When the client sent the copy of the command that was answered. */
   readonly sent: Moment
-  /** The numbers of that copy and of its answer, in the order of all that this client sent and was answered. */
+  /** The number of that copy, in the order of all that this client sent. */
   readonly sentAs: number
-  readonly answeredAs: number
   /** A connection broke before the answer, so an earlier copy may have been applied as well. */
   readonly connectionBroke: boolean
   /** A replica has the writes, or none needs to have them. */

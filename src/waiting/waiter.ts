@@ -195,7 +195,7 @@ export class Waiter<Grant> {
   grant(grant: Grant): void {
     const sent = this.queue.environment.clock.now()
     const value = { granted: true, grant } as const
-    this.succeed({ value, sent, connectionBroke: false, acknowledged: true, sentAs: 0, answeredAs: 0 })
+    this.succeed({ value, sent, connectionBroke: false, acknowledged: true, sentAs: 0 })
   }
 
   /** The wait is over without a grant. */

@@ -28,7 +28,7 @@ export class KeyWatch {
       server.onExecuted = (sent, answer) => {
         for (const { name, inBraces } of names)
           if (sent === undefined || (concerns(sent, name, inBraces) && this.mayDiffer(server, name)))
-            this.look(server, name)
+            this.look(server, name, sent?.words[0])
         if (sent && isRefused(sent, answer)) this.findRefused(server, sent)
       }
     this.isSingle = servers.length === 1
@@ -49,7 +49,7 @@ export class KeyWatch {
       if (words.includes(owner)) this.recorder.note({ type: 'own-refused', at: this.world.time, name, owner })
   }
 
-  private look(server: SimulatedServer, name: string) {
+  private look(server: SimulatedServer, name: string, by?: string) {
     const home = this.homes.get(name)
     if (home !== undefined && home !== server.name) return
     const { keyspace } = server.engine
@@ -69,6 +69,7 @@ export class KeyWatch {
       this.last.set(id, text)
       const fact: KeyChanged = {
         ...{ type: 'key', at: this.world.time, name, owners },
+        ...(by === undefined ? {} : { by }),
         ...(this.isSingle ? {} : { server: server.name }),
         ...(value === undefined ? {} : { value }),
         ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),

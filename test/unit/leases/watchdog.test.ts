@@ -176,20 +176,20 @@ describe('The watchdog, on a virtual clock', () => {
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
   })
 
-  it('A grant ends what was answered before it was sent, and not what may have been granted after it (V133, V159)', async () => {
+  it('A grant ends what an earlier command was granted, and not what a later one was (V133, V159, V161)', async () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
     const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
-    const [before, crossing, next] = [1, 3, 4].map((grantedAs) => {
+    const [before, after, next] = [1, 3, 4].map((sentAs) => {
       const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
       Object.assign(lease.leased, { relatedIds: ['id'] })
-      Object.assign(lease.book, { grantedAs })
+      Object.assign(lease.book, { sentAs })
       monitor.begin(lease)
       return lease
     })
     monitor.replaced(next!.leased, 2)
     monitor.stop()
-    expect([before!.lostAt, crossing!.lostAt, next!.lostAt]).to.deep.equal([0, undefined, undefined])
+    expect([before!.lostAt, after!.lostAt, next!.lostAt]).to.deep.equal([0, undefined, undefined])
   })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant'
 
 const PLAIN = ['plain']
+const SHARED = ['shared-object']
 
 /** Edits of the sources. */
 export const SOURCES: readonly Mutant[] = [
@@ -55,5 +56,28 @@ export const SOURCES: readonly Mutant[] = [
     what: 'the late unlock() of a branch releases what its parent has acquired since',
     find: 'const own = levels.findLast(({ thread }) => thread === caller)',
     replace: 'const own = levels.findLast((level) => level.thread === caller && level[TIME_LEFT] > 0)',
+  },
+  {
+    ...{ name: 'grant-ends-nothing', row: 'V133', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
+    what: 'a grant does not end what its client had before the key was deleted',
+    find: 'if (isAlone) this.replaced(lease.leased, lease.book.sentAs)',
+    replace: '',
+  },
+  {
+    ...{
+      name: 'late-grant-ends-nothing',
+      row: 'V158',
+      scenes: SHARED,
+      file: 'src/engine/acquire-attempt.ts',
+    },
+    what: 'nor does a grant whose caller has left',
+    find: 'context.leases.replaced(scripts, reply.sentAs)',
+    replace: '{}',
+  },
+  {
+    ...{ name: 'beside-a-grant', row: 'V161', scenes: SHARED, file: 'src/scripts/executor.ts' },
+    what: 'a grant does not end one that was in flight beside it',
+    find: 'acknowledged, sentAs }',
+    replace: 'acknowledged, sentAs: (sentAs / 20) | 0 }',
   },
 ]

@@ -15,6 +15,7 @@ import { readWrite } from './read-write'
 import { red } from './red'
 import { runOnce } from './run-once'
 import { semaphore } from './semaphore'
+import { sharedObject } from './shared-object'
 import { siblings } from './siblings'
 import { spin } from './spin'
 import { token } from './token'
@@ -35,5 +36,5 @@ export const scenes: readonly Scene[] = [
     levels,
     mixedMulti,
   ],
-  ...[semaphore, permits, latch, runOnce, mixture, bare],
+  ...[semaphore, permits, latch, runOnce, mixture, bare, sharedObject],
 ]

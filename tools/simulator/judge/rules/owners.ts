@@ -16,14 +16,63 @@ const UNOWNED = 800
 export function judgeOwners(reading: Reading): Violation[] {
   const violations: Violation[] = []
   const fields = new Fields(reading)
-  for (const [name, isShared] of locksOf(reading.history.objects))
+  const { objects } = reading.history
+  const alike = new Set(objects.filter(({ callersAreAlike }) => callersAreAlike).map(({ name }) => name))
+  for (const [name, isShared] of locksOf(objects))
     for (const facts of byServer(reading.keys.get(name) ?? []))
       violations.push(
         ...together(name, isShared, facts),
         ...cameBack(reading, name, facts, fields),
-        ...unowned(reading, name, isShared, facts, fields),
+        ...(alike.has(name) ? [] : unowned(reading, name, isShared, facts, fields)),
       )
-  return [...violations, ...refused(reading)]
+  return [...violations, ...releasedByOthers(reading), ...refused(reading)]
+}
+
+const RELEASE = /\/(release|handoff)$/
+
+/** An `unlock()` of one caller took out the hold of another one that works. */
+function releasedByOthers(reading: Reading): Violation[] {
+  const violations: Violation[] = []
+  for (const [name, facts] of reading.keys) {
+    let before: readonly string[] = []
+    for (const { event, index } of facts) {
+      const gone = RELEASE.test(event.by ?? '') ? before.filter((field) => !event.owners.includes(field)) : []
+      before = event.owners
+      for (const field of gone) {
+        const hold = reading.holds.find((each) => each.fields.includes(field) && isInside(each, index))
+        if (!hold || (hold.side === 'read' && !hasTooFew(reading, hold, event.owners, index))) continue
+        const what = `${hold.owner} (${field}) works in ${name}, and another caller released it`
+        violations.push({ rule: 'owners', at: event.at, name, what, events: [hold.enteredAt, index] })
+      }
+    }
+  }
+  return violations
+}
+
+function isInside({ enteredAt, leftAt, toldAt }: Hold, index: number): boolean {
+  return enteredAt < index && (leftAt ?? index) >= index && (toldAt ?? index) >= index
+}
+
+/**
+ * Fewer fields are left than readers of the client work. Readers without a thread are alike: where a hold was lost, any of them
+ * may be the one that learns it from its `unlock()`.
+ */
+function hasTooFew(
+  reading: Reading,
+  { call, fields }: Hold,
+  owners: readonly string[],
+  index: number,
+): boolean {
+  const { client } = call
+  const own = reading.holds.filter((each) => each.call.client === client && each.side === 'read')
+  const working = own.filter(({ enteredAt, leftAt }) => enteredAt < index && (leftAt ?? index) >= index)
+  const lost = own.filter(({ toldAt }) => toldAt !== undefined && toldAt < index)
+  const learnt = [...reading.calls.values()].filter(
+    ({ called, failed, end }) =>
+      called.client === client && failed?.error === 'LOCK_LOST' && (end ?? index) < index,
+  )
+  const left = owners.filter((field) => clientIdOf(field) === clientIdOf(fields[0]!)).length
+  return working.length - Math.max(0, lost.length - learnt.length) > left
 }
 
 /** A second copy of a request is answered as the first one: otherwise its caller waits for itself. */

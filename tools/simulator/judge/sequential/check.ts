@@ -69,6 +69,8 @@ const answer = (value: number | undefined) => (value === undefined ? '' : ` → 
 function specificationsOf({ history }: Reading): Map<string, Specification<unknown>> {
   const found = new Map<string, Specification<unknown>>()
   const add = (object: SimulatedObject) => {
+    // Which caller released which hold is not to be seen.
+    if (object.callersAreAlike) return
     if (object.kind === 'multi') return object.members?.forEach(add)
     const own = SPECIFICATIONS[object.kind]
     const before = found.get(object.name)

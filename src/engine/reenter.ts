@@ -100,13 +100,13 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
   }
 }
 
-async function askOnce({ context, scripts, lease, signal }: AcquireRequest, hold: Hold) {
+async function askOnce({ context, scripts, lease }: AcquireRequest, hold: Hold) {
   const { book } = hold
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
   book.mayLast(scripts.addsLeases ? book.longest + lease : lease)
   try {
-    return await unlessAborted(wrongTypeAs(call, { leaseEnd: 0, grant: undefined }), signal)
+    return await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })
   } catch (error) {
     // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
     // ends without another operation releases the longer lease that the key may have.

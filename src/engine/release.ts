@@ -72,7 +72,7 @@ async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   const { context } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
-  const handoff = context.queues.of(scripts)?.handOff(hold.ownerField, hold.book.left())
+  const handoff = context.queues.of(scripts)?.handOff(hold.ownerField, hold.book.longest)
   if (!handoff) context.queues.releasing(scripts)
   const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
   context.leases.end(hold)
@@ -131,7 +131,7 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
 
 /** A reply that the client gives itself, in place of the server's. */
 function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
-  return { value, sent: started, connectionBroke: false, acknowledged: true, sentAs: 0, answeredAs: 0 }
+  return { value, sent: started, connectionBroke: false, acknowledged: true, sentAs: 0 }
 }
 
 /**

@@ -84,14 +84,16 @@ export async function acquireMembers(
     const errors = answers.filter((answer) => answer.kind === 'failed').map(({ error }) => error)
     const isRefused = taken.length > spare
     const isFinal = errors.filter((error) => !isTransient(error)).length > spare
+    // Other owners hold these. At the rest of them the caller would wait for itself.
+    const foreign = taken.filter(({ member }) => !refusing.has(member)).length
     // Enough members answer, so the call waits for those that others hold, as long as it may.
-    const isBlocked = taken.length > 0 && errors.length <= spare && parts.length < needed
-    failingSince = isRefused || isBlocked ? undefined : (failingSince ?? since)
+    const isBlocked = foreign > 0 && answers.length - parts.length - foreign <= spare && parts.length < needed
+    failingSince = foreign > spare || isBlocked ? undefined : (failingSince ?? since)
     const isFailed = isFinal || (failingSince && clock.elapsedSince(failingSince) >= FAILED_AFTER)
     if (isFailed || wait.isOver) {
       const isLate = parts.length >= needed
       const error =
-        isRefused && !isFinal
+        isRefused && !isFailed
           ? undefined
           : options.failure({ errors, states, isLate, isWaitOver: wait.isOver })
       if (error !== undefined) throw error

@@ -102,13 +102,13 @@ export class WaitQueue implements WaiterQueue {
 
   /**
    * A hold of this client ends, and hands the lock to the first waiter. Then it is not released. Undefined if no waiter sleeps
-   * here, or if other processes should have a chance. `leaseLeft`: how long the server may still keep the hold, in ms.
+   * here, or if other processes should have a chance. `longest`: the longest lease that the hold ever had, in ms.
    */
-  handOff(giver: string, leaseLeft: number): AnyScriptCall | undefined {
+  handOff(giver: string, longest: number): AnyScriptCall | undefined {
     const waiter = this.waiters.first
     if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
     // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
-    if (waiter.attempt.wanted.lease! < leaseLeft || !this.mayPass()) return undefined
+    if (waiter.attempt.wanted.lease! < longest || !this.mayPass()) return undefined
     return outsideThreads(() => this.sendTry(waiter, giver))
   }
 

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { JumpingClock } from '../kit/jumping-clock'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { queueSleeps } from '../kit/queues'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -50,6 +52,31 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
       await red.unlock()
     })
     expect(await (await openRedis()).exists(...names)).to.equal(0)
+  })
+
+  it('The caller would wait for itself at one member, and another one is away: the call rejects after 10 s (V166)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({}, { clock })
+    const away = await createRedisson({ redis: proxy.url })
+    const name = uniqueName('self-wait')
+    const red = redisson.getRedLock(
+      ...[redisson, away, redisson].map((client, index) =>
+        client.getReadWriteLock(`${name}${index}`).writeLock(),
+      ),
+    )
+    await redisson.run(async () => {
+      const own = redisson.getReadWriteLock(`${name}0`).readLock()
+      await own.lock()
+      proxy.refuse()
+      proxy.cut()
+      const rejected = rejection(red.lock(3_000))
+      // Until it knows that it would wait for itself.
+      await sleep(2_000)
+      clock.stood = 11_000
+      expect((await rejected).code).to.equal('LOCK_QUORUM')
+      await own.unlock()
+    })
   })
 
   it('A RedLock within a multi lock counts as held by others where a quorum of it answers (V165)', async () => {

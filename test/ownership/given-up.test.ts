@@ -57,6 +57,27 @@ describe('what is given up half-way', () => {
     })
   })
 
+  it('A re-entry that was aborted and applied is taken back at once: count and lease are those of the hold (V167)', async () => {
+    const redisson = await createRedisson()
+    const redis = await openRedis()
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock()
+      const abort = new AbortController()
+      const inner = rejection(lock.lock({ leaseTime: 3_600_000, signal: abort.signal }))
+      await new Promise(setImmediate)
+      abort.abort(new Error('enough'))
+      expect((await inner).message).to.equal('enough')
+      await waitUntil('the key has the lease of the hold', async () => {
+        const [field = ''] = await redis.hkeys(lock.getName())
+        const [ttl, count] = [await redis.pttl(lock.getName()), await redis.hget(lock.getName(), field)]
+        return ttl <= 30_000 && count === '1'
+      })
+      await lock.unlock()
+    })
+    expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
   it('A partial unlock() that did not reach the server leaves no renewal of an explicit lease (B2)', async () => {
     proxy = await startProxy(await sharedStandalone())
     const redisson = await createRedisson(

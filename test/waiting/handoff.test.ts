@@ -42,6 +42,17 @@ describe('Local handoff to the next waiter', () => {
     expect(scene.sent).to.deep.equal(['lock/release', 'lock/acquire', 'lock/release'])
   })
 
+  it('A local handoff is not made after a longer lease of a level that was released: waiters elsewhere may have read that one (V168)', async () => {
+    const owner = { threadId: 5 }
+    const [giver, taking] = await scene.queued(() => [scene.lock.acquire({ leaseTime: 40_000 })], owner)
+    await scene.lock.lock({ leaseTime: 600_000, ...owner })
+    await scene.lock.unlock(owner)
+    scene.sent.length = 0
+    await giver.unlock()
+    await (await taking).unlock()
+    expect(scene.sent).to.deep.equal(['lock/release', 'lock/acquire', 'lock/release'])
+  })
+
   it('A local handoff leaves no waiter asleep behind a hold of its own client that is gone without a message', async () => {
     const redisson = await createRedisson()
     const lock = redisson.getLock(scene.name)

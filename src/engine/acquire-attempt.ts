@@ -1,5 +1,6 @@
 import type { Context } from '../client/context'
-import type { ScriptCall } from '../scripts/script-call'
+import type { GrantOrder } from '../leases/lease'
+import type { Reply, ScriptCall } from '../scripts/script-call'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold } from './hold'
@@ -30,10 +31,10 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 
   undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
     const { context, scripts, wanted } = this
-    // The grant that comes too late for its caller tells of the holds before it all the same.
+    // The grant that comes too late for its caller tells of the holds before it all the same, while it lasts.
     inFlight?.onFinished((reply) => {
-      if (reply?.value.granted && (!scripts.shared || reply.value.isAlone))
-        context.leases.replaced(scripts, reply.sentAs)
+      if (reply?.value.granted && context.clock.elapsedSince(reply.sent) < wanted.lease)
+        context.leases.granted(scripts, orderOf(scripts, reply))
     })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
   }
@@ -51,4 +52,13 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 /** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
 function queueFor(scripts: AnyLockScripts, companion: string | undefined): WaitTarget {
   return companion === undefined ? scripts : queueBeside(scripts, `companion ${companion}`)
+}
+
+/** An exclusive lock is granted with no other holder. */
+export function orderOf(
+  { shared }: AnyLockScripts,
+  { value, sentAs, answeredAs, isAcknowledging }: Reply<Outcome<unknown>>,
+): GrantOrder {
+  const isAlone = !shared || (value.granted && value.isAlone === true)
+  return { isAlone, sentAs, answeredAs, isAcknowledging }
 }

@@ -1,10 +1,10 @@
 import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
-import { Lease, type Leased, type LossReason } from '../leases/lease'
+import { type GrantOrder, Lease, type Leased, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
-import type { Reply } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { HoldLevel } from './level'
 import { releasedAlready } from './not-held'
@@ -33,10 +33,11 @@ export class Hold extends Lease {
     override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
-    { sent, sentAs }: Pick<Reply<unknown>, 'sent' | 'sentAs'>,
+    sent: Moment,
     lease: number,
+    granted: GrantOrder,
   ) {
-    super(context.clock, leased, ownerField, sent, lease, sentAs)
+    super(context.clock, leased, ownerField, sent, lease, granted)
   }
 
   override get owner(): string {

@@ -5,7 +5,7 @@ import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
 import type { AcquireRequest } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Hold } from './hold'
-import { releaseOrphan, updateLevels, wrongTypeAs } from './release'
+import { releaseAtItsEnd, releaseOrphan, updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
 interface Entering {
@@ -100,7 +100,7 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
   }
 }
 
-async function askOnce({ context, scripts, lease }: AcquireRequest, hold: Hold) {
+async function askOnce({ scripts, lease }: AcquireRequest, hold: Hold) {
   const { book } = hold
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
@@ -108,10 +108,8 @@ async function askOnce({ context, scripts, lease }: AcquireRequest, hold: Hold) 
   try {
     return await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })
   } catch (error) {
-    // The re-entry may still be applied. The count is absolute, so the next operation of the hold corrects it. A hold that
-    // ends without another operation releases the longer lease that the key may have.
-    hold.releaseOrphan = () => releaseOrphan(scripts, hold, book.longest, context.clock.now())
-    if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
+    // It may still be applied.
+    releaseAtItsEnd(scripts, hold)
     throw error
   }
 }

@@ -1,6 +1,7 @@
-import { WrongTypeError } from '../api/errors'
+import { LockLostError, WrongTypeError } from '../api/errors'
 import type { Context } from '../client/context'
 import type { Orphan } from '../leases/orphan-releaser'
+import { NO_COMMAND } from '../scripts/command-order'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
@@ -31,6 +32,9 @@ export function release(scripts: AnyLockScripts, level: Level): Promise<void> {
 export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise<void> {
   try {
     await releaseLevel(scripts, hold)
+  } catch (error) {
+    if (!(error instanceof LockLostError)) releaseAtItsEnd(scripts, hold)
+    throw error
   } finally {
     // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
     if (hold.state === 'held') hold.context.leases.update(hold)
@@ -131,7 +135,7 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
 
 /** A reply that the client gives itself, in place of the server's. */
 function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
-  return { value, sent: started, connectionBroke: false, acknowledged: true, sentAs: 0 }
+  return { value, sent: started, connectionBroke: false, acknowledged: true, ...NO_COMMAND }
 }
 
 /**
@@ -150,6 +154,15 @@ function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
     const triesFor = Math.max(lease, context.lockWatchdogTimeout)
     releaseOrphan(scripts, hold, triesFor, context.clock.now())
   } else releaseOrphan(scripts, hold, lease, state === 'lost' && ended ? ended : book.lastSet)
+}
+
+/**
+ * The server may have more levels of the hold, or a longer lease, than the client knows. The count is absolute, so the next
+ * operation of the hold corrects it. A hold that ends without another operation releases what the key may have.
+ */
+export function releaseAtItsEnd(scripts: AnyLockScripts, hold: Hold): void {
+  hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.book.longest, hold.context.clock.now())
+  if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
 }
 
 /** The lock that an owner may still hold although no caller waits for it. */

@@ -1,7 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
+import { ranBefore } from '../scripts/command-order'
 import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
-import type { Lease, Leased } from './lease'
+import type { GrantOrder, Lease, Leased } from './lease'
 import { publishHold } from './lease-diagnostics'
 import { Watchdog, type WatchdogOptions } from './watchdog'
 
@@ -85,23 +86,26 @@ export class LeaseMonitor {
     this.watchdog = new Watchdog(options)
   }
 
-  /** Starts to monitor a lease. `isAlone`: it was granted with no other holder (see `replaced`). */
-  begin(lease: Lease, isAlone = false): void {
+  /** Starts to monitor a lease. */
+  begin(lease: Lease): void {
     this.live.add(lease)
     this.update(lease)
-    if (isAlone) this.replaced(lease.leased, lease.book.sentAs)
+    if (lease.book.granted) this.granted(lease.leased, lease.book.granted)
     publishHold(lease, this.options.origin, this.options.clock)
     if (this.asked.size > 0) this.lookIfAsked(lease)
   }
 
   /**
-   * The server granted this object, with no other holder, to the command of this number (Reply). What this client had been granted
-   * by an earlier command is gone, because a server runs the commands of a client in their order.
+   * The server granted this object. If it had no other holder, what this client had of it before is gone: what an earlier command
+   * was granted, and what had no other holder either.
    */
-  replaced({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, sentAs: number): void {
-    for (const each of this.live.on(key))
-      if (each.book.sentAs < sentAs && relatedIds.includes(each.objectId) && each.checkLive())
-        each.lose('gone')
+  granted({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, grant: GrantOrder): void {
+    if (!grant.isAlone) return
+    for (const each of this.live.on(key)) {
+      const { granted } = each.book
+      const isGone = granted && granted !== grant && (granted.isAlone || ranBefore(granted, grant))
+      if (isGone && relatedIds.includes(each.objectId) && each.checkLive()) each.lose('gone')
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { LogicalThread } from '../ownership/logical-thread'
+import type { CommandOrder } from '../scripts/command-order'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type ScriptName, script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -18,6 +19,11 @@ export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
 
 /** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
 export type LossReason = 'lease' | 'gone' | 'forced'
+
+/** The command of a grant. `isAlone`: the server had no other holder then. */
+export interface GrantOrder extends CommandOrder {
+  readonly isAlone: boolean
+}
 
 /** The names of an object, in this client and in Redis. */
 export interface ObjectNames {
@@ -96,8 +102,8 @@ export class LeaseBook {
     /** When the command that acquired the lease was sent. */
     readonly acquired: Moment,
     lasts: number,
-    /** The number of the command that acquired it (Reply). */
-    readonly sentAs = Number.POSITIVE_INFINITY,
+    /** The command that acquired it. Undefined where no grant tells of others. */
+    readonly granted?: GrantOrder,
   ) {
     this.current = this.replicated = { since: acquired, lasts }
     this.longestTerm = lasts
@@ -227,9 +233,9 @@ export abstract class Lease {
     acquired: Moment,
     /** The lease that the command asked for, in ms. */
     lease: number,
-    sentAs?: number,
+    granted?: GrantOrder,
   ) {
-    this.book = new LeaseBook(clock, acquired, lease, sentAs)
+    this.book = new LeaseBook(clock, acquired, lease, granted)
   }
 
   get objectId(): string {

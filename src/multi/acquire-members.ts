@@ -55,7 +55,7 @@ export async function acquireMembers(
   const spare = members.length - needed
   const wait = new Wait(clock, options.waitTime)
   let failingSince: Moment | undefined
-  /** Members for which the caller would wait for itself: such as a write side that it reads. */
+  /** Members that are not worth a wait: such as a write side that the caller reads, for it would wait for itself. */
   const refusing = new Map<Member, Extract<Answer, { kind: 'failed' }>>()
   // A try without a wait would not yield. So the client waits for a member that it should yield to other processes.
   const toYield = wait.isOneTry ? undefined : members.find(({ identity }) => identity?.mustYield())
@@ -115,7 +115,10 @@ export async function acquireMembers(
     if (answer.kind === 'granted') return answer
     signal?.throwIfAborted()
     context.assertOpen()
-    if (answer.kind === 'failed' && codeOf(answer.error) === 'ILLEGAL_MONITOR_STATE')
+    const code = answer.kind === 'failed' && codeOf(answer.error)
+    // A RedLock that is needed has waited by itself for as long as it may.
+    const hasGivenUp = code === 'LOCK_QUORUM' && spare === 0 && !wait.isOver
+    if (answer.kind === 'failed' && (code === 'ILLEGAL_MONITOR_STATE' || hasGivenUp))
       refusing.set(member, answer)
     else refusing.delete(member)
     if (refusing.size <= spare) return undefined

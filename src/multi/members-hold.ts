@@ -278,6 +278,7 @@ export class LevelsHold implements OwnedHold<MembersHold> {
 
   /** Throws if a level was lost that its caller has yet to release. */
   assertNotLost(): void {
+    this.checkLive()
     for (const level of this.levels) if (level.leaseTime === undefined) level[ASSERT_HELD]()
   }
 

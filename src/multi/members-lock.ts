@@ -4,6 +4,7 @@ import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, KEEP, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
+import { ABANDON } from '../ownership/bare-levels'
 import type { Caller } from '../ownership/caller'
 import { ambientThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
@@ -74,8 +75,13 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
           : this[COLLECT](options)
       const level = await acquiring
       if (!level) return undefined
-      // A loss that is noticed just now ends the hold of before.
-      caller.holdOf(objectId)?.checkLive()
+      try {
+        // The members may have told of a loss just now. That ends the hold of before.
+        caller.holdOf(objectId)?.assertNotLost()
+      } catch (error) {
+        level[ABANDON]()
+        throw error
+      }
       const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
       hold.add(level, options.leaseTime, thread)
       if (isBare) bare = level

@@ -48,7 +48,8 @@ export async function tryMember(
     return hold ? { kind: 'granted', member, hold } : { kind: 'taken', member }
   } catch (error) {
     acquiring?.then((late) => late?.unlock()).catch(() => {})
-    return isTakenWithin(error) ? { kind: 'taken', member } : { kind: 'failed', member, error }
+    const isTaken = waitTime <= 0 && isTakenWithin(error)
+    return isTaken ? { kind: 'taken', member } : { kind: 'failed', member, error }
   }
 }
 
@@ -61,7 +62,7 @@ export function isTransient(error: unknown): boolean {
   return (error as LockQuorumError).members.some(({ state }) => ANSWERS_LATER.includes(state))
 }
 
-/** A RedLock is the member: a quorum of it answered, and other owners hold some of them. */
+/** A RedLock is the member, and was tried without a wait: a quorum of it answered, and other owners hold some of them. */
 function isTakenWithin(error: unknown): boolean {
   if (codeOf(error) !== 'LOCK_QUORUM') return false
   const states = (error as LockQuorumError).members.map(({ state }) => state)

@@ -47,7 +47,7 @@ export async function firstToAnswer(cluster: Cluster): Promise<Redis> {
     return node
   })
   return await Promise.any(answering).catch(({ errors }) => {
-    throw errors[0]
+    throw errors[0] ?? new Error('the cluster names no node that has slots')
   })
 }
 

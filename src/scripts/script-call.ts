@@ -1,15 +1,14 @@
 import type { BrokenConnection } from '../redis/fencing/fence-states'
 import type { Clock, Moment } from '../util/clock'
+import type { CommandOrder } from './command-order'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
 
 /** The answer to a script, and what its caller must know about the connection. */
-export interface Reply<Value> {
+export interface Reply<Value> extends CommandOrder {
   readonly value: Value
   /** When the client sent the copy of the command that was answered. */
   readonly sent: Moment
-  /** The number of that copy, in the order of all that this client sent. */
-  readonly sentAs: number
   /** A connection broke before the answer, so an earlier copy may have been applied as well. */
   readonly connectionBroke: boolean
   /** A replica has the writes, or none needs to have them. */
@@ -40,6 +39,7 @@ export class ScriptCall<Value> {
   isInFlight = false
   /** The number of the copy that was sent last. See Reply. */
   sentAs = 0
+  isAcknowledging = false
   /** A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the next copy. */
   hasLostCopy = false
   /** The server refused a command within the script, which may have run others before. */

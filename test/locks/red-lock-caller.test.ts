@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Redisson, RLock, RRedLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { queueSleeps } from '../kit/queues'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
+
+type Locks = Pick<RLock, 'lock'>
 
 describe('A RedLock and what its caller has or cannot have of its members', () => {
   afterEach(async () => {
@@ -35,49 +38,62 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     })
   })
 
-  it('A lost RedLock is not acquired again before its unlock(), although a quorum of the members could be (V164)', async () => {
-    const [redisson, other] = [await createRedisson({ lockWatchdogTimeout: 1_500 }), await createRedisson()]
-    const names = ['1', '2', '3'].map((end) => uniqueName(end))
-    const red = redisson.getRedLock(...names.map((name) => redisson.getLock(name)))
-    const taken = await other.getLock(names[2]!).acquire()
-    await redisson.run(async () => {
-      await red.lock()
-      await taken.unlock()
-      await other.getLock(names[0]!).forceUnlock()
-      await waitUntil('the caller knows', async () => !(await red.isHeldByCurrentThread()))
-      expect((await rejection(red.lock())).code).to.equal('LOCK_LOST')
-      expect((await rejection(red.tryLock())).code).to.equal('LOCK_LOST')
-      expect((await rejection(red.unlock())).code).to.equal('LOCK_LOST')
-      await red.lock()
-      await red.unlock()
+  for (const [when, isTold] of [
+    ['that the client knows', true],
+    ['that the call finds', false],
+  ] as const)
+    it(`A RedLock with a loss ${when} is not acquired again before its unlock(), although a quorum of the members could be (V164)`, async () => {
+      const [redisson, other] = [await createRedisson({ lockWatchdogTimeout: 1_500 }), await createRedisson()]
+      const redis = await openRedis()
+      const names = ['1', '2', '3'].map((end) => uniqueName(end))
+      const red = redisson.getRedLock(...names.map((name) => redisson.getLock(name)))
+      const taken = await other.getLock(names[2]!).acquire()
+      await redisson.run(async () => {
+        await red.lock()
+        await taken.unlock()
+        await redis.del(names[0]!)
+        if (isTold) await waitUntil('the caller knows', async () => !(await red.isHeldByCurrentThread()))
+        expect((await rejection(red.lock())).code).to.equal('LOCK_LOST')
+        expect((await rejection(red.tryLock())).code).to.equal('LOCK_LOST')
+        expect((await rejection(red.unlock())).code).to.equal('LOCK_LOST')
+        await red.lock()
+        await red.unlock()
+      })
+      expect(await redis.exists(...names)).to.equal(0)
     })
-    expect(await (await openRedis()).exists(...names)).to.equal(0)
-  })
 
-  it('The caller would wait for itself at one member, and another one is away: the call rejects after 10 s (V166)', async () => {
-    const proxy = await openProxy(await sharedStandalone())
-    const clock = new JumpingClock()
-    const redisson = await createRedisson({}, { clock })
-    const away = await createRedisson({ redis: proxy.url })
-    const name = uniqueName('self-wait')
-    const red = redisson.getRedLock(
-      ...[redisson, away, redisson].map((client, index) =>
-        client.getReadWriteLock(`${name}${index}`).writeLock(),
-      ),
-    )
-    await redisson.run(async () => {
-      const own = redisson.getReadWriteLock(`${name}0`).readLock()
-      await own.lock()
-      proxy.refuse()
-      proxy.cut()
-      const rejected = rejection(red.lock(3_000))
-      // Until it knows that it would wait for itself.
-      await sleep(2_000)
-      clock.stood = 11_000
-      expect((await rejected).code).to.equal('LOCK_QUORUM')
-      await own.unlock()
+  for (const [what, within] of [
+    ['a RedLock', (red: RRedLock): Locks => red],
+    [
+      'a multi lock with a RedLock',
+      (red: RRedLock, other: RLock, maker: Redisson): Locks => maker.getMultiLock(red, other),
+    ],
+  ] as const)
+    it(`The caller would wait for itself at one member of ${what}, and another one is away: the call rejects after 10 s (V166)`, async () => {
+      const proxy = await openProxy(await sharedStandalone())
+      const clock = new JumpingClock()
+      const redisson = await createRedisson({}, { clock })
+      const away = await createRedisson({ redis: proxy.url })
+      const name = uniqueName('self-wait')
+      const red = redisson.getRedLock(
+        ...[redisson, away, redisson].map((client, index) =>
+          client.getReadWriteLock(`${name}${index}`).writeLock(),
+        ),
+      )
+      const lock = within(red, redisson.getLock(`${name}:other`), redisson)
+      await redisson.run(async () => {
+        const own = redisson.getReadWriteLock(`${name}0`).readLock()
+        await own.lock()
+        proxy.refuse()
+        proxy.cut()
+        const rejected = rejection(lock.lock(3_000))
+        // Until it knows that it would wait for itself.
+        await sleep(2_000)
+        clock.stood = 11_000
+        expect((await rejected).code).to.equal('LOCK_QUORUM')
+        await own.unlock()
+      })
     })
-  })
 
   it('A RedLock within a multi lock counts as held by others where a quorum of it answers (V165)', async () => {
     const proxy = await openProxy(await sharedStandalone())

@@ -78,6 +78,23 @@ describe('what is given up half-way', () => {
     expect(await redis.exists(lock.getName())).to.equal(0)
   })
 
+  it('A partial unlock() that did not reach the server leaves no longer lease behind the hold that ends by its own (V170)', async () => {
+    proxy = await startProxy(await sharedStandalone())
+    const redis = await openRedis()
+    const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
+    const lock = redisson.getLock(uniqueName())
+    await redisson.run(async () => {
+      await lock.lock(1_500)
+      await lock.lock(3_600_000)
+      proxy!.refuse()
+      proxy!.cut()
+      expect((await rejection(lock.unlock())).code).to.equal('REDIS_UNAVAILABLE')
+      await waitUntil('the hold has ended', async () => !(await lock.isHeldByCurrentThread()))
+      await proxy!.accept()
+      await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
+    })
+  })
+
   it('A partial unlock() that did not reach the server leaves no renewal of an explicit lease (B2)', async () => {
     proxy = await startProxy(await sharedStandalone())
     const redisson = await createRedisson(

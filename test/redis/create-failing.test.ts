@@ -150,6 +150,17 @@ describe('Redisson.create that fails', () => {
     )
   })
 
+  it('Redisson.create at a cluster node without slots may be tried again later (V171)', async () => {
+    const config = ['cluster-enabled yes', 'cluster-config-file without-slots.conf']
+    const node = await startStandalone({ config })
+    try {
+      const nodes = [{ host: node.host, port: node.port }]
+      await unavailable({ nodes }, /no node that has slots/, String(node.port))
+    } finally {
+      await node.stop()
+    }
+  })
+
   it('Redisson.create that rejects leaves nothing behind, and the process ends by itself', async () => {
     const hole = await startBlackHole()
     const [clusterNode] = (await sharedCluster()).nodes

@@ -176,20 +176,39 @@ describe('The watchdog, on a virtual clock', () => {
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
   })
 
-  it('A grant ends what an earlier command was granted, and not what a later one was (V133, V159, V161)', async () => {
+  it('A grant with no other holder ends what surely was granted before, and no other hold (V133, V159, V161, V169)', async () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
     const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
-    const [before, after, next] = [1, 3, 4].map((sentAs) => {
+    const grants = {
+      'answered before it was sent': { isAlone: false, sentAs: 1, answeredAs: 2, isAcknowledging: true },
+      'sent before on its connection': { isAlone: false, sentAs: 3, answeredAs: 6, isAcknowledging: false },
+      'sent before on another connection': {
+        isAlone: false,
+        sentAs: 4,
+        answeredAs: 7,
+        isAcknowledging: true,
+      },
+      'sent later': { isAlone: false, sentAs: 8, answeredAs: 9, isAcknowledging: false },
+      'with no other holder either': { isAlone: true, sentAs: 10, answeredAs: 11, isAcknowledging: true },
+    }
+    const leases = Object.entries(grants).map(([name, granted]) => {
       const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
       Object.assign(lease.leased, { relatedIds: ['id'] })
-      Object.assign(lease.book, { sentAs })
+      Object.assign(lease.book, { granted: { ...granted, isAlone: false } })
       monitor.begin(lease)
-      return lease
+      Object.assign(lease.book, { granted })
+      return [name, lease] as const
     })
-    monitor.replaced(next!.leased, 2)
+    const [[, { leased }]] = leases as [(typeof leases)[number]]
+    monitor.granted(leased, { isAlone: false, sentAs: 20, answeredAs: 21, isAcknowledging: false })
+    expect(leases.filter(([, { lostAt }]) => lostAt !== undefined)).to.deep.equal([])
+    monitor.granted(leased, { isAlone: true, sentAs: 5, answeredAs: 12, isAcknowledging: false })
     monitor.stop()
-    expect([before!.lostAt, after!.lostAt, next!.lostAt]).to.deep.equal([0, undefined, undefined])
+    expect(leases.filter(([, { lostAt }]) => lostAt === undefined).map(([name]) => name)).to.deep.equal([
+      'sent before on another connection',
+      'sent later',
+    ])
   })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {

@@ -206,15 +206,6 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'if false and (held',
   ),
   lua(
-    'read-lock/acquire',
-    ['shared-object'],
-    'second-copy-in-silence',
-    'V143',
-    'nor does its second copy',
-    " or (held and redis.call('hlen', KEYS[1]) == 2)",
-    '',
-  ),
-  lua(
     'fenced-lock/acquire',
     ['fenced'],
     'token-repeats',

@@ -60,7 +60,7 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'grant-ends-nothing', row: 'V133', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
     what: 'a grant does not end what its client had before the key was deleted',
-    find: 'if (isAlone) this.replaced(lease.leased, lease.book.sentAs)',
+    find: 'if (lease.book.granted) this.granted(lease.leased, lease.book.granted)',
     replace: '',
   },
   {
@@ -71,13 +71,13 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/engine/acquire-attempt.ts',
     },
     what: 'nor does a grant whose caller has left',
-    find: 'context.leases.replaced(scripts, reply.sentAs)',
+    find: 'context.leases.granted(scripts, orderOf(scripts, reply))',
     replace: '{}',
   },
   {
-    ...{ name: 'beside-a-grant', row: 'V161', scenes: SHARED, file: 'src/scripts/executor.ts' },
+    ...{ name: 'beside-a-grant', row: 'V161', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
     what: 'a grant does not end one that was in flight beside it',
-    find: 'acknowledged, sentAs }',
-    replace: 'acknowledged, sentAs: (sentAs / 20) | 0 }',
+    find: '(granted.isAlone || ranBefore(granted, grant))',
+    replace: 'granted.answeredAs < grant.sentAs',
   },
 ]

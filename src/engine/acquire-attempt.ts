@@ -1,9 +1,8 @@
 import type { Context } from '../client/context'
-import type { GrantOrder } from '../leases/lease'
-import type { Reply, ScriptCall } from '../scripts/script-call'
+import type { ScriptCall } from '../scripts/script-call'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import type { Hold } from './hold'
+import { type Hold, orderOf } from './hold'
 import type { AnyLockScripts, AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
 import { lockOrphan } from './release'
 import { warnOfOtherClients } from './self-wait-across-clients'
@@ -52,13 +51,4 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 /** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
 function queueFor(scripts: AnyLockScripts, companion: string | undefined): WaitTarget {
   return companion === undefined ? scripts : queueBeside(scripts, `companion ${companion}`)
-}
-
-/** An exclusive lock is granted with no other holder. */
-export function orderOf(
-  { shared }: AnyLockScripts,
-  { value, sentAs, answeredAs, isAcknowledging }: Reply<Outcome<unknown>>,
-): GrantOrder {
-  const isAlone = !shared || (value.granted && value.isAlone === true)
-  return { isAlone, sentAs, answeredAs, isAcknowledging }
 }

@@ -8,7 +8,7 @@ import { unlessAborted } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
-import { AcquireAttempt, orderOf } from './acquire-attempt'
+import { AcquireAttempt } from './acquire-attempt'
 import type { AcquiredLockHold, LevelRequest } from './acquired-lock-hold'
 import { type Caller, Hold } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
@@ -79,7 +79,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     const reply = await context.queues.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
-    const hold = new Hold(context, scripts, threadId, owner, sent, lease, orderOf(scripts, reply))
+    const hold = new Hold(context, scripts, threadId, owner, reply, lease)
     // The client may have begun to shut down in the same tick.
     if (context.closing.aborted) {
       releaseOrphan(scripts, hold, lease, sent)

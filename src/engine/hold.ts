@@ -4,8 +4,9 @@ import { type GrantOrder, Lease, type Leased, type LossReason } from '../leases/
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
-import type { Moment } from '../util/clock'
+import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
+import type { Outcome } from '../waiting/attempt'
 import type { HoldLevel } from './level'
 import { releasedAlready } from './not-held'
 
@@ -30,14 +31,13 @@ export class Hold extends Lease {
 
   constructor(
     readonly context: Context,
-    override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
+    override readonly leased: Leased & { readonly ownerIsSecret?: boolean; readonly shared?: boolean },
     readonly threadId: number,
     ownerField: string,
-    sent: Moment,
+    reply: Reply<Outcome<unknown>>,
     lease: number,
-    granted: GrantOrder,
   ) {
-    super(context.clock, leased, ownerField, sent, lease, granted)
+    super(context.clock, leased, ownerField, reply.sent, lease, orderOf(leased, reply))
   }
 
   override get owner(): string {
@@ -128,4 +128,13 @@ export class Hold extends Lease {
     this.lastOperation = result
     return result
   }
+}
+
+/** An exclusive lock is granted with no other holder. */
+export function orderOf(
+  { shared }: { readonly shared?: boolean },
+  { value, sentAs, answeredAs, isAcknowledging }: Reply<Outcome<unknown>>,
+): GrantOrder {
+  const isAlone = !shared || (value.granted && value.isAlone === true)
+  return { isAlone, sentAs, answeredAs, isAcknowledging }
 }

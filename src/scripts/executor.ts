@@ -151,8 +151,8 @@ export class ScriptExecutor {
       return this.broke(call, error)
     }
     const { hasLostCopy: connectionBroke, sentAs, isAcknowledging } = call
-    const order = { sentAs, answeredAs: ++this.numbered, isAcknowledging }
-    const reply = { value, sent, connectionBroke, acknowledged, ...order }
+    const answeredAs = ++this.numbered
+    const reply = { value, sent, connectionBroke, acknowledged, sentAs, answeredAs, isAcknowledging }
     const { outages, refusals } = this.options
     if (outages.began) outages.answered()
     if (refusals.began) refusals.answered()

@@ -64,7 +64,7 @@ class Run implements RunOnceTask {
     this.started = clock.now()
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
-    this.timer = clock.after(atLeast - early, () => hold[HAND_TO_WATCHDOG]())
+    this.timer = clock.after(Math.max(0, hold.hold.book.left() - early), () => hold[HAND_TO_WATCHDOG]())
   }
 
   get signal(): AbortSignal {

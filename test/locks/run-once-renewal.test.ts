@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { startSentinel, startStandalone } from '../kit/servers/index'
+import { sharedStandalone, startProxy, startSentinel, startStandalone } from '../kit/servers/index'
 
 // A run of runOnce hands its key to the watchdog by one re-entry. If that one call fails, nothing tries again, although the
 // lease goes on, and the server answers again long before its end (B1: a renewal is retried until the lease has certainly
@@ -73,5 +73,18 @@ describe('runOnce: the watchdog takes the key over although one call fails', fun
       await sleep(4_500)
       await Promise.all(setup.nodes.slice(1).map((node) => node.resume()))
     })
+  })
+
+  it('the answer to its acquisition came late (V172)', async () => {
+    const proxy = await startProxy(await sharedStandalone())
+    stops.push(() => proxy.stop())
+    const redisson = await createRedisson({ redis: proxy.url })
+    proxy.stallReplies()
+    setTimeout(() => proxy.resume(), 600)
+    const section = async ({ signal }: { signal: AbortSignal }) => {
+      await sleep(1_500)
+      expect(signal.aborted).to.equal(false)
+    }
+    expect(await redisson.runOnce(uniqueName(), section, { atLeast: 1_000 })).to.equal(true)
   })
 })

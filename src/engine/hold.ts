@@ -133,8 +133,8 @@ export class Hold extends Lease {
 /** An exclusive lock is granted with no other holder. */
 export function orderOf(
   { shared }: { readonly shared?: boolean },
-  { value, sentAs, answeredAs, isAcknowledging }: Reply<Outcome<unknown>>,
+  { value, connectionBroke, sentAs, answeredAs, isAcknowledging }: Reply<Outcome<unknown>>,
 ): GrantOrder {
   const isAlone = !shared || (value.granted && value.isAlone === true)
-  return { isAlone, sentAs, answeredAs, isAcknowledging }
+  return { isAlone, hasLostCopy: connectionBroke, sentAs, answeredAs, isAcknowledging }
 }

@@ -94,7 +94,7 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
     }
     if (reply.acknowledged) return reply
     hold.book.endsAt(reply.value.leaseEnd)
-    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver) continue
+    if (tries < TRIES_FOR_ACKNOWLEDGEMENT && !request.isWaitOver && !request.signal?.aborted) continue
     await updateLevels(scripts, hold)
     throw notReplicated(nameOf(scripts, hold.threadId), context.clientId, tries)
   }

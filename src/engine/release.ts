@@ -118,7 +118,9 @@ export function leaveToLease(hold: Hold, level: Level): Promise<void> {
     if (!live && hold.lossReason !== 'lease') throw hold.lossError()
     if (!live) return
     hold.state = 'released'
-    hold.context.leases.end(hold)
+    const { leases, clock } = hold.context
+    leases.end(hold)
+    if (hold.releaseOrphan) clock.after(hold.book.left(), hold.releaseOrphan)
     // Local waiters need no wake-up: the server answered them how long the lease lasts.
   })
 }

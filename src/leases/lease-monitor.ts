@@ -97,14 +97,15 @@ export class LeaseMonitor {
 
   /**
    * The server granted this object. If it had no other holder, what this client had of it before is gone: what an earlier command
-   * was granted, and what had no other holder either.
+   * was granted, and what had no other holder either. Where the answer to an earlier copy is lost, the server is asked.
    */
   granted({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, grant: GrantOrder): void {
-    if (!grant.isAlone) return
+    if (!grant.isAlone && !grant.hasLostCopy) return
     for (const each of this.live.on(key)) {
       const { granted } = each.book
-      const isGone = granted && granted !== grant && (granted.isAlone || ranBefore(granted, grant))
-      if (isGone && relatedIds.includes(each.objectId) && each.checkLive()) each.lose('gone')
+      if (!granted || granted === grant || !relatedIds.includes(each.objectId) || !each.checkLive()) continue
+      if (!grant.isAlone) this.look(each)
+      else if (granted.isAlone || ranBefore(granted, grant)) each.lose('gone')
     }
   }
 

@@ -20,9 +20,12 @@ export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
 /** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
-/** The command of a grant. `isAlone`: the server had no other holder then. */
+/** The command of a grant. */
 export interface GrantOrder extends CommandOrder {
+  /** The server had no other holder then. */
   readonly isAlone: boolean
+  /** An earlier copy may have been granted, and may have been alone. */
+  readonly hasLostCopy: boolean
 }
 
 /** The names of an object, in this client and in Redis. */

@@ -18,6 +18,8 @@ const LONGEST_WAIT_WHILE_HOLDING = 5_000
 const LONGEST_PAUSE = 64
 /** The longest wait for one member that another owner holds, in ms, where that member may be one of the spare ones. */
 const LONGEST_WAIT_FOR_SPARE = 1_000
+/** Errors of a wait for a member that other owners do not hold. The caller would wait for itself, or a RedLock has no quorum. */
+const NOT_BY_OTHERS: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_QUORUM']
 /** A call that is not kept waiting by other owners, and yet acquires nothing for this long, in ms, rejects. */
 const FAILED_AFTER = 10_000
 
@@ -93,7 +95,7 @@ export async function acquireMembers(
     if (isFailed || wait.isOver) {
       const isLate = parts.length >= needed
       const error =
-        isRefused && !isFailed
+        (isRefused || isBlocked) && !isFailed
           ? undefined
           : options.failure({ errors, states, isLate, isWaitOver: wait.isOver })
       if (error !== undefined) throw error
@@ -115,11 +117,7 @@ export async function acquireMembers(
     if (answer.kind === 'granted') return answer
     signal?.throwIfAborted()
     context.assertOpen()
-    const code = answer.kind === 'failed' && codeOf(answer.error)
-    // A RedLock that is needed has waited by itself for as long as it may.
-    const hasGivenUp = code === 'LOCK_QUORUM' && spare === 0 && !wait.isOver
-    if (answer.kind === 'failed' && (code === 'ILLEGAL_MONITOR_STATE' || hasGivenUp))
-      refusing.set(member, answer)
+    if (answer.kind === 'failed' && NOT_BY_OTHERS.includes(codeOf(answer.error))) refusing.set(member, answer)
     else refusing.delete(member)
     if (refusing.size <= spare) return undefined
     const answers = [...refusing.values()]

@@ -30,9 +30,6 @@ const LONGEST_WAIT_FOR_RELEASES = 1_000
 /** The states of members that a later try may change, although no other owner holds them. */
 const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
 
-/** The states of members whose servers have answered. */
-const ANSWERED: readonly LockMemberState[] = ['held', 'late', 'taken']
-
 /** Tries to acquire a member once. Settles as soon as the signal aborts; a later grant is released. */
 export async function tryMember(
   member: Member,
@@ -48,8 +45,7 @@ export async function tryMember(
     return hold ? { kind: 'granted', member, hold } : { kind: 'taken', member }
   } catch (error) {
     acquiring?.then((late) => late?.unlock()).catch(() => {})
-    const isTaken = waitTime <= 0 && isTakenWithin(error)
-    return isTaken ? { kind: 'taken', member } : { kind: 'failed', member, error }
+    return { kind: 'failed', member, error }
   }
 }
 
@@ -60,15 +56,6 @@ export function isTransient(error: unknown): boolean {
   // A RedLock is the member: a quorum of it did not answer in time.
   if (code !== 'LOCK_QUORUM') return false
   return (error as LockQuorumError).members.some(({ state }) => ANSWERS_LATER.includes(state))
-}
-
-/** A RedLock is the member, and was tried without a wait: a quorum of it answered, and other owners hold some of them. */
-function isTakenWithin(error: unknown): boolean {
-  if (codeOf(error) !== 'LOCK_QUORUM') return false
-  const states = (error as LockQuorumError).members.map(({ state }) => state)
-  return (
-    states.includes('taken') && 2 * states.filter((state) => ANSWERED.includes(state)).length > states.length
-  )
 }
 
 /** Releases all parts at once. Reports no errors, because each member retries its release in the background. */

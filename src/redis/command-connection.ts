@@ -147,7 +147,9 @@ export class CommandConnection {
 
   get state(): 'ready' | 'loading' | 'away' {
     if (this.redis.status === 'ready') return 'ready'
-    return this.redis.status === 'connect' ? 'loading' : 'away'
+    // A server that is suspended accepts connections as well, and answers nothing.
+    const hasAnswered = this.redis instanceof Cluster || this.redis.stream?.bytesRead > 0
+    return this.redis.status === 'connect' && hasAnswered ? 'loading' : 'away'
   }
 
   /**

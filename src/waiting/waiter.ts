@@ -163,10 +163,11 @@ export class Waiter<Grant> {
    * the next WAIT has a write to wait for.
    */
   answered(reply: Reply<Outcome<Grant>>): void {
-    const { value, acknowledged, connectionBroke } = reply
-    this.endTry(connectionBroke || (value.granted && !acknowledged))
+    const { value, acknowledged } = reply
+    const answer = this.mayHold ? { ...reply, connectionBroke: true } : reply
+    this.endTry(reply.connectionBroke || (value.granted && !acknowledged))
     if (!value.granted) this.unacknowledged = 0
-    else if (acknowledged) this.succeed(reply as GrantedReply<Grant>)
+    else if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
     else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry) this.failUnreplicated()
   }
 

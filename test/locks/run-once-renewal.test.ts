@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { sharedStandalone, startProxy, startSentinel, startStandalone } from '../kit/servers/index'
+import { sharedStandalone, startProxy, startSentinel, startStandalone, waitUntil } from '../kit/servers/index'
 
 // A run of runOnce hands its key to the watchdog by one re-entry. If that one call fails, nothing tries again, although the
 // lease goes on, and the server answers again long before its end (B1: a renewal is retried until the lease has certainly
@@ -86,5 +86,22 @@ describe('runOnce: the watchdog takes the key over although one call fails', fun
       expect(signal.aborted).to.equal(false)
     }
     expect(await redisson.runOnce(uniqueName(), section, { atLeast: 1_000 })).to.equal(true)
+  })
+
+  it('a release of an inner level does not reach the server: no longer lease stays (V170)', async () => {
+    const proxy = await startProxy(await sharedStandalone())
+    stops.push(() => proxy.stop())
+    const redis = await openRedis()
+    const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 500 })
+    const lock = redisson.getLock(uniqueName())
+    const job = async () => {
+      await lock.lock(3_600_000)
+      proxy.refuse()
+      proxy.cut()
+      await lock.unlock().catch(() => {})
+    }
+    await redisson.runOnce(lock.getName(), job, { atLeast: 2_000 })
+    await proxy.accept()
+    await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0, 8_000)
   })
 })

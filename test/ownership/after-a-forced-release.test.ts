@@ -243,6 +243,43 @@ describe('The next holder whose request was in flight beside the one before it',
     })
 })
 
+describe('A reader whose reply was lost, with another reader before its second copy', () => {
+  afterEach(closeAll)
+
+  it('shows all the same that the readers before it have ended (V173)', async () => {
+    const [applied, behind] = [latch(), latch()]
+    let acquisitions = 0
+    let owner: unknown
+    const transport = tapped(async (sent) => {
+      if (sent.name !== 'read-lock/acquire' || sent.bySource) return await sent.pass()
+      if (++acquisitions === 2) {
+        owner = sent.args[0]
+        await sent.pass()
+        applied.open()
+        throw new Error('Connection is closed.')
+      }
+      if (sent.args[0] === owner) await behind.opened
+      return await sent.pass()
+    })
+    const own = await createRedisson({}, { transport })
+    const lost: string[] = []
+    own.on('lockLost', ({ reason }) => lost.push(reason))
+    const lock = own.getReadWriteLock(uniqueName('forced')).readLock()
+    acquisitions = 10
+    await own.getReadWriteLock(uniqueName('loads the script')).readLock().tryLock()
+    acquisitions = 0
+    await lock.lock()
+    await (await openRedis()).del(lock.getName())
+    const second = lock.lock(10_000)
+    await applied.opened
+    expect(await lock.tryLock(0, 15_000)).to.equal(true)
+    behind.open()
+    await second
+    await waitUntil('the first reader is told', () => lost.length > 0, 5_000)
+    expect(lost).to.deep.equal(['gone'])
+  })
+})
+
 describe('The write hold of a client whose key was deleted', () => {
   afterEach(closeAll)
 

@@ -93,6 +93,19 @@ describe('A server that does not answer', () => {
     expect((await rejection(behind)).code).to.equal('REDIS_UNAVAILABLE')
   })
 
+  it('A call without a wait rejects where the server accepts the next connection and answers nothing on it (V174)', async () => {
+    const redisson = await createRedisson({ redis: proxy.url }, { unavailableAfter: 1_000 })
+    const lock = redisson.getLock(uniqueName())
+    await lock.withLock(() => {})
+    proxy.stall()
+    proxy.cut()
+    await waitUntil('it has connected again', () => proxy.connections > 0)
+    for (const call of [() => lock.lock(), () => redisson.getSemaphore(uniqueName()).acquire()])
+      await expectUnavailable(call, 1_000)
+    proxy.resume()
+    await lock.withLock(() => {})
+  })
+
   it('A try answers false if the last answer of the server was that the lock is held, and no other try is in flight', async () => {
     const foreign = new ForeignLock(await openRedis(), uniqueName())
     const redisson = await createRedisson({ redis: proxy.url })

@@ -28,7 +28,7 @@ export class KeyWatch {
       server.onExecuted = (sent, answer) => {
         for (const { name, inBraces } of names)
           if (sent === undefined || (concerns(sent, name, inBraces) && this.mayDiffer(server, name)))
-            this.look(server, name, sent?.words[0])
+            this.look(server, name, sent?.words)
         if (sent && isRefused(sent, answer)) this.findRefused(server, sent)
       }
     this.isSingle = servers.length === 1
@@ -49,7 +49,7 @@ export class KeyWatch {
       if (words.includes(owner)) this.recorder.note({ type: 'own-refused', at: this.world.time, name, owner })
   }
 
-  private look(server: SimulatedServer, name: string, by?: string) {
+  private look(server: SimulatedServer, name: string, by?: readonly string[]) {
     const home = this.homes.get(name)
     if (home !== undefined && home !== server.name) return
     const { keyspace } = server.engine

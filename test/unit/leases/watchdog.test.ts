@@ -181,16 +181,34 @@ describe('The watchdog, on a virtual clock', () => {
     const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
     const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
     const grants = {
-      'answered before it was sent': { isAlone: false, sentAs: 1, answeredAs: 2, isAcknowledging: true },
-      'sent before on its connection': { isAlone: false, sentAs: 3, answeredAs: 6, isAcknowledging: false },
+      'answered before it was sent': {
+        isAlone: false,
+        sentAs: 1,
+        answeredAs: 2,
+        isAcknowledging: true,
+        hasLostCopy: false,
+      },
+      'sent before on its connection': {
+        isAlone: false,
+        sentAs: 3,
+        answeredAs: 6,
+        isAcknowledging: false,
+        hasLostCopy: false,
+      },
       'sent before on another connection': {
         isAlone: false,
         sentAs: 4,
         answeredAs: 7,
         isAcknowledging: true,
       },
-      'sent later': { isAlone: false, sentAs: 8, answeredAs: 9, isAcknowledging: false },
-      'with no other holder either': { isAlone: true, sentAs: 10, answeredAs: 11, isAcknowledging: true },
+      'sent later': { isAlone: false, sentAs: 8, answeredAs: 9, isAcknowledging: false, hasLostCopy: false },
+      'with no other holder either': {
+        isAlone: true,
+        sentAs: 10,
+        answeredAs: 11,
+        isAcknowledging: true,
+        hasLostCopy: false,
+      },
     }
     const leases = Object.entries(grants).map(([name, granted]) => {
       const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
@@ -201,9 +219,21 @@ describe('The watchdog, on a virtual clock', () => {
       return [name, lease] as const
     })
     const [[, { leased }]] = leases as [(typeof leases)[number]]
-    monitor.granted(leased, { isAlone: false, sentAs: 20, answeredAs: 21, isAcknowledging: false })
+    monitor.granted(leased, {
+      isAlone: false,
+      sentAs: 20,
+      answeredAs: 21,
+      isAcknowledging: false,
+      hasLostCopy: false,
+    })
     expect(leases.filter(([, { lostAt }]) => lostAt !== undefined)).to.deep.equal([])
-    monitor.granted(leased, { isAlone: true, sentAs: 5, answeredAs: 12, isAcknowledging: false })
+    monitor.granted(leased, {
+      isAlone: true,
+      sentAs: 5,
+      answeredAs: 12,
+      isAcknowledging: false,
+      hasLostCopy: false,
+    })
     monitor.stop()
     expect(leases.filter(([, { lostAt }]) => lostAt === undefined).map(([name]) => name)).to.deep.equal([
       'sent before on another connection',

@@ -189,8 +189,8 @@ export interface KeyChanged extends At {
   readonly server?: string
   /** The name of the object. */
   readonly name: string
-  /** The script or the command that changed it, of a client of the package or of Java. Absent: a stranger, or it ran out. */
-  readonly by?: string
+  /** The command that changed it, of a client of the package or of Java. Absent: a stranger, or it ran out. */
+  readonly by?: readonly string[]
   /**
    * Who holds it, as Redis has it (fields of a hash, a token, ids of permits): empty where a lock is free. A read-write
    * lock: `mode` is left out, a write field ends in `:write`.

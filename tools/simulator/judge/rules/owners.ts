@@ -36,9 +36,11 @@ function releasedByOthers(reading: Reading): Violation[] {
   for (const [name, facts] of reading.keys) {
     let before: readonly string[] = []
     for (const { event, index } of facts) {
-      const gone = RELEASE.test(event.by ?? '') ? before.filter((field) => !event.owners.includes(field)) : []
+      const { by: [script = '', ...words] = [] } = event
+      const gone = RELEASE.test(script) ? before.filter((field) => !event.owners.includes(field)) : []
       before = event.owners
-      for (const field of gone) {
+      // A release also takes out readers whose lease is over.
+      for (const field of gone.filter((each) => words.includes(each))) {
         const hold = reading.holds.find((each) => each.fields.includes(field) && isInside(each, index))
         if (!hold || (hold.side === 'read' && !hasTooFew(reading, hold, event.owners, index))) continue
         const what = `${hold.owner} (${field}) works in ${name}, and another caller released it`

@@ -58,6 +58,12 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'const own = levels.findLast((level) => level.thread === caller && level[TIME_LEFT] > 0)',
   },
   {
+    ...{ name: 'loss-without-a-cause', row: 'guarantee 5', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
+    what: 'a hold is told as lost although its renewal was answered',
+    find: 'if (!leaseEnd && this.awaited(lease))',
+    replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.awaited(lease))',
+  },
+  {
     ...{ name: 'grant-ends-nothing', row: 'V133', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
     what: 'a grant does not end what its client had before the key was deleted',
     find: 'if (lease.book.granted) this.granted(lease.leased, lease.book.granted)',

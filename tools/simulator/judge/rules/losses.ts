@@ -52,14 +52,14 @@ function noticedLate(reading: Reading): Violation[] {
 /** A hold that the watchdog renews is lost by a fault only. */
 function unexplained(reading: Reading): Violation[] {
   const violations: Violation[] = []
-  for (const told of reading.history.events) {
+  for (const [index, told] of reading.history.events.entries()) {
     if (told.type !== 'told' || told.how === 'lease' || told.how === 'gone') continue
     const hold = reading.calls.get(told.hold)?.hold
     if (!hold || hold.call.lease !== undefined || reading.javaClients.has(hold.call.client)) continue
     const { client, object } = hold.call
     const from = reading.timeOf(hold.calledAt)
-    if (reading.closedAt.has(client) || reading.killedAt.has(client) || hold.suspendedAt !== undefined)
-      continue
+    const endedAt = reading.closedAt.get(client) ?? reading.killedAt.get(client) ?? index
+    if (endedAt < index || hold.suspendedAt !== undefined) continue
     const isCaused = [object.name, ...hold.keys].some((name) =>
       (['loss', 'data', 'force'] as const).some((excuse) =>
         reading.faults.excuses(excuse, { client, name }, from, told.at),
@@ -67,12 +67,21 @@ function unexplained(reading: Reading): Violation[] {
     )
     // Told of by the answer to its own release: nothing was lost.
     if (isCaused || hold.ending === 'released' || wasForced(reading, hold, told.at)) continue
+    if (hasSetItsLease(reading, hold)) continue
     violations.push({
       ...{ rule: 'unexplained-loss', at: told.at, name: object.name, events: [hold.enteredAt] },
       what: `${hold.owner} was told that ${object.name} is lost, and nothing was broken`,
     })
   }
   return violations
+}
+
+/** The caller of a permit gave it another lease, which may have run out. */
+function hasSetItsLease({ calls }: Reading, { call }: Hold): boolean {
+  return [...calls.values()].some(
+    ({ called }) =>
+      called.as === 'updateLeaseTime' && called.client === call.client && called.caller === call.caller,
+  )
 }
 
 /** Its release freed it, and before the answer came it was told of a loss, or found itself inside (V127, V128). */

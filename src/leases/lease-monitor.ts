@@ -96,17 +96,24 @@ export class LeaseMonitor {
   }
 
   /**
-   * The server granted this object. If it had no other holder, what this client had of it before is gone: what an earlier command
-   * was granted, and what had no other holder either. Where the answer to an earlier copy is lost, the server is asked.
+   * The server granted this object. If it had no other holder, what an earlier command of this client was granted is gone. Where
+   * the order of two such grants is not known, or the answer to an earlier copy is lost, the server is asked.
    */
   granted({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, grant: GrantOrder): void {
     if (!grant.isAlone && !grant.hasLostCopy) return
+    let isUnsure = false
     for (const each of this.live.on(key)) {
       const { granted } = each.book
       if (!granted || granted === grant || !relatedIds.includes(each.objectId) || !each.checkLive()) continue
-      if (!grant.isAlone) this.look(each)
-      else if (granted.isAlone || ranBefore(granted, grant)) each.lose('gone')
+      if (grant.isAlone && ranBefore(granted, grant)) each.lose('gone')
+      else isUnsure ||= grant.isAlone ? granted.isAlone : grant.hasLostCopy
     }
+    // By then they are monitored.
+    if (isUnsure) nextTick(() => this.lookAtAll(key))
+  }
+
+  private lookAtAll(key: string) {
+    for (const lease of this.live.on(key)) if (lease.state === 'held') this.look(lease)
   }
 
   /**
@@ -154,7 +161,7 @@ export class LeaseMonitor {
 
   /** A lock of this key may have been released by force: looks soon whether the server still has what this client holds of it. */
   lookAt(key: string): void {
-    for (const lease of this.live.on(key)) this.look(lease)
+    this.lookAtAll(key)
     this.asked.delete(key)
     this.asked.set(key, this.options.clock.now())
     if (this.asked.size <= LOOKS_REMEMBERED) return

@@ -176,7 +176,7 @@ describe('The watchdog, on a virtual clock', () => {
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
   })
 
-  it('A grant with no other holder ends what surely was granted before, and no other hold (V133, V159, V161, V169)', async () => {
+  it('A grant with no other holder ends what surely was granted before, and asks where the order is not known (V133, V159, V161, V169)', async () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
     const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
@@ -210,9 +210,15 @@ describe('The watchdog, on a virtual clock', () => {
         hasLostCopy: false,
       },
     }
+    const asked = new Set<string>()
     const leases = Object.entries(grants).map(([name, granted]) => {
       const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
-      Object.assign(lease.leased, { relatedIds: ['id'] })
+      const renewal = renewalAfter(clock, undefined)
+      const renew: typeof renewal.renew = (...words) => {
+        asked.add(name)
+        return renewal.renew(...words)
+      }
+      Object.assign(lease.leased, { relatedIds: ['id'], renewal: { renew } })
       Object.assign(lease.book, { granted: { ...granted, isAlone: false } })
       monitor.begin(lease)
       Object.assign(lease.book, { granted })
@@ -234,11 +240,14 @@ describe('The watchdog, on a virtual clock', () => {
       isAcknowledging: false,
       hasLostCopy: false,
     })
+    await new Promise(setImmediate)
     monitor.stop()
     expect(leases.filter(([, { lostAt }]) => lostAt === undefined).map(([name]) => name)).to.deep.equal([
       'sent before on another connection',
       'sent later',
+      'with no other holder either',
     ])
+    expect(asked).to.include('with no other holder either')
   })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {

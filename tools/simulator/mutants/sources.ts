@@ -83,7 +83,7 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'beside-a-grant', row: 'V161', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
     what: 'a grant does not end one that was in flight beside it',
-    find: '(granted.isAlone || ranBefore(granted, grant))',
-    replace: 'granted.answeredAs < grant.sentAs',
+    find: 'grant.isAlone && ranBefore(granted, grant)',
+    replace: 'grant.isAlone && granted.answeredAs < grant.sentAs',
   },
 ]

@@ -32,9 +32,10 @@ import type { RMultiLock } from './multi-lock'
  * **Different from Java.** All of the above. Java's subtracts no time, checks no clock while it holds, and its
  * `isHeldByCurrentThread` requires all members.
  *
- * **Errors.** If other owners hold a quorum, the result is `false`. If no quorum could be reached or it answered too late,
- * the call rejects with a LockQuorumError with `members`. A loss is a LockLostError with `members`. `lock()` rejects when it
- * reaches no quorum for 10 s. Members on one server are not independent: the process warns once (`RLOCK_ONE_SERVER`).
+ * **Errors.** If a quorum of the servers answers, and other owners hold so many that none is left, the result is `false`. If no
+ * quorum could be reached or it answered too late, the call rejects with a LockQuorumError with `members`. A loss is a
+ * LockLostError with `members`. `lock()` rejects when it reaches no quorum for 10 s. Members on one server are not independent:
+ * the process warns once (`RLOCK_ONE_SERVER`).
  */
 export interface RRedLock extends RMultiLock {}
 

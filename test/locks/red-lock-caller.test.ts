@@ -90,7 +90,10 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
         // Until it knows that it would wait for itself.
         await sleep(2_000)
         clock.stood = 11_000
+        const since = performance.now()
         expect((await rejected).code).to.equal('LOCK_QUORUM')
+        // It does not wait for as long again.
+        expect(performance.now() - since).to.be.lessThan(8_000)
         await own.unlock()
       })
     })

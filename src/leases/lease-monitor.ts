@@ -81,6 +81,8 @@ export class LeaseMonitor {
   private readonly looking = new Map<Lease, boolean>()
   /** When this client was last asked to look at a key. The reply to an acquisition may still be on its way. */
   private readonly asked = new Map<string, Moment>()
+  /** The last grants with no other holder: by the connection that waits for replicas, and by the other one. */
+  private readonly lastAlone = new Map<boolean, GrantOrder>()
 
   constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
@@ -97,16 +99,21 @@ export class LeaseMonitor {
 
   /**
    * The server granted this object. If it had no other holder, what an earlier command of this client was granted is gone. Where
-   * the order of two such grants is not known, or the answer to an earlier copy is lost, the server is asked.
+   * the order of two grants is not known, one of them with no other holder, or an earlier copy may have been granted, the server
+   * is asked.
    */
   granted({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, grant: GrantOrder): void {
-    if (!grant.isAlone && !grant.hasLostCopy) return
+    if (grant.isAlone) this.lastAlone.set(grant.isAcknowledging, grant)
+    const other = this.lastAlone.get(!grant.isAcknowledging)
+    const mayBeLate = grant.hasLostCopy || (other && !ranBefore(other, grant))
+    if (!grant.isAlone && !mayBeLate) return
     let isUnsure = false
     for (const each of this.live.on(key)) {
       const { granted } = each.book
       if (!granted || granted === grant || !relatedIds.includes(each.objectId) || !each.checkLive()) continue
-      if (grant.isAlone && ranBefore(granted, grant)) each.lose('gone')
-      else isUnsure ||= grant.isAlone ? granted.isAlone : grant.hasLostCopy
+      const isEarlier = ranBefore(granted, grant)
+      if (grant.isAlone && isEarlier) each.lose('gone')
+      else isUnsure ||= grant.hasLostCopy || grant.isAlone || (granted.isAlone && !isEarlier)
     }
     // By then they are monitored.
     if (isUnsure) nextTick(() => this.lookAtAll(key))

@@ -10,7 +10,7 @@ import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { queueMicrotask } from '../util/timers'
 import { queueBeside } from '../waiting/admission'
-import { CHECK, type LatchAnswer, LatchAttempt, type LatchState, OPEN_NOW, OpenToAll } from './latch-attempt'
+import { CHECK, type LatchAnswer, LatchAttempt, type LatchState, OpenToAll } from './latch-attempt'
 import { Synchronizer } from './synchronizer'
 import { CHANGE, CHANGED, ENTER, MESSAGES, READ } from './synchronizer-internals'
 
@@ -77,7 +77,6 @@ const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } 
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
-  private readonly isOrdered: boolean
   /** The callers to which the look of this tick says what was the last opening; undefined: no look was sent. */
   private looking: Set<LatchAttempt> | undefined
 
@@ -88,19 +87,12 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
           'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
       )
-    // Between the nodes of a cluster an unsharded message may be late by any time. So it only wakes the waiters, and does
-    // not grant their wait.
-    const isOrdered = !context.connections.isCluster || context.publishCommand === 'spublish'
     super(context, name, KIND, [key, `${requestsKey(key)}:opened`], {
       channel,
       takesTurns: false,
-      admission: () => new OpenToAll(context.clock, isOrdered ? this.whenCaughtUp : undefined),
+      admission: () => new OpenToAll(context.clock),
     })
-    this.isOrdered = isOrdered
   }
-
-  private readonly whenCaughtUp = (callback: () => void) =>
-    this.context.queues.whenCaughtUp(this.target, callback)
 
   async trySetCount(count: number): Promise<boolean> {
     if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
@@ -136,10 +128,6 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
     const acquired = this[ENTER](attempt, target)
     if (!isSingle && !signal?.aborted && !this.context.closing.aborted) this[LEARN_OPENING](attempt)
-    if (this.isOrdered)
-      this.whenCaughtUp(() => {
-        attempt.isCaughtUp = true
-      })
     const reply = await acquired
     return first === undefined ? undefined : reply !== undefined
   }
@@ -162,7 +150,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     })
     const look = this.context.scripts.run(CHECK, this.keys, [])
     look.whenAnswered(({ value }) => {
-      for (const each of looking) each.known ??= value.granted ? OPEN_NOW : value.opening!.id
+      for (const each of looking) each.learn(value)
     })
     return look
   }

@@ -16,38 +16,32 @@ interface Opening {
   readonly ago: number
 }
 
-export type LatchAnswer = Outcome<undefined> & { readonly opening?: Opening }
+export type LatchAnswer = Outcome<undefined> & { readonly opening?: Opening; readonly count?: number }
 
 function decodeCheck(raw: unknown): LatchAnswer {
   const [count, id, ago] = raw as LatchState
   return count > 0
-    ? { granted: false, blockedFor: untilRecheck(), opening: { id, ago: ago / 1000 } }
+    ? { granted: false, blockedFor: untilRecheck(), opening: { id, ago: ago / 1000 }, count }
     : GRANTED
 }
 
 /** Looks whether a latch is open. */
 export const CHECK = script('count-down-latch/get-count', decodeCheck)
 
-/** In place of the id of an opening: the latch is open, and a caller that waits goes on. */
-export const OPEN_NOW = 'open'
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
 /** How much faster or slower the clock of the server may run than that of this process, as a fraction. */
 const DRIFT = 0.001
-/** The message that the count is zero. */
-const OPENED = '0'
 
 /** One caller that waits until the latch is open. */
 export class LatchAttempt implements Attempt<undefined> {
   /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
   asked = 0
-  /**
-   * Every message that was published before the caller came has arrived. Such a message must not grant it, and may arrive late.
-   * Later messages may grant it.
-   */
-  isCaughtUp = false
-  /** The last opening by an answer that was asked for after the caller came. Another one later means: opened since. */
-  known: string | undefined
+  /** Answers that were asked for after the caller came show that the latch has been open since. */
+  hasBeenOpen = false
+  /** The last opening and the least count by such answers. */
+  private known: string | undefined
+  private leastCount = Number.POSITIVE_INFINITY
 
   constructor(
     private readonly clock: Clock,
@@ -61,22 +55,26 @@ export class LatchAttempt implements Attempt<undefined> {
     })
     return this.look(this)
   }
+
+  /** Takes an answer that was asked for after the caller came. A count only falls, until it is set anew. */
+  learn({ granted, opening, count }: LatchAnswer): void {
+    const isAnother = this.known !== undefined && opening?.id !== '' && opening?.id !== this.known
+    this.hasBeenOpen ||= granted || isAnother || count! > this.leastCount
+    this.known ??= opening?.id
+    this.leastCount = Math.min(this.leastCount, count ?? 0)
+  }
 }
 
 /**
- * A latch opens for every waiter at once, and may be set anew before all of them see it. A message says so, or the answer to a
- * later try.
+ * A latch opens for every waiter at once, and may be set anew before all of them see it. The answer to a later try says so. A
+ * message only wakes: channels belong to the server, so it may be of a latch with this name in another database.
  */
 export class OpenToAll extends Shared {
   private lastId: string | undefined
   /** No answer puts the last opening after this moment. */
   private latest = 0
 
-  constructor(
-    private readonly clock: Clock,
-    /** Calls back once every message that was published before now has arrived or is lost; absent where messages may be late. */
-    private readonly whenCaughtUp: ((callback: () => void) => void) | undefined,
-  ) {
+  constructor(private readonly clock: Clock) {
     super()
   }
 
@@ -88,26 +86,9 @@ export class OpenToAll extends Shared {
         if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
       return 0
     }
-    // In a microtask, because the queue may begin to listen in this tick.
-    queueMicrotask(() => this.catchUp(waiters))
     const { asked } = attempt as LatchAttempt
     const nextLook = this.grantByOpening(waiters, reply as Reply<LatchAnswer>, asked)
     return Math.min(value.blockedFor, nextLook)
-  }
-
-  /** The message grants every waiter that waited when it was published, even if the latch has been set anew since. */
-  override heard(message: string | undefined, waiters: Iterable<AnyWaiter>): void {
-    if (message !== OPENED) return
-    for (const waiter of [...waiters])
-      if ((waiter.attempt as LatchAttempt).isCaughtUp) waiter.grant(undefined)
-  }
-
-  private catchUp(waiters: Iterable<AnyWaiter>) {
-    const attempts = Array.from(waiters, ({ attempt }) => attempt as LatchAttempt)
-    if (attempts.every(({ isCaughtUp }) => isCaughtUp)) return
-    this.whenCaughtUp?.(() => {
-      for (const attempt of attempts) attempt.isCaughtUp = true
-    })
   }
 
   /**
@@ -128,12 +109,10 @@ export class OpenToAll extends Shared {
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
       const attempt = waiter.attempt as LatchAttempt
-      const { known } = attempt
-      if (monotonic <= asked) attempt.known ??= id
-      const isSince = known !== undefined && known !== id
-      if (known === OPEN_NOW) waiter.grant(undefined)
+      if (monotonic <= asked) attempt.learn(value)
+      if (attempt.hasBeenOpen) waiter.grant(undefined)
       else if (id === '') continue
-      else if (isSince || monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
+      else if (monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)
       else if (monotonic < this.latest) next = Math.max(SOONEST_LOOK, ago)
     }
     return next

@@ -49,8 +49,8 @@ export class Admission {
     return isConfirmed ? Number.POSITIVE_INFINITY : RECHECK_WITHOUT_SUBSCRIPTION
   }
 
-  /** A message came. Without `message`: the subscription was confirmed or broke, or the object may be free. */
-  heard(_message: string | undefined, _waiters: Iterable<AnyWaiter>): void {}
+  /** A message came, the subscription was confirmed or broke, or the object may be free. */
+  heard(): void {}
 }
 
 /** Several owners may enter together, one after the other: after a grant the next waiter tries at once. */

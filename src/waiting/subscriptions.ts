@@ -1,16 +1,13 @@
 import type { ChannelSource } from '../redis/subscriber'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { Slices } from '../util/slices'
-import { queueMicrotask } from '../util/timers'
 import type { WaitTarget } from './admission'
 import { Cohort } from './cohort'
 
 /** A wait queue that listens to a channel. */
 export interface ChannelListener {
-  /**
-   * A message came. Without `message`: the subscription was confirmed or broke. The queue must try again.
-   */
-  wake(message?: string): void
+  /** A message came, or the subscription was confirmed or broke. The queue must try again. */
+  wake(): void
 }
 
 class Channel {
@@ -21,10 +18,6 @@ class Channel {
   idleRounds = 0
   /** When the last event of the channel came, by the monotonic clock. */
   lastHeard = Number.POSITIVE_INFINITY
-  /** Callbacks for the moment when all messages that were published before have arrived. */
-  readonly caughtUp: (() => void)[] = []
-  /** A PING for these callbacks is about to be sent. */
-  catchingUp = false
 
   constructor(
     /** How the waiters of this channel take turns with other processes. */
@@ -80,21 +73,8 @@ export class Subscriptions {
     return this.source.isConfirmed(name)
   }
 
-  /** Calls back once every message that was published on this channel before now has arrived or is lost. */
-  whenCaughtUp(name: string, callback: () => void): void {
-    const channel = this.channels.get(name)
-    if (!channel) return
-    channel.caughtUp.push(callback)
-    if (this.source.isConfirmed(name)) this.catchUp(name, channel)
-  }
-
-  /**
-   * The server confirmed the subscription: it delivers every message since then. The confirmation took time to arrive, so messages
-   * behind it may be older than callbacks that came meanwhile.
-   */
+  /** The server confirmed the subscription: it delivers every message since then. */
   confirmed(name: string): void {
-    const channel = this.channels.get(name)
-    if (channel && channel.caughtUp.length > 0) this.catchUp(name, channel)
     this.changes.run(() => this.wake(name))
   }
 
@@ -126,7 +106,7 @@ export class Subscriptions {
     if (!channel) return
     const { cohort, allLeft } = channel
     cohort.hear(text === allLeft)
-    this.wake(name, text)
+    this.wake(name)
     // A peer has released the lock since the last release here.
     if (cohort.heard > 0) this.stopLingering(name)
   }
@@ -138,11 +118,11 @@ export class Subscriptions {
   }
 
   /** Wakes every listener of this channel. */
-  wake(name: string, message?: string): void {
+  wake(name: string): void {
     const channel = this.channels.get(name)
     if (!channel) return
     channel.lastHeard = this.clock.now().monotonic
-    for (const listener of channel.listeners) listener.wake(message)
+    for (const listener of channel.listeners) listener.wake()
   }
 
   /** @internal How many channels it has, and how many timers run. */
@@ -162,23 +142,6 @@ export class Subscriptions {
     const channel = new Channel(new Cohort(this.clock), allLeft)
     this.channels.set(name, channel)
     return channel
-  }
-
-  // Sends a PING on the connection of the messages: its answer arrives after them. One PING serves all callbacks of a tick.
-  private catchUp(name: string, channel: Channel) {
-    if (channel.catchingUp) return
-    channel.catchingUp = true
-    queueMicrotask(() => {
-      channel.catchingUp = false
-      const callbacks = channel.caughtUp.splice(0)
-      this.source.pass(name).then(
-        () => {
-          for (const callback of callbacks) callback()
-        },
-        // The connection broke. The next confirmation has the same effect.
-        () => channel.caughtUp.push(...callbacks),
-      )
-    })
   }
 
   private leave(name: string, channel: Channel, listener: ChannelListener) {

@@ -89,9 +89,9 @@ export class WaitQueue implements WaiterQueue {
   }
 
   /** The object may have changed: the first waiter tries again. */
-  wake(message?: string): void {
+  wake(): void {
     this.wakeUps++
-    this.admission.heard(message, this.waiters)
+    this.admission.heard()
     if (this.state === 'sleeping') outsideRequests(tryInTurn, this)
   }
 

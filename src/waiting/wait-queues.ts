@@ -92,11 +92,6 @@ export class WaitQueues {
     for (const id of relatedIds) this.queues.get(id)?.wake()
   }
 
-  /** Calls back once every message that was published before now has arrived or is lost. */
-  whenCaughtUp({ channel }: Pick<WaitTarget, 'channel'>, callback: () => void): void {
-    this.options.subscriptions.whenCaughtUp(channel, callback)
-  }
-
   /** Every caller that waits, and the object for which it waits. */
   *waiting(): Iterable<{ readonly target: WaitTarget; readonly waiter: AnyWaiter }> {
     for (const { target, waiters } of this.queues.values())

@@ -24,6 +24,7 @@ export function onInMemoryServers(): void {
 
 export const NO_USERS = 'it has no users'
 export const NO_CLUSTER = 'it is a single server'
+export const NO_DATABASES = 'it has one database'
 export const NO_PROCESS = 'it has no process that could end'
 
 /** For a test, or a hook before one, that needs what the in-memory server does not have. The report says the reason. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
+import type { ScriptTransport } from '../../src/scripts/transport'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -278,6 +279,52 @@ describe('A reader whose reply was lost, with another reader before its second c
     await waitUntil('the first reader is told', () => lost.length > 0, 5_000)
     expect(lost).to.deep.equal(['gone'])
   })
+})
+
+const ENOUGH = Object.assign(new Error('enough'), { code: 'ENOUGH' })
+
+describe('A reader that no replica acknowledges, with another reader before its next try', () => {
+  afterEach(closeAll)
+
+  for (const leaves of ['fails after its third try', 'is aborted during its second try'] as const)
+    it(`shows that the readers before it have ended, although it ${leaves} (V176)`, async () => {
+      const redis = await openRedis()
+      const behind = latch()
+      let hasReplicas = false
+      let tries = 0
+      const abort = new AbortController()
+      const transport = (to: ScriptTransport): ScriptTransport => ({
+        ...tapped((sent) => sent.pass())(to),
+        mayHaveReplicas: () => hasReplicas,
+        get state() {
+          return to.state
+        },
+        async sendAcknowledged(call, bySource) {
+          const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
+          if (++tries === 2 && leaves === 'is aborted during its second try') abort.abort(ENOUGH)
+          await behind.opened
+          return { value, acknowledged: false }
+        },
+      })
+      const own = await createRedisson({}, { transport })
+      const lost: string[] = []
+      own.on('lockLost', ({ reason }) => lost.push(reason))
+      const lock = own.getReadWriteLock(uniqueName('forced')).readLock()
+      await lock.lock()
+      await redis.del(lock.getName())
+      hasReplicas = true
+      const alone = lock.lock({ leaseTime: 10_000, signal: abort.signal }).catch((error) => error.code)
+      await waitUntil('it is granted', async () => (await redis.exists(lock.getName())) === 1)
+      hasReplicas = false
+      expect(await lock.tryLock(0, 15_000)).to.equal(true)
+      hasReplicas = true
+      behind.open()
+      expect(await alone).to.equal(
+        leaves === 'fails after its third try' ? 'LOCK_NOT_REPLICATED' : ENOUGH.code,
+      )
+      await waitUntil('the first reader is told', () => lost.length > 0, 5_000)
+      expect(lost).to.deep.equal(['gone'])
+    })
 })
 
 describe('The write hold of a client whose key was deleted', () => {

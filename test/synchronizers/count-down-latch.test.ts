@@ -12,7 +12,7 @@ import { closeProxies, openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
 import { sharedCluster, waitUntil, without } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
-import { defaultServer, NO_CLUSTER, NO_USERS, skipInMemory, startServer } from '../kit/stand-in'
+import { defaultServer, NO_CLUSTER, NO_DATABASES, NO_USERS, skipInMemory, startServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
 
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
@@ -203,16 +203,33 @@ describe('A latch', () => {
     const first = latch.await()
     await asleep(redisson, `latch ${name}`)
     proxy.stallReplies()
-    await redis.multi().del(name).publish(channelOf(name), '0').set(name, '1').exec()
+    await redis.multi().del(name).publish(channelOf(name), '0').set(name, '2').exec()
     const second = latch.await()
     await sleep(50)
     proxy.resume()
     await first
     expect(await stillPending(second)).to.equal(true)
     // By now its own wait has begun on the channel as well.
-    await redis.multi().del(name).publish(channelOf(name), '0').set(name, '1').exec()
+    await redis.multi().del(name).publish(channelOf(name), '0').set(name, '3').exec()
     await second
   })
+
+  for (const end of ['countDown', 'delete'] as const)
+    it(`The ${end}() of a latch with the same name in another database lets no waiter go (V177)`, async function () {
+      skipInMemory(this, NO_DATABASES)
+      const { redisson, latch, name } = await newLatch()
+      const { url } = await defaultServer()
+      const elsewhere = (await createRedisson({ redis: `${url}/1` })).getCountDownLatch(name)
+      await latch.trySetCount(2)
+      await elsewhere.trySetCount(1)
+      const waiting = latch.await(400)
+      await asleep(redisson, `latch ${name}`)
+      await elsewhere[end]()
+      await elsewhere.trySetCount(1)
+      expect(await waiting).to.equal(false)
+      expect(await latch.getCount()).to.equal(2)
+      await elsewhere.delete()
+    })
 
   it('A deleted latch lets its waiters go, and says 0 to its channel and nothing else (L5)', async () => {
     const { redisson, latch, name } = await newLatch()

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RCountDownLatch } from '../../src/index'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
 import { stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
@@ -85,8 +84,6 @@ describe('A latch that is set anew', () => {
     await latch.trySetCount(1)
     const before = latch.await(5_000)
     await asleep(redisson, `latch ${latch.getName()}`)
-    // As if the message overtook the answer by which the client learns that older messages have arrived.
-    internalsOf(redisson).queues.whenCaughtUp = () => {}
     const { length } = scripts.sent
     const single = latch.await(0)
     const behind = latch.await(5_000)
@@ -118,7 +115,6 @@ describe('A latch that is set anew', () => {
       await gate.trySetCount(1)
       const before = gate.await(3_000)
       await asleep(redisson, `latch ${gate.getName()}`)
-      internalsOf(redisson).queues.whenCaughtUp = () => {}
       isSlow = true
       const behind = gate.await(3_000)
       await Promise.all([open(gate), gate.trySetCount(1)])

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { type GrantOrder, Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
 import { VirtualClock } from '../../kit/virtual-clock'
@@ -247,8 +247,41 @@ describe('The watchdog, on a virtual clock', () => {
       'sent later',
       'with no other holder either',
     ])
-    expect(asked).to.include('with no other holder either')
+    expect([...asked]).to.deep.equal([
+      'sent before on another connection',
+      'sent later',
+      'with no other holder either',
+    ])
   })
+
+  for (const [order, sentAs, answeredAs, isAcknowledging, isAsked] of [
+    ['in flight beside it, by the other connection', 4, 8, true, true],
+    ['sent after its answer, by the other connection', 7, 8, true, false],
+    ['sent after it, by its connection', 4, 8, false, false],
+  ] as const)
+    it(`A grant beside others asks about one with no other holder that was ${order}: ${isAsked} (V175)`, async () => {
+      const clock = new VirtualClock()
+      const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
+      const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
+      let wasAsked = false
+      const begin = (granted: GrantOrder) => {
+        const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
+        const renewal = renewalAfter(clock, undefined)
+        const renew: typeof renewal.renew = (...words) => {
+          wasAsked = true
+          return renewal.renew(...words)
+        }
+        Object.assign(lease.leased, { relatedIds: ['id'], renewal: { renew } })
+        Object.assign(lease.book, { granted })
+        monitor.begin(lease)
+      }
+      const alone = { isAlone: true, sentAs: 3, answeredAs: 6, isAcknowledging: false, hasLostCopy: false }
+      begin(alone)
+      begin({ ...alone, isAlone: false, sentAs, answeredAs, isAcknowledging })
+      await new Promise(setImmediate)
+      monitor.stop()
+      expect(wasAsked).to.equal(isAsked)
+    })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {
     const clock = new VirtualClock()

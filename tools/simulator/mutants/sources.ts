@@ -77,13 +77,13 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/engine/acquire-attempt.ts',
     },
     what: 'nor does a grant whose caller has left',
-    find: 'context.leases.granted(scripts, orderOf(scripts, reply))',
+    find: 'context.leases.granted(scripts, { ...orderOf(scripts, reply), hasLostCopy: true })',
     replace: '{}',
   },
   {
     ...{ name: 'beside-a-grant', row: 'V161', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
     what: 'a grant does not end one that was in flight beside it',
-    find: 'grant.isAlone && ranBefore(granted, grant)',
-    replace: 'grant.isAlone && granted.answeredAs < grant.sentAs',
+    find: 'const isEarlier = ranBefore(granted, grant)',
+    replace: 'const isEarlier = granted.answeredAs < grant.sentAs',
   },
 ]

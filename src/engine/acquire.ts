@@ -80,14 +80,15 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     if (!reply) return undefined
     const { sent, value } = reply
     const hold = new Hold(context, scripts, threadId, owner, reply, lease)
-    // The client may have begun to shut down in the same tick.
+    hold.grant = value.grant
+    hold.at = attempt.at
+    const isHeld = !hold.book.isPastDeadline || (await confirm(request, hold))
+    // The client may have begun to shut down meanwhile.
     if (context.closing.aborted) {
       releaseOrphan(scripts, hold, lease, sent)
       throw context.closing.reason
     }
-    hold.grant = value.grant
-    hold.at = attempt.at
-    if (hold.book.isPastDeadline && !(await confirm(request, hold))) {
+    if (!isHeld) {
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       continue
     }

@@ -172,6 +172,8 @@ export function lockOrphan(context: Context, scripts: AnyLockScripts, owner: str
   const release = async () => {
     const { value } = await scripts.release(owner, 0, 0, 0).answer
     if (value.result === 'freed') context.queues.freed(scripts, value.notified)
+    // It is gone, and the server notified no client: local waiters may have read its TTL.
+    else if (value.result === 'not-held') context.queues.mayBeFree(scripts)
     context.unpublishedReleases.released(scripts, value)
   }
   return { lease, release }

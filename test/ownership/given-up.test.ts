@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { JumpingClock } from '../kit/jumping-clock'
 import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../kit/servers/index'
+import { asleep } from '../kit/sleepers'
 import { latch, tapped } from '../kit/tapped-transport'
 
 describe('what is given up half-way', () => {
@@ -32,6 +33,58 @@ describe('what is given up half-way', () => {
       await unlocking
     })
     expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
+  it('A waiter does not sleep for the TTL of a grant that was given up and deleted (V178)', async () => {
+    const [acquired, deleted] = [latch(), latch()]
+    let acquisitions = 0
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'lock/release') await deleted.opened
+      const answer = await sent.pass()
+      if (sent.name === 'lock/acquire' && !sent.bySource && ++acquisitions === 1) await acquired.opened
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    const redis = await openRedis()
+    acquisitions = 10
+    await redisson.getLock(uniqueName('loads the script')).lock()
+    acquisitions = 0
+    const lock = redisson.getLock(uniqueName())
+    const abort = new AbortController()
+    const first = rejection(lock.lock({ signal: abort.signal }))
+    await waitUntil('it is applied', async () => (await redis.exists(lock.getName())) === 1)
+    abort.abort(new Error('enough'))
+    expect((await first).message).to.equal('enough')
+    const second = lock.lock()
+    await asleep(redisson, `lock ${lock.getName()}`)
+    await redis.del(lock.getName())
+    acquired.open()
+    deleted.open()
+    expect(await timed(() => second)).to.be.below(5_000)
+    await lock.unlock()
+  })
+
+  it('An acquisition whose late answer is being confirmed when its client shuts down is given back (V179)', async () => {
+    const confirming = latch()
+    let acquisitions = 0
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (sent.name === 'lock/acquire' && !sent.bySource && ++acquisitions === 1) await sleep(950)
+      if (sent.name !== 'lock/reenter') return answer
+      confirming.open()
+      await sleep(100)
+      return answer
+    })
+    const redisson = await createRedisson({}, { transport })
+    acquisitions = 10
+    await redisson.getLock(uniqueName('loads the script')).withLock(() => {})
+    acquisitions = 0
+    const lock = redisson.getLock(uniqueName())
+    const acquired = rejection(lock.acquire({ leaseTime: 1_000 }))
+    await confirming.opened
+    await redisson.shutdown({ timeout: 2_000 })
+    expect((await acquired).code).to.equal('REDISSON_SHUTDOWN')
+    expect(await (await openRedis()).exists(lock.getName())).to.equal(0)
   })
 
   it('A re-entry that was aborted and applied keeps the key no longer than the hold (A8)', async () => {

@@ -78,7 +78,9 @@ class Run implements RunOnceTask {
     // No clock that was set, forward or back, changes how long that is.
     const left = this.atLeast - (clock.now().monotonic - this.started.monotonic)
     if (left > 0) {
-      if (!this.hold.hold.needsWatchdog) return await this.hold[LEAVE_TO_LEASE]()
+      const { needsWatchdog, book } = this.hold.hold
+      // A re-entry of the job may have made the lease longer.
+      if (!needsWatchdog && book.left() <= left) return await this.hold[LEAVE_TO_LEASE]()
       await new Promise<void>((over) => clock.after(left, over))
     }
     await this.hold.unlock()

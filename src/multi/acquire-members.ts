@@ -105,8 +105,9 @@ export async function acquireMembers(
       const pause = Math.min(wait.left, pauseAfter(rounds))
       await unlessAborted(new Promise<void>((over) => clock.after(pause, over)), signal)
     }
-    // All processes wait for the same member, so that its next holder finds the other members free.
-    const blocker = taken[rounds % taken.length]
+    // All callers wait for the same member, so that its next holder finds the other members free.
+    const turn = spare === 0 ? 0 : Math.floor(clock.now().wall / LONGEST_WAIT_FOR_SPARE) % members.length
+    const blocker = taken.find(({ member }) => members.indexOf(member) >= turn) ?? taken[0]
     first = blocker && (await waitFor(blocker.member))
     if (!first && isRefused && wait.isOver) return undefined
   }

@@ -34,6 +34,16 @@ describe('runOnce', () => {
     expect(await Promise.all(programs.map(({ exit }) => exit))).to.deep.equal([0, 0])
   })
 
+  it('A job that re-enters its own lock keeps the name no longer than atLeast (V181)', async () => {
+    const reentering = async () => {
+      await sleep(400)
+      await one.getLock(name).withLock(() => {}, { leaseTime: 60_000 })
+    }
+    const took = await timed(() => one.runOnce(name, reentering, { atLeast: 1_000 }))
+    expect(took).to.be.within(950, 5_000)
+    expect(await two.runOnce(name, () => {}, { atLeast: 100 })).to.equal(true)
+  })
+
   it('The name is taken until atLeast is over, and free after it (U9)', async () => {
     expect(await one.runOnce(name, () => {}, { atLeast: 1_500 })).to.equal(true)
     const left = await two.getLock(name).remainTimeToLive()

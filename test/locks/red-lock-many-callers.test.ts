@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
+import { type Standalone, startStandalone } from '../kit/servers/index'
+
+describe('A RedLock for which many callers of one process wait', () => {
+  let servers: Standalone[]
+  before(async () => {
+    servers = await Promise.all([0, 1, 2].map(() => startStandalone()))
+  })
+  afterEach(closeAll)
+  after(async () => {
+    await Promise.all((servers ?? []).map((server) => server.stop()))
+  })
+
+  it('They wait for the same member at the same time, whenever they came (V180)', async () => {
+    const name = uniqueName('red')
+    const connect = () => Promise.all(servers.map(({ url }) => createRedisson({ redis: url })))
+    const over = (clients: Redisson[]) =>
+      clients[0]!.getRedLock(...clients.map((client) => client.getLock(name)))
+    const holder = over(await connect())
+    const clients = await connect()
+    const lock = over(clients)
+    await holder.lock()
+    let inside = 0
+    const callers = Array.from({ length: 30 }, async (_, index) => {
+      await sleep(index * 97)
+      await lock.withLock(() => inside++)
+    })
+    await sleep(4_000)
+    let spread = 0
+    for (let look = 0; look < 60; look++) {
+      await sleep(50)
+      const waitedFor = clients.filter((client) => [...internalsOf(client).queues.waiting()].length > 0)
+      if (waitedFor.length === 3) spread++
+    }
+    await holder.unlock()
+    await Promise.all(callers)
+    expect(inside).to.equal(30)
+    // A wait lasts for a second at most, and so does a turn. More than two members at once is for a timer that is late.
+    expect(spread).to.be.below(20)
+  })
+})

@@ -80,7 +80,7 @@ class Run implements RunOnceTask {
     if (left > 0) {
       const { needsWatchdog, book } = this.hold.hold
       // A re-entry of the job may have made the lease longer.
-      if (!needsWatchdog && book.left() <= left) return await this.hold[LEAVE_TO_LEASE]()
+      if (!needsWatchdog && book.remaining() <= left) return await this.hold[LEAVE_TO_LEASE]()
       await new Promise<void>((over) => clock.after(left, over))
     }
     await this.hold.unlock()

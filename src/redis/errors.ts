@@ -15,6 +15,9 @@ export type FailureKind =
   /** Not a reply of the server, and a retry would not help. */
   | 'final'
 
+/** The connection is not there, or a command waited for it for too long: nothing was sent. */
+export const NOT_SENT = new Error('Connection is closed')
+
 const TRANSIENT =
   /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|credentials function failed|has not finished the handshake/
 /** Transient errors that usually end only when an operator acts. */

@@ -4,6 +4,7 @@ import {
   isCrossSlot,
   isDeclined,
   isLogin,
+  NOT_SENT,
   scriptBrokeOff,
   withoutSecrets,
 } from '../redis/errors'
@@ -42,7 +43,7 @@ const REPORTED_AFTER = 1_000
 
 const NOT_READY = {
   loading: new Error('the server has not finished the handshake: it loads its data, or does not answer'),
-  away: new Error('Connection is closed'),
+  away: NOT_SENT,
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Clock, Moment } from '../../util/clock'
 import type { ReplicaAckReply } from '../command-connection'
-import { classify, isLogin } from '../errors'
+import { classify, isLogin, NOT_SENT } from '../errors'
 import { pingOrDisconnect } from '../health-check'
 import { SelectRefusedError } from '../ioredis-internals'
 import type { OutageReporter } from '../outage-reporter'
@@ -10,6 +10,7 @@ import { onlineReplicas } from '../replication-info'
 
 /** One command, and the callbacks for its answer. */
 interface Order {
+  readonly queued: Moment
   readonly command: readonly (string | number)[]
   readonly asking: boolean
   resolve(answer: ReplicaAckReply): void
@@ -34,6 +35,8 @@ const REPLICAS_KNOWN_FOR = 1_000
 const KEEPS_UP = 1
 /** How long the client does not wait again for replicas that missed a WAIT while others answered it, in ms. */
 const LAGGING_FOR = 10_000
+/** A command that waits for longer is not sent, in ms: its caller has left, and the server may have forgotten an earlier copy. */
+const LONGEST_IN_QUEUE = 30_000
 /** A connection counts as silent if a batch is unanswered for this much longer than WAIT may take, in ms. */
 const SILENT_FOR = 2_000
 
@@ -76,7 +79,7 @@ export class ReplicaAckBatcher {
   send(command: readonly (string | number)[], asking = false): Promise<ReplicaAckReply> {
     return new Promise((resolve, reject) => {
       if (this.closed) return reject(isClosed())
-      this.queue.push({ command, asking, resolve, reject })
+      this.queue.push({ queued: this.options.clock.now(), command, asking, resolve, reject })
       if (!this.busy) void this.sendBatches()
     })
   }
@@ -115,8 +118,9 @@ export class ReplicaAckBatcher {
     // Commands of the same tick belong to the first batch.
     await Promise.resolve()
     while (this.queue.length > 0) {
-      const batch = this.queue
+      const batch = this.queue.filter((order) => this.isInTime(order))
       this.queue = []
+      if (batch.length === 0) break
       this.underWay = batch
       this.sent = this.options.clock.now()
       try {
@@ -128,6 +132,13 @@ export class ReplicaAckBatcher {
     this.underWay = []
     this.sent = undefined
     this.busy = false
+  }
+
+  /** The process may have stood still. */
+  private isInTime({ queued, reject }: Order): boolean {
+    const isInTime = this.options.clock.elapsedSince(queued) < LONGEST_IN_QUEUE
+    if (!isInTime) reject(NOT_SENT)
+    return isInTime
   }
 
   private async sendBatch(batch: readonly Order[]) {

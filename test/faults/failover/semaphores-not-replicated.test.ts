@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { rejection, timed, uniqueName } from '../../kit/clients'
 import { internalsOf } from '../../kit/internals'
@@ -73,6 +74,32 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await failWait()
     await releasing
     await resume()
+    await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
+    expect(await redis.get(name)).to.equal('1')
+  })
+
+  it('The next copy of a release is not sent late by a process that stood still while it waited for the WAIT before it (V182)', async () => {
+    const clock = new JumpingClock()
+    const redisson = await connected({ slavesSyncTimeout: 5_000 }, { clock })
+    redisson.on('error', () => {})
+    const { redis } = servers
+    const [name, other] = [uniqueName('semaphore'), uniqueName('semaphore')]
+    const semaphore = redisson.getSemaphore(name)
+    await semaphore.trySetPermits(0)
+    await pause()
+    const releasing = rejection(semaphore.release())
+    await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
+    const behind = redisson.getSemaphore(other).release()
+    await new Promise(setImmediate)
+    await failWait()
+    await waitUntil('the other one waits', async () => (await redis.get(other)) === '1')
+    // The next copy is in the queue by then.
+    await sleep(300)
+    Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+    await redis.del(`rlock_requests:{${name}}:${redisson.getId()}`)
+    await resume()
+    await behind
+    expect(await releasing).to.have.property('code', 'REDIS_UNAVAILABLE')
     await waitUntil('the background has finished', () => internalsOf(redisson).orphans.size === 0)
     expect(await redis.get(name)).to.equal('1')
   })

@@ -8,7 +8,6 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import { queueMicrotask } from '../util/timers'
 import { queueBeside } from '../waiting/admission'
 import { CHECK, type LatchAnswer, LatchAttempt, type LatchState, OpenToAll } from './latch-attempt'
 import { Synchronizer } from './synchronizer'
@@ -70,16 +69,13 @@ const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
 const GET_COUNT = script('count-down-latch/get-count', (raw) => (raw as LatchState)[0])
 
-const LEARN_OPENING = Symbol('learnOpening')
 const LOOK = Symbol('look')
+const WAITING = Symbol('waiting')
 const OPENED_SINCE = Symbol('openedSince')
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
-  /** The callers to which the look of this tick says what was the last opening; undefined: no look was sent. */
-  private looking: Set<LatchAttempt> | undefined
-
   constructor(context: Context, name: string, key: string) {
     const channel = latchChannel(key)
     if (context.connections.isCluster && calculateSlot(channel) !== calculateSlot(key))
@@ -90,7 +86,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     super(context, name, KIND, [key, `${requestsKey(key)}:opened`], {
       channel,
       takesTurns: false,
-      admission: () => new OpenToAll(context.clock),
+      admission: () => new OpenToAll(context.clock, this[LOOK], () => context.queues.mayBeFree(this.target)),
     })
   }
 
@@ -98,6 +94,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
     if (!Number.isSafeInteger(count) || count < 1)
       throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
+    this[WAITING]?.lookNow()
     return await this[CHANGE](TRY_SET_COUNT, [count], false)
   }
 
@@ -122,38 +119,22 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
-    const attempt = new LatchAttempt(this.context.clock, this[LOOK], { waitTime, signal })
+    const attempt = new LatchAttempt(this[LOOK], { waitTime, signal })
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
     const acquired = this[ENTER](attempt, target)
-    if (!isSingle && !signal?.aborted && !this.context.closing.aborted) this[LEARN_OPENING](attempt)
+    if (!isSingle && !attempt.hasTried) this[WAITING]?.tell(attempt)
     const reply = await acquired
     return first === undefined ? undefined : reply !== undefined
   }
 
-  // A caller behind others sends no try of its own. Otherwise no answer would tell that it came before the next opening.
-  private [LEARN_OPENING](attempt: LatchAttempt) {
-    if (this.looking) this.looking.add(attempt)
-    else
-      this[LOOK](attempt).whenAnswered(
-        ({ value }) => value.granted && this.context.queues.mayBeFree(this.target),
-      )
+  /** The rules of the queue of this latch, if a caller waits. */
+  private get [WAITING](): OpenToAll | undefined {
+    return this.context.queues.of(this.target)?.admission as OpenToAll | undefined
   }
 
-  /** Sends a look. Its answer tells all callers of this tick. Without an answer, the later ones tell by the time. */
-  private readonly [LOOK] = (attempt: LatchAttempt): ScriptCall<LatchAnswer> => {
-    const looking = new Set([attempt])
-    this.looking = looking
-    queueMicrotask(() => {
-      this.looking = undefined
-    })
-    const look = this.context.scripts.run(CHECK, this.keys, [])
-    look.whenAnswered(({ value }) => {
-      for (const each of looking) each.learn(value)
-    })
-    return look
-  }
+  private readonly [LOOK] = (): ScriptCall<LatchAnswer> => this.context.scripts.run(CHECK, this.keys, [])
 
   async delete(): Promise<boolean> {
     const called = this.context.clock.now()

@@ -35,8 +35,7 @@ const DRIFT = 0.001
 
 /** One caller that waits until the latch is open. */
 export class LatchAttempt implements Attempt<undefined> {
-  /** The end of the tick in which it last tried: the callers of that tick know no more than the answer will say. */
-  asked = 0
+  hasTried = false
   /** Answers that were asked for after the caller came show that the latch has been open since. */
   hasBeenOpen = false
   /** The last opening and the least count by such answers. */
@@ -44,16 +43,15 @@ export class LatchAttempt implements Attempt<undefined> {
   private leastCount = Number.POSITIVE_INFINITY
 
   constructor(
-    private readonly clock: Clock,
-    private readonly look: (attempt: LatchAttempt) => ScriptCall<LatchAnswer>,
+    private readonly look: () => ScriptCall<LatchAnswer>,
     readonly wanted: Wanted,
   ) {}
 
   send(): ScriptCall<LatchAnswer> {
-    queueMicrotask(() => {
-      this.asked = this.clock.now().monotonic
-    })
-    return this.look(this)
+    this.hasTried = true
+    const look = this.look()
+    look.whenAnswered(({ value }) => this.learn(value))
+    return look
   }
 
   /** Takes an answer that was asked for after the caller came. A count only falls, until it is set anew. */
@@ -70,15 +68,21 @@ export class LatchAttempt implements Attempt<undefined> {
  * message only wakes: channels belong to the server, so it may be of a latch with this name in another database.
  */
 export class OpenToAll extends Shared {
+  /** The callers of this tick that wait behind others. */
+  private readonly untold = new Set<LatchAttempt>()
   private lastId: string | undefined
   /** No answer puts the last opening after this moment. */
   private latest = 0
 
-  constructor(private readonly clock: Clock) {
+  constructor(
+    private readonly clock: Clock,
+    private readonly look: () => ScriptCall<LatchAnswer>,
+    private readonly isOpen: () => void,
+  ) {
     super()
   }
 
-  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
+  override next(reply: TryReply, _: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
     const { value, sent } = reply
     if (value.granted) {
       // The latch was open after each of these had begun to wait.
@@ -86,9 +90,26 @@ export class OpenToAll extends Shared {
         if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
       return 0
     }
-    const { asked } = attempt as LatchAttempt
-    const nextLook = this.grantByOpening(waiters, reply as Reply<LatchAnswer>, asked)
-    return Math.min(value.blockedFor, nextLook)
+    return Math.min(value.blockedFor, this.grantByOpening(waiters, reply as Reply<LatchAnswer>))
+  }
+
+  /**
+   * A caller behind others sends no try of its own, so no answer would tell that it came before the next opening. One look at the
+   * end of the tick tells all callers of the tick. Without its answer, the later ones tell by the time.
+   */
+  tell(attempt: LatchAttempt): void {
+    if (this.untold.add(attempt).size === 1) queueMicrotask(() => this.lookNow())
+  }
+
+  /** Does not wait for the end of the tick: a command of this client follows that may close the latch. */
+  lookNow(): void {
+    const told = [...this.untold]
+    if (told.length === 0) return
+    this.untold.clear()
+    this.look().whenAnswered(({ value }) => {
+      for (const each of told) each.learn(value)
+      if (value.granted) this.isOpen()
+    })
   }
 
   /**
@@ -96,7 +117,7 @@ export class OpenToAll extends Shared {
    * are. It replaces the message that a waiter could not hear. Returns after how many ms the next look is due. It is early where
    * the time of this answer cannot say it of a waiter.
    */
-  private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>, asked: number) {
+  private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>) {
     const { id, ago } = value.opening!
     const { clock, lastId } = this
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
@@ -109,7 +130,7 @@ export class OpenToAll extends Shared {
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
       const attempt = waiter.attempt as LatchAttempt
-      if (monotonic <= asked) attempt.learn(value)
+      if (monotonic <= sent.monotonic) attempt.learn(value)
       if (attempt.hasBeenOpen) waiter.grant(undefined)
       else if (id === '') continue
       else if (monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)

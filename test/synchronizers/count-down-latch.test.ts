@@ -108,7 +108,7 @@ describe('A latch', () => {
     await waiting
   })
 
-  it('A thousand callers wait for a latch by two looks, and one that missed the message looks again within 30 s (S1, L1)', async () => {
+  it('A thousand callers wait for a latch by three looks, and one that missed the message looks again within 30 s (S1, L1)', async () => {
     const scripts = new SentScripts()
     const clock = new FastClock(20)
     const redisson = await createRedisson({}, { clock, transport: scripts.transport })
@@ -122,13 +122,13 @@ describe('A latch', () => {
       scripts.sent.filter((sent) => sent.name.endsWith('get-count') && !sent.bySource).length
     // On a busy machine, the callers may still be falling asleep when the first look again is due.
     const due = () => Math.floor(clock.elapsedSince(begun) / 10_000)
-    expect(looks()).to.be.at.most(2 + due())
+    expect(looks()).to.be.at.most(3 + due())
     // As if the message had been lost: nothing is published.
     await redis.del(name)
     const started = clock.now()
     await Promise.all(waiting)
     expect(clock.elapsedSince(started)).to.be.within(10_000, 60_000)
-    expect(looks()).to.be.at.most(4 + due())
+    expect(looks()).to.be.at.most(5 + due())
   })
 
   it('A latch that reached zero and was set anew before its waiters could look has let them go (L4)', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RCountDownLatch } from '../../src/index'
@@ -5,7 +6,7 @@ import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { SentScripts } from '../kit/sent-scripts'
-import { waitUntil } from '../kit/servers/index'
+import { sharedStandalone, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
 import { latch, tapped } from '../kit/tapped-transport'
@@ -75,6 +76,18 @@ describe('A latch that is set anew', () => {
     expect(await stillPending(late)).to.equal(true)
     await other.countDown()
     await late
+  })
+
+  it('A look answers for no caller that came after the server had answered it, in the same tick (V183)', async () => {
+    const { port } = await sharedStandalone()
+    const latch = (await createRedisson()).getCountDownLatch(uniqueName('latch'))
+    await latch.getCount()
+    const first = latch.await()
+    // The look is on its way. Node stands still until another process has set the latch.
+    execFileSync('redis-cli', ['-p', `${port}`, 'SET', latch.getName(), '1'])
+    const second = latch.await(300)
+    expect([await first, await second]).to.deep.equal([undefined, false])
+    await latch.countDown()
   })
 
   it('A caller behind another one that opens the latch, and sets it anew in the same tick, goes on (V151)', async () => {

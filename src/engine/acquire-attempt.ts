@@ -30,11 +30,11 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
 
   undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
     const { context, scripts, wanted } = this
-    // A grant that comes too late for its caller tells of the holds before it all the same, while it lasts. So may a try before.
+    // A grant that comes too late for its caller tells of the holds before it all the same. So may a try before.
     if (!inFlight) context.leases.lookAt(scripts.key)
     inFlight?.onFinished((reply) => {
       if (!reply) context.leases.lookAt(scripts.key)
-      else if (reply.value.granted && context.clock.elapsedSince(reply.sent) < wanted.lease)
+      else if (reply.value.granted)
         context.leases.granted(scripts, { ...orderOf(scripts, reply), hasLostCopy: true })
     })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)

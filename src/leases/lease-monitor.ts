@@ -83,6 +83,8 @@ export class LeaseMonitor {
   private readonly asked = new Map<string, Moment>()
   /** The last grants with no other holder: by the connection that waits for replicas, and by the other one. */
   private readonly lastAlone = new Map<boolean, GrantOrder>()
+  /** The keys at whose leases the client looks at the end of the tick. */
+  private readonly doubted = new Set<string>()
 
   constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
@@ -106,7 +108,7 @@ export class LeaseMonitor {
     if (grant.isAlone) this.lastAlone.set(grant.isAcknowledging, grant)
     const other = this.lastAlone.get(!grant.isAcknowledging)
     const mayBeLate = grant.hasLostCopy || (other && !ranBefore(other, grant))
-    if (!grant.isAlone && !mayBeLate) return
+    if (!grant.isAlone && (!mayBeLate || this.doubted.has(key))) return
     let isUnsure = false
     for (const each of this.live.on(key)) {
       const { granted } = each.book
@@ -115,12 +117,18 @@ export class LeaseMonitor {
       if (grant.isAlone && isEarlier) each.lose('gone')
       else isUnsure ||= grant.hasLostCopy || grant.isAlone || (granted.isAlone && !isEarlier)
     }
-    // By then they are monitored.
-    if (isUnsure) nextTick(() => this.lookAtAll(key))
+    if (isUnsure) this.doubt(key)
   }
 
-  private lookAtAll(key: string) {
-    for (const lease of this.live.on(key)) if (lease.state === 'held') this.look(lease)
+  /** Looks at all leases of the key once they are monitored. A thousand answers may arrive in one tick. */
+  private doubt(key: string) {
+    if (this.doubted.add(key).size === 1) nextTick(this.lookAtDoubted)
+  }
+
+  private readonly lookAtDoubted = () => {
+    const leases = [...this.doubted].flatMap((key) => [...this.live.on(key)])
+    this.doubted.clear()
+    for (const lease of leases) if (lease.state === 'held') this.look(lease)
   }
 
   /**
@@ -168,7 +176,7 @@ export class LeaseMonitor {
 
   /** A lock of this key may have been released by force: looks soon whether the server still has what this client holds of it. */
   lookAt(key: string): void {
-    this.lookAtAll(key)
+    this.doubt(key)
     this.asked.delete(key)
     this.asked.set(key, this.options.clock.now())
     if (this.asked.size <= LOOKS_REMEMBERED) return

@@ -283,6 +283,28 @@ describe('The watchdog, on a virtual clock', () => {
       expect(wasAsked).to.equal(isAsked)
     })
 
+  it('The answers of one tick that leave a doubt make the client look once at each lease of the key (V184)', async () => {
+    const clock = new VirtualClock()
+    const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
+    const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
+    let looks = 0
+    const grant = { isAlone: false, sentAs: 1, answeredAs: 2, isAcknowledging: false, hasLostCopy: true }
+    for (let count = 0; count < 100; count++) {
+      const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
+      Object.assign(lease.leased, { relatedIds: ['id'] })
+      Object.assign(lease.book, { granted: { ...grant } })
+      const left = lease.book.left.bind(lease.book)
+      lease.book.left = () => {
+        looks++
+        return left()
+      }
+      monitor.begin(lease)
+    }
+    await new Promise(setImmediate)
+    monitor.stop()
+    expect(looks).to.equal(100)
+  })
+
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {
     const clock = new VirtualClock()
     clock.advance(2 ** 43)

@@ -10,7 +10,7 @@ import { quote } from '../util/quote'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import { AcquireAttempt } from './acquire-attempt'
 import type { AcquiredLockHold, LevelRequest } from './acquired-lock-hold'
-import { type Caller, Hold } from './hold'
+import { type Caller, Hold, orderOf } from './hold'
 import type { AnyLockScripts } from './lock-scripts'
 import { releaseOrphan } from './release'
 
@@ -82,7 +82,12 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     const hold = new Hold(context, scripts, threadId, owner, reply, lease)
     hold.grant = value.grant
     hold.at = attempt.at
-    const isHeld = !hold.book.isPastDeadline || (await confirm(request, hold))
+    let isHeld = !hold.book.isPastDeadline
+    if (!isHeld) {
+      // It may be given up from here on, and tells of the holds before it all the same.
+      context.leases.granted(scripts, { ...orderOf(scripts, reply), hasLostCopy: true })
+      isHeld = await confirm(request, hold)
+    }
     // The client may have begun to shut down meanwhile.
     if (context.closing.aborted) {
       releaseOrphan(scripts, hold, lease, sent)

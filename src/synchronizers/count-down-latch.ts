@@ -67,7 +67,7 @@ export function latchChannel(key: string): string {
 const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
-const GET_COUNT = script('count-down-latch/get-count', (raw) => (raw as LatchState)[0])
+const GET_COUNT = script('count-down-latch/get-count', (raw) => Number((raw as LatchState)[0]))
 
 const LOOK = Symbol('look')
 const WAITING = Symbol('waiting')
@@ -86,7 +86,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     super(context, name, KIND, [key, `${requestsKey(key)}:opened`], {
       channel,
       takesTurns: false,
-      admission: () => new OpenToAll(context.clock, this[LOOK], () => context.queues.mayBeFree(this.target)),
+      admission: () => new OpenToAll(context.clock, this[LOOK], (since) => this[OPENED_SINCE](since)),
     })
   }
 

@@ -1,6 +1,6 @@
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
-import type { Clock } from '../util/clock'
+import type { Clock, Moment } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { Shared, type TryReply } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
@@ -8,7 +8,7 @@ import type { AnyWaiter } from '../waiting/waiter'
 import { untilRecheck } from './synchronizer'
 
 /** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
-export type LatchState = readonly [count: number, opened: string, ago: number]
+export type LatchState = readonly [count: string, opened: string, ago: number]
 
 /** When the latch was last open: another id for each opening, empty where none is known, and how long ago in ms. */
 interface Opening {
@@ -19,7 +19,8 @@ interface Opening {
 export type LatchAnswer = Outcome<undefined> & { readonly opening?: Opening; readonly count?: number }
 
 function decodeCheck(raw: unknown): LatchAnswer {
-  const [count, id, ago] = raw as LatchState
+  const [text, id, ago] = raw as LatchState
+  const count = Number(text)
   return count > 0
     ? { granted: false, blockedFor: untilRecheck(), opening: { id, ago: ago / 1000 }, count }
     : GRANTED
@@ -38,9 +39,10 @@ export class LatchAttempt implements Attempt<undefined> {
   hasTried = false
   /** Answers that were asked for after the caller came show that the latch has been open since. */
   hasBeenOpen = false
-  /** The last opening and the least count by such answers. */
+  /** The last opening and the least count by such answers, and the number of the answer with that count. */
   private known: string | undefined
   private leastCount = Number.POSITIVE_INFINITY
+  private answeredAs = 0
 
   constructor(
     private readonly look: () => ScriptCall<LatchAnswer>,
@@ -50,16 +52,20 @@ export class LatchAttempt implements Attempt<undefined> {
   send(): ScriptCall<LatchAnswer> {
     this.hasTried = true
     const look = this.look()
-    look.whenAnswered(({ value }) => this.learn(value))
+    look.whenAnswered((reply) => this.learn(reply))
     return look
   }
 
   /** Takes an answer that was asked for after the caller came. A count only falls, until it is set anew. */
-  learn({ granted, opening, count }: LatchAnswer): void {
+  learn({ value: { granted, opening, count = 0 }, sentAs, answeredAs }: Reply<LatchAnswer>): void {
     const isAnother = this.known !== undefined && opening?.id !== '' && opening?.id !== this.known
-    this.hasBeenOpen ||= granted || isAnother || count! > this.leastCount
+    // Answers of two nodes of a cluster may come in any order.
+    const isHigher = count > this.leastCount && sentAs > this.answeredAs
+    this.hasBeenOpen ||= granted || isAnother || isHigher
     this.known ??= opening?.id
-    this.leastCount = Math.min(this.leastCount, count ?? 0)
+    if (count >= this.leastCount) return
+    this.leastCount = count
+    this.answeredAs = answeredAs
   }
 }
 
@@ -77,7 +83,8 @@ export class OpenToAll extends Shared {
   constructor(
     private readonly clock: Clock,
     private readonly look: () => ScriptCall<LatchAnswer>,
-    private readonly isOpen: () => void,
+    /** The latch was open after all callers who had come by then. */
+    private readonly wasOpen: (since: Moment) => void,
   ) {
     super()
   }
@@ -106,9 +113,9 @@ export class OpenToAll extends Shared {
     const told = [...this.untold]
     if (told.length === 0) return
     this.untold.clear()
-    this.look().whenAnswered(({ value }) => {
-      for (const each of told) each.learn(value)
-      if (value.granted) this.isOpen()
+    this.look().whenAnswered((reply) => {
+      for (const each of told) each.learn(reply)
+      if (reply.value.granted) this.wasOpen(reply.sent)
     })
   }
 
@@ -117,7 +124,8 @@ export class OpenToAll extends Shared {
    * are. It replaces the message that a waiter could not hear. Returns after how many ms the next look is due. It is early where
    * the time of this answer cannot say it of a waiter.
    */
-  private grantByOpening(waiters: Iterable<AnyWaiter>, { value, sent }: Reply<LatchAnswer>) {
+  private grantByOpening(waiters: Iterable<AnyWaiter>, reply: Reply<LatchAnswer>) {
+    const { value, sent } = reply
     const { id, ago } = value.opening!
     const { clock, lastId } = this
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
@@ -130,7 +138,7 @@ export class OpenToAll extends Shared {
     for (const waiter of [...waiters]) {
       const { monotonic } = waiter.joined
       const attempt = waiter.attempt as LatchAttempt
-      if (monotonic <= sent.monotonic) attempt.learn(value)
+      if (monotonic <= sent.monotonic) attempt.learn(reply)
       if (attempt.hasBeenOpen) waiter.grant(undefined)
       else if (id === '') continue
       else if (monotonic < Math.min(earliest, this.latest)) waiter.grant(undefined)

@@ -139,7 +139,12 @@ export class WaitQueue implements WaiterQueue {
     this.overdue?.delete(waiter)
     if (this.state === 'sleeping' && this.isEmpty) this.finish()
     // One abort may remove several waiters, one after the other. The queue goes on after the last of them, not at once.
-    if (duringTry) outsideRequests(() => queueMicrotask(() => this.tryInTurn()))
+    if (duringTry) this.goOn()
+  }
+
+  /** Tries next once this turn is over. A thousand waiters may fail one after the other, each at once. */
+  private goOn() {
+    outsideRequests(() => queueMicrotask(() => this.tryInTurn()))
   }
 
   private begin(waiter: AnyWaiter) {
@@ -262,7 +267,7 @@ export class WaitQueue implements WaiterQueue {
     this.knownHeld = false
     this.silentSince = undefined
     const retryAfter = waiter.tryFailed(error, call)
-    if (retryAfter === undefined) this.tryInTurn()
+    if (retryAfter === undefined) this.goOn()
     else this.sleepUnlessWoken(retryAfter)
   }
 

@@ -53,6 +53,13 @@ describe('A latch', () => {
     expect(JSON.stringify(latch)).to.equal(JSON.stringify({ name }))
   })
 
+  it('A latch with the greatest count of Java is closed (V187)', async () => {
+    const { latch, name } = await newLatch()
+    await redis.set(name, `${2n ** 63n - 1n}`)
+    expect(await latch.await(0)).to.equal(false)
+    expect(await latch.getCount()).to.equal(2 ** 63)
+  })
+
   it('A latch that was never set is open (L6)', async () => {
     const { latch } = await newLatch()
     expect(await latch.await()).to.equal(undefined)
@@ -127,7 +134,8 @@ describe('A latch', () => {
     await redis.del(name)
     const started = clock.now()
     await Promise.all(waiting)
-    expect(clock.elapsedSince(started)).to.be.within(10_000, 60_000)
+    // On a busy machine a second of this clock is soon over: it goes twenty times as fast.
+    expect(clock.elapsedSince(started)).to.be.within(10_000, 150_000)
     expect(looks()).to.be.at.most(5 + due())
   })
 

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+
+/** Each of them sends its try when the one before it has failed, and a call stack has no room for so many. */
+const CALLERS = 4_000
+
+describe('Thousands of callers whose tries fail at once', () => {
+  let server: Standalone
+  before(async () => {
+    server = await startStandalone()
+  })
+  afterEach(closeAll)
+  after(() => server?.stop())
+
+  it('All of them reject when the server begins to refuse the login, and the lock works afterwards (V185)', async () => {
+    const admin = await openRedis(server.url)
+    const login = (password: string) =>
+      admin.acl('SETUSER', 'app', 'on', 'resetpass', `>${password}`, '~*', '&*', '+@all')
+    await login('one')
+    const { host, port } = server
+    const redis = { host, port, username: 'app', password: 'one' }
+    const [holder, redisson] = [await createRedisson({ redis: server.url }), await createRedisson({ redis })]
+    redisson.on('error', () => {})
+    const name = uniqueName('refused')
+    const hold = await holder.getLock(name).acquire()
+    const lock = redisson.getLock(name)
+    const ends: Record<string, number> = {}
+    let settled = 0
+    for (let caller = 0; caller < CALLERS; caller++)
+      lock.acquire().catch((error) => {
+        settled++
+        ends[error.code] = (ends[error.code] ?? 0) + 1
+      })
+    await waitUntil('all wait', () => internalsOf(redisson).queues.inspect(`lock ${name}`).isAsleep)
+    await login('two')
+    for (const line of String(await admin.client('LIST')).split('\n')) {
+      const id = / user=app /.test(line) && /\bid=(\d+)/.exec(line)?.[1]
+      if (id) await admin.client('KILL', 'ID', id)
+    }
+    await waitUntil('all have settled', () => settled === CALLERS, 30_000)
+    expect(ends).to.deep.equal({ REDIS_REFUSED: CALLERS })
+    await login('one')
+    await hold.unlock()
+    const again = await lock.acquire({ signal: AbortSignal.timeout(30_000) }).catch((error) => error)
+    expect(again).to.have.property('isHeld', true)
+  })
+})

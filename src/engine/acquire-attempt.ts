@@ -28,14 +28,13 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     return this.scripts.acquire(owner, lease, companion)
   }
 
-  undo(inFlight: ScriptCall<Outcome<Grant>> | undefined): void {
+  undo(inFlight: ScriptCall<Outcome<Grant>> | undefined, mayHold: boolean): void {
     const { context, scripts, wanted } = this
-    // A grant that comes too late for its caller tells of the holds before it all the same. So may a try before.
+    // What was granted too late for its caller tells of the holds before it all the same.
     if (!inFlight) context.leases.lookAt(scripts.key)
     inFlight?.onFinished((reply) => {
-      if (!reply) context.leases.lookAt(scripts.key)
-      else if (reply.value.granted)
-        context.leases.granted(scripts, { ...orderOf(scripts, reply), hasLostCopy: true })
+      if (reply?.value.granted) context.leases.granted(scripts, orderOf(scripts, reply))
+      if (!reply || mayHold) context.leases.lookAt(scripts.key)
     })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
   }

@@ -50,7 +50,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     )
     // The waiter was aborted while the try was being sent, and its queue knows nothing of the try.
     if (this.hasLeft) {
-      this.undo(call)
+      this.undo(call, false)
       this.leave()
     }
     return call
@@ -65,9 +65,9 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     this.context.queues.of(this.target)?.wake()
   }
 
-  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
+  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, mayHold: boolean): void {
     this.inFlight = inFlight
-    super.undo(inFlight)
+    super.undo(inFlight, mayHold)
   }
 
   /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */

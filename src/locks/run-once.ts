@@ -2,6 +2,7 @@ import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { type AcquiredLockHold, HAND_TO_WATCHDOG, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
 import { LogicalThread } from '../ownership/logical-thread'
+import { unlessAborted } from '../util/abort'
 import type { Lock } from './lock'
 
 /** Options of `runOnce()`. */
@@ -81,7 +82,16 @@ class Run implements RunOnceTask {
       const { needsWatchdog, book } = this.hold.hold
       // A re-entry of the job may have made the lease longer.
       if (!needsWatchdog && book.remaining() <= left) return await this.hold[LEAVE_TO_LEASE]()
-      await new Promise<void>((over) => clock.after(left, over))
+      const isOver = new Promise<void>((over) => clock.after(left, over))
+      // The job has ended: its caller and a shutdown need not wait for more.
+      const wait = unlessAborted(isOver, this.context.closing)
+      if (
+        !(await wait.then(
+          () => true,
+          () => false,
+        ))
+      )
+        return await this.hold[LEAVE_TO_LEASE]()
     }
     await this.hold.unlock()
   }

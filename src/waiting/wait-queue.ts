@@ -106,7 +106,8 @@ export class WaitQueue implements WaiterQueue {
    */
   handOff(giver: string, longest: number): AnyScriptCall | undefined {
     const waiter = this.waiters.first
-    if (this.state !== 'sleeping' || !waiter?.attempt.takeOver) return undefined
+    // A try of it may hold the lock already, and would answer in place of the handoff.
+    if (this.state !== 'sleeping' || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
     // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
     if (waiter.attempt.wanted.lease! < longest || !this.mayPass()) return undefined
     return outsideThreads(() => this.sendTry(waiter, giver))

@@ -44,6 +44,22 @@ describe('runOnce', () => {
     expect(await two.runOnce(name, () => {}, { atLeast: 100 })).to.equal(true)
   })
 
+  it('A job that has ended resolves at a shutdown, although the watchdog had taken over and atLeast is not over (V190)', async () => {
+    let hasEnded = false
+    const running = one.runOnce(
+      name,
+      async () => {
+        await sleep(1_200)
+        hasEnded = true
+      },
+      { atLeast: 2_000 },
+    )
+    await waitUntil('the job has ended', () => hasEnded)
+    await sleep(50)
+    await one.shutdown({ timeout: 100 })
+    expect(await running).to.equal(true)
+  })
+
   it('The name is taken until atLeast is over, and free after it (U9)', async () => {
     expect(await one.runOnce(name, () => {}, { atLeast: 1_500 })).to.equal(true)
     const left = await two.getLock(name).remainTimeToLive()

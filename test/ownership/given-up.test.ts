@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
+import { SentScripts } from '../kit/sent-scripts'
 import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { latch, tapped } from '../kit/tapped-transport'
@@ -62,6 +64,24 @@ describe('what is given up half-way', () => {
     deleted.open()
     expect(await timed(() => second)).to.be.below(5_000)
     await lock.unlock()
+  })
+
+  it('An acquisition that is aborted in flight asks about no other reader (V188)', async () => {
+    const scripts = new SentScripts()
+    const redisson = await createRedisson({}, { transport: scripts.transport })
+    const lock = redisson.getReadWriteLock(uniqueName()).readLock()
+    const holds = await Promise.all(Array.from({ length: 20 }, () => lock.acquire({ leaseTime: 60_000 })))
+    const { length } = scripts.sent
+    const abort = new AbortController()
+    const aborted = rejection(lock.acquire({ signal: abort.signal }))
+    abort.abort(new Error('enough'))
+    expect((await aborted).message).to.equal('enough')
+    await waitUntil('it is given back', () => internalsOf(redisson).orphans.size === 0)
+    await new Promise(setImmediate)
+    const names = scripts.sent.slice(length).map(({ name }) => name)
+    expect(names).to.include('read-lock/release')
+    expect(names).not.to.include('read-lock/renew')
+    await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
   it('An acquisition whose late answer is being confirmed when its client shuts down is given back (V179)', async () => {

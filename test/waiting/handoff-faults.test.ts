@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import type { LockHold } from '../../src/index'
-import { closeAll, createRedisson, rejection, timed } from '../kit/clients'
+import type { ScriptTransport } from '../../src/scripts/transport'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { connectionLost, HandoffScene } from '../kit/handoff-scene'
 import { stillPending } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
-import { latch, type ScriptSent } from '../kit/tapped-transport'
+import { asleep } from '../kit/sleepers'
+import { latch, type ScriptSent, tapped } from '../kit/tapped-transport'
 
 const LEASE = 60_000
 const PROMPTLY = 5_000
@@ -262,5 +264,49 @@ describe('A local handoff that is disturbed', () => {
       expect((await unlocking).code).to.equal('REDISSON_SHUTDOWN')
       expect(await scene.redis.pttl(scene.name)).to.be.within(1, 3_000)
     })
+  })
+})
+
+describe('A handoff to a waiter whose try may have been granted', () => {
+  afterEach(closeAll)
+
+  it('unlock() rejects for a hold that was deleted, although such a waiter has the lock by then (V189)', async () => {
+    let onGrant: (() => void) | undefined
+    const transport = (to: ScriptTransport): ScriptTransport => ({
+      ...tapped((sent) => sent.pass())(to),
+      mayHaveReplicas: () => true,
+      get state() {
+        return to.state
+      },
+      async sendAcknowledged(call, bySource) {
+        const value = await new Promise((resolve, reject) => to.send(call, bySource, resolve, reject))
+        const acknowledged = !onGrant || call.script.name !== 'lock/acquire'
+        // No replica has the grant, so the waiter tries again in a millisecond.
+        if (!acknowledged) setImmediate(onGrant!)
+        if (!acknowledged) onGrant = undefined
+        return { value, acknowledged }
+      },
+    })
+    const redisson = await createRedisson({}, { transport })
+    const lock = redisson.getLock(uniqueName('deleted'))
+    const wait = async () => {
+      const waiting = lock.acquire()
+      await asleep(redisson, `lock ${lock.getName()}`)
+      return { waiting }
+    }
+    const first = await lock.acquire()
+    const { waiting } = await wait()
+    await first.unlock()
+    const giver = await waiting
+    const { waiting: next } = await wait()
+    const unlocking = new Promise<{ code?: string }>((resolve) => {
+      onGrant = () => resolve(rejection(giver.unlock()))
+    })
+    const channel = `redisson_lock__channel:{${lock.getName()}}`
+    await (await openRedis()).pipeline().del(lock.getName()).publish(channel, '0').exec()
+    expect((await unlocking).code).to.equal('LOCK_LOST')
+    const hold = await next
+    expect(hold.isHeld).to.equal(true)
+    await hold.unlock()
   })
 })

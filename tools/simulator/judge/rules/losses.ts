@@ -55,7 +55,9 @@ function unexplained(reading: Reading): Violation[] {
   for (const [index, told] of reading.history.events.entries()) {
     if (told.type !== 'told' || told.how === 'lease' || told.how === 'gone') continue
     const hold = reading.calls.get(told.hold)?.hold
-    if (!hold || hold.call.lease !== undefined || reading.javaClients.has(hold.call.client)) continue
+    // A level with a lease may be all that is left of it.
+    const isLeased = reading.calls.get(told.hold)?.called.lease !== undefined
+    if (!hold || isLeased || reading.javaClients.has(hold.call.client)) continue
     const { client, object } = hold.call
     const from = reading.timeOf(hold.calledAt)
     const endedAt = reading.closedAt.get(client) ?? reading.killedAt.get(client) ?? index

@@ -17,6 +17,20 @@ describe('The rules of a simulated history', () => {
     expect(two.broken).to.include.members(['exclusion', 'not-linearizable'])
   })
 
+  it('A level with a lease ends with it, although the hold began with one that is renewed', () => {
+    for (const [lease, broken] of [
+      [200, []],
+      [undefined, ['unexplained-loss']],
+    ] as const) {
+      const one = written()
+      one.acquires('a/1')
+      const inner = one.acquires('a/1', lease === undefined ? {} : { lease }, { level: 2 })
+      one.releases('a/1', 1)
+      one.told(inner)
+      expect(one.broken).to.deep.equal(broken)
+    }
+  })
+
   it('A permit that its release frees is not held, nor lost, until the answer has come (V127, V128)', () => {
     for (const [isReleased, broken] of [
       [true, ['unexplained-loss']],

@@ -12,7 +12,9 @@ export interface MemberIdentity {
   readonly key: string
   /** Distinguishes the locks of the client. */
   readonly objectId: string
-  readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'>
+  readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'> & {
+    readonly scripts?: Pick<Context['scripts'], 'isServerAway'>
+  }
   /** Undefined for a lock that is made of members itself. */
   readonly server: Context['connections']['identity'] | undefined
   /** The locks of which it is made, if it is made of members: the same lock twice would wait for itself. */

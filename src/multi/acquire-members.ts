@@ -89,7 +89,9 @@ export async function acquireMembers(
     // Other owners hold these. At the rest of them the caller would wait for itself.
     const foreign = taken.filter(({ member }) => !refusing.has(member)).length
     // Enough members answer, so the call waits for those that others hold, as long as it may.
-    const isBlocked = foreign > 0 && answers.length - parts.length - foreign <= spare && parts.length < needed
+    const unknown = answers.filter((answer) => answer.kind === 'failed' && answer.error === ENDED).length
+    const isFew = answers.length - parts.length - foreign - unknown <= spare
+    const isBlocked = foreign > 0 && isFew && parts.length < needed
     failingSince = foreign > spare || isBlocked ? undefined : (failingSince ?? since)
     const isFailed = isFinal || (failingSince && clock.elapsedSince(failingSince) >= FAILED_AFTER)
     if (isFailed || wait.isOver) {
@@ -127,13 +129,27 @@ export async function acquireMembers(
   }
 }
 
-/** One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already. */
-async function tryAtOnce({ context, members }: MemberGroup, options: MemberOptions, first?: Granted) {
+/**
+ * One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already.
+ *
+ * With a bound, a member whose server is away is not tried where the others suffice, and a round ends as soon as others hold too
+ * many. Otherwise callers would keep the members of the living servers from each other for the whole bound.
+ */
+async function tryAtOnce({ context, members, needed }: MemberGroup, options: MemberOptions, first?: Granted) {
   const { bound, signal } = options
+  const away = bound === undefined ? [] : members.filter(isAway)
+  const isAwaySpare = members.length - away.length >= needed
+  let left = isAwaySpare ? members.length - away.length : members.length
+  const tryOne = async (member: Member, how: AcquireArguments): Promise<Answer> => {
+    if (isAwaySpare && away.includes(member)) return { kind: 'failed', member, error: AWAY }
+    const answer = await tryMember(member, 0, how)
+    if (answer.kind === 'taken' && --left < needed && bound !== undefined) limit.abort(ENDED)
+    return answer
+  }
   const tryAll = (how: AcquireArguments) =>
-    Promise.all(members.map((member) => (member === first?.member ? first : tryMember(member, 0, how))))
-  if (bound === undefined) return await tryAll(options)
+    Promise.all(members.map((member) => (member === first?.member ? first : tryOne(member, how))))
   const limit = new AbortController()
+  if (bound === undefined) return await tryAll(options)
   const timer = context.clock.after(bound, () => limit.abort(unanswered(bound)))
   try {
     return await withEither(limit.signal, signal, (either) => tryAll({ ...options, signal: either }))
@@ -141,6 +157,15 @@ async function tryAtOnce({ context, members }: MemberGroup, options: MemberOptio
     timer.cancel()
   }
 }
+
+/** The client of the member has lost its server, and connects again in the background. */
+function isAway({ identity }: Member): boolean {
+  return identity?.server !== undefined && identity.client.scripts?.isServerAway === true
+}
+
+const AWAY = new RedisUnavailableError('the server is away')
+/** Others hold so many members that the answers of the rest say nothing. */
+const ENDED = new RedisUnavailableError('the round had ended before the server answered')
 
 /** The member may belong to another client. Its queue does not know when the client of the multi lock shuts down. */
 function waitForMember({ closing }: Context, member: Member, waitTime: number, options: AcquireArguments) {

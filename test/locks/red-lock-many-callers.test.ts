@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
-import { type Standalone, startStandalone } from '../kit/servers/index'
+import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
 describe('A RedLock for which many callers of one process wait', () => {
   let servers: Standalone[]
@@ -41,5 +41,31 @@ describe('A RedLock for which many callers of one process wait', () => {
     expect(inside).to.equal(30)
     // A wait lasts for a second at most, and so does a turn. More than two members at once is for a timer that is late.
     expect(spread).to.be.below(20)
+  })
+
+  it('They go on one after the other while a server is away (V191)', async () => {
+    const away = await startStandalone()
+    const urls = [servers[0]!.url, servers[1]!.url, away.url]
+    const name = uniqueName('red')
+    const processes = await Promise.all(
+      [1, 2].map(() => Promise.all(urls.map((redis) => createRedisson({ redis })))),
+    )
+    for (const client of processes.flat()) client.on('error', () => {})
+    await away.stop()
+    await waitUntil('all have noticed', () =>
+      processes.every((clients) => internalsOf(clients[2]!).scripts.isServerAway),
+    )
+    let inside = 0
+    const section = async () => {
+      expect(++inside).to.equal(1)
+      await sleep(10)
+      inside--
+    }
+    const locks = processes.map((clients) =>
+      clients[0]!.getRedLock(...clients.map((client) => client.getLock(name))),
+    )
+    const callers = locks.flatMap((lock) => Array.from({ length: 10 }, () => lock.withLock(section)))
+    // A second for each would be what the silence of one server costs.
+    expect(await timed(() => Promise.all(callers))).to.be.below(15_000)
   })
 })

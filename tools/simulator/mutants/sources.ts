@@ -77,7 +77,7 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/engine/acquire-attempt.ts',
     },
     what: 'nor does a grant whose caller has left',
-    find: 'context.leases.granted(scripts, { ...orderOf(scripts, reply), hasLostCopy: true })',
+    find: 'context.leases.granted(scripts, orderOf(scripts, reply))',
     replace: '{}',
   },
   {

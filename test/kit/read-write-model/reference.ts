@@ -63,6 +63,10 @@ export class Reference {
     const mayEnter = free || (side === 'read' && (this.mode === 'read' || this.fields.includes(writing!)))
     if (!mayEnter) return false
 
+    // There was no other holder, so its client learns that what it had before is gone.
+    if (free && !this.java.includes(client))
+      for (const hold of this.holds())
+        if (hold.field.client === client && hold.state === 'held') hold.state = 'lost'
     const needed = lease ?? this.watchdog
     const readTimeouts = side === 'read' ? [this.now + needed] : []
     const field: Field = { side, client, caller, count: 1, readTimeouts }

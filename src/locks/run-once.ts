@@ -84,14 +84,9 @@ class Run implements RunOnceTask {
       if (!needsWatchdog && book.remaining() <= left) return await this.hold[LEAVE_TO_LEASE]()
       const isOver = new Promise<void>((over) => clock.after(left, over))
       // The job has ended: its caller and a shutdown need not wait for more.
-      const wait = unlessAborted(isOver, this.context.closing)
-      if (
-        !(await wait.then(
-          () => true,
-          () => false,
-        ))
-      )
-        return await this.hold[LEAVE_TO_LEASE]()
+      const { closing } = this.context
+      await unlessAborted(isOver, closing).catch(() => {})
+      if (closing.aborted) return await this.hold[LEAVE_TO_LEASE]()
     }
     await this.hold.unlock()
   }

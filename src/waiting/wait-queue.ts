@@ -40,8 +40,7 @@ export interface WaitEnvironment extends WaitSettings {
  * waiter: if the first waiter has left, the next one takes it.
  *
  * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not acquired" only if
- * it is known to be held. Otherwise it waits for the answer to the try in flight, which is its own or that of the first
- * waiter. Without an answer it rejects.
+ * it is known to be held. Otherwise it waits for the answer to a try in flight, and rejects without an answer.
  */
 export class WaitQueue implements WaiterQueue {
   readonly waiters = new Waiters()
@@ -236,12 +235,8 @@ export class WaitQueue implements WaiterQueue {
     const call = waiter.startTry(giver)
     this.silentSince ??= call.started
     call.whenAnswered(
-      (reply) => {
-        if (!waiter.settled) this.tryAnswered(waiter, reply)
-      },
-      (error) => {
-        if (!waiter.settled) this.tryFailed(waiter, error, call)
-      },
+      (reply) => waiter.settled || this.tryAnswered(waiter, reply),
+      (error) => waiter.settled || this.tryFailed(waiter, error, call),
     )
     return call
   }

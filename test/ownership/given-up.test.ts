@@ -76,7 +76,7 @@ describe('what is given up half-way', () => {
     const aborted = rejection(lock.acquire({ signal: abort.signal }))
     abort.abort(new Error('enough'))
     expect((await aborted).message).to.equal('enough')
-    await waitUntil('it is given back', () => internalsOf(redisson).orphans.size === 0)
+    await waitUntil('it is released', () => internalsOf(redisson).orphans.size === 0)
     await new Promise(setImmediate)
     const names = scripts.sent.slice(length).map(({ name }) => name)
     expect(names).to.include('read-lock/release')
@@ -84,7 +84,7 @@ describe('what is given up half-way', () => {
     await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
-  it('An acquisition whose late answer is being confirmed when its client shuts down is given back (V179)', async () => {
+  it('An acquisition whose late answer is being confirmed when its client shuts down is released (V179)', async () => {
     const confirming = latch()
     let acquisitions = 0
     const transport = tapped(async (sent) => {

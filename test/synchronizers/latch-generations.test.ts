@@ -11,6 +11,11 @@ import { asleep } from '../kit/sleepers'
 import { defaultServer } from '../kit/stand-in'
 import { latch as newGate, tapped } from '../kit/tapped-transport'
 
+/** A process that sets a latch. */
+const SET = `
+  const redis = new (require('ioredis').Redis)(Number(process.argv[1]))
+  redis.set(process.argv[2], '1').then(() => redis.disconnect())
+`
 const channelOf = (name: string) => `redisson_countdownlatch__channel__{${name}}`
 
 describe('A latch that is set anew', () => {
@@ -84,7 +89,7 @@ describe('A latch that is set anew', () => {
     await latch.getCount()
     const first = latch.await()
     // The look is on its way. Node stands still until another process has set the latch.
-    execFileSync('redis-cli', ['-p', `${port}`, 'SET', latch.getName(), '1'])
+    execFileSync(process.execPath, ['-e', SET, `${port}`, latch.getName()])
     const second = latch.await(300)
     expect([await first, await second]).to.deep.equal([undefined, false])
     await latch.countDown()

@@ -38,6 +38,8 @@ export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise
   } finally {
     // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
     if (hold.state === 'held') hold.context.leases.update(hold)
+    // A renewal in flight may arrive after the release, and then the server keeps the hold beyond its lease.
+    if (!hold.needsWatchdog) releaseAtItsEnd(scripts, hold)
   }
 }
 

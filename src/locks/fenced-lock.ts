@@ -11,6 +11,7 @@ import { ACQUIRE_AS_ASKED, ACQUIRE_FOR } from '../engine/lock-internals'
 import type { LockScripts, ReenterReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
+import { type CommandOrder, ranBefore } from '../scripts/command-order'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { perObject } from '../util/per-object'
@@ -109,10 +110,14 @@ function decodeReenter(raw: unknown): ReenterReply<number> {
 /** How many names a client keeps the last token of. */
 const MOST_NAMES = 1_000
 
+interface LastToken {
+  readonly token: number
+  readonly owner: string
+  readonly order: CommandOrder
+}
+
 /** The last token that a client saw of each name, for the names that it acquired most recently. */
-const lastTokensOf = perObject(
-  (_: Context) => new Map<string, { readonly token: number; readonly owner: string }>(),
-)
+const lastTokensOf = perObject((_: Context) => new Map<string, LastToken>())
 
 class FencedLockScripts extends HashLockScripts implements LockScripts<number> {
   override readonly kind = 'fenced'
@@ -120,7 +125,7 @@ class FencedLockScripts extends HashLockScripts implements LockScripts<number> {
 
   acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
     const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
-    call.whenAnswered(({ value }) => value.granted && this.see(value.grant, owner))
+    call.whenAnswered((reply) => reply.value.granted && this.see(reply.value.grant, owner, reply))
     return call
   }
 
@@ -128,17 +133,19 @@ class FencedLockScripts extends HashLockScripts implements LockScripts<number> {
     const last = lastTokensOf(this.context).get(this.key)
     const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
-    call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value.grant, owner))
+    call.whenAnswered((reply) => reply.value.leaseEnd !== 0 && this.see(reply.value.grant, owner, reply))
     return call
   }
 
   /** Keeps a token, and reports it if it should be greater than the one before and is not. */
-  private see(token: number, owner: string) {
+  private see(token: number, owner: string, order: CommandOrder) {
     const { context, name, key } = this
     const lastTokens = lastTokensOf(context)
     const before = lastTokens.get(key)
+    // An answer may come after that to a later draw, by the other connection or to a caller that has given up.
+    if (before && token < before.token && !ranBefore(before.order, order)) return
     lastTokens.delete(key)
-    lastTokens.set(key, { token, owner })
+    lastTokens.set(key, { token, owner, order })
     if (lastTokens.size > MOST_NAMES) lastTokens.delete(lastTokens.keys().next().value!)
     // A command that is sent again answers with the token that its first copy drew.
     const isRepeated = token === before?.token && owner === before.owner

@@ -20,7 +20,6 @@ import { describeStates, failureOf, stateOf } from './member-states'
 import { type Part, releaseParts, settledInTime } from './try-member'
 
 const BEGIN = Symbol('begin')
-const CHECK_AFTER = Symbol('checkAfter')
 const CHECK_HELD = Symbol('checkHeld')
 const ASSERT_HELD = Symbol('assertHeld')
 const LEFT_OF = Symbol('leftOf')
@@ -101,7 +100,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
 
   get signal(): AbortSignal {
     const { signal } = this.lossSignal
-    if (this[CHECK_HELD]() && !this.unlocked && !this.isWatching) this[WATCH_MEMBERS]()
+    if (this[CHECK_HELD]()) this[WATCH_MEMBERS]()
     return signal
   }
 
@@ -125,12 +124,6 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     const { entry, objectId } = this.hold
     if (entry) new ThreadCaller<LevelsHold>(this.group.context, thread).adopt(entry, objectId)
     for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
-  }
-
-  /** Notices a loss after `ms` at the latest, also if no code asks. */
-  [CHECK_AFTER](ms: number): void {
-    const timer = this.group.context.clock.after(ms, () => this[CHECK_HELD]())
-    this.stopWatching.push(() => timer.cancel())
   }
 
   /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
@@ -169,7 +162,9 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     return ms - this.group.context.clock.elapsedSince(this.since)
   }
 
-  private [WATCH_MEMBERS]() {
+  /** Notices a loss by itself from now on. */
+  [WATCH_MEMBERS](): void {
+    if (this.unlocked || this.isWatching) return
     this.isWatching = true
     const { parts, validFor } = this
     for (const { hold } of parts) {
@@ -177,7 +172,10 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
       if (signal.aborted) this[MEMBER_GONE](signal.reason)
       else this.stopWatching.push(onAbort(signal, () => this[MEMBER_GONE](signal.reason)))
     }
-    if (validFor !== undefined) this[CHECK_AFTER](this[LEFT_OF](validFor))
+    if (validFor !== undefined) {
+      const timer = this.group.context.clock.after(this[LEFT_OF](validFor), () => this[CHECK_HELD]())
+      this.stopWatching.push(() => timer.cancel())
+    }
     if (this.loss) this[STOP]()
   }
 
@@ -265,7 +263,7 @@ export class LevelsHold implements OwnedHold<MembersHold> {
       level[ABANDON]()
       this.forgetUnlessNeeded()
     }
-    if (this.entry) level[CHECK_AFTER](leaseTime)
+    if (this.entry) level[WATCH_MEMBERS]()
   }
 
   get holder(): string {

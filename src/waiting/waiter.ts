@@ -96,8 +96,10 @@ export class Waiter<Grant> {
   lastTry: boolean
   /** The queue sent a try for it, and goes on when that is answered, or when the waiter leaves. */
   private isAwaited = false
-  /** How many grants in a row no replica acknowledged. */
+  /** How many grants no replica acknowledged. */
   private unacknowledged = 0
+  /** The last answer was such a grant. */
+  private isUnacknowledged = false
   /** The server may hold the lock for a try that was answered. */
   private mayHold = false
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
@@ -165,9 +167,12 @@ export class Waiter<Grant> {
   answered(reply: Reply<Outcome<Grant>>): void {
     const { value, acknowledged } = reply
     const answer = this.mayHold ? { ...reply, connectionBroke: true } : reply
-    this.endTry(reply.connectionBroke || (value.granted && !acknowledged))
-    if (!value.granted) this.unacknowledged = 0
-    else if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
+    this.isUnacknowledged = value.granted && !acknowledged
+    this.endTry(reply.connectionBroke || this.isUnacknowledged)
+    if (!value.granted) return
+    // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a replica. That is no
+    // reason to count anew: then two such owners would take turns for ever.
+    if (acknowledged) this.succeed(answer as GrantedReply<Grant>)
     else if (++this.unacknowledged >= TRIES_FOR_ACKNOWLEDGEMENT || this.lastTry) this.failUnreplicated()
   }
 
@@ -240,7 +245,7 @@ export class Waiter<Grant> {
   }
 
   private waitIsOver() {
-    const { inFlight, unacknowledged } = this
+    const { inFlight } = this
     const { clock, clientId, grace, scripts } = this.queue.environment
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
@@ -252,7 +257,7 @@ export class Waiter<Grant> {
       if (!inFlight) this.queue.awaitAnswer(this)
       return
     }
-    if (unacknowledged > 0) this.failUnreplicated()
+    if (this.isUnacknowledged) this.failUnreplicated()
     else if (!known) this.fail(unanswered(this.name, clientId))
     else this.giveUp()
   }

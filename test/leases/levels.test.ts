@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { ScriptCounter, tapped } from '../kit/tapped-transport'
+import { waitUntil } from '../kit/servers/index'
+import { latch, ScriptCounter, tapped } from '../kit/tapped-transport'
 
 describe('the leases of nested levels', () => {
   let redis: Redis
@@ -114,5 +116,25 @@ describe('the leases of nested levels', () => {
       expect((await rejection(outer.unlock())).code).to.equal('LOCK_LOST')
     })
     expect(await redis.exists(lock.getName())).to.equal(0)
+  })
+
+  it('A renewal that arrives after the unlock() of its level does not keep the lock beyond the outer lease (V192)', async () => {
+    const [sent, released] = [latch(), latch()]
+    const transport = tapped(async (script) => {
+      if (script.name !== 'lock/renew') return await script.pass()
+      sent.open()
+      await released.opened
+      return await script.pass()
+    })
+    const redisson = await createRedisson({ lockWatchdogTimeout: 6_000 }, { transport })
+    const lock = redisson.getLock(uniqueName())
+    const outer = await lock.acquire({ leaseTime: 3_000, threadId: 1 })
+    const inner = await lock.acquire({ threadId: 1 })
+    await sent.opened
+    await inner.unlock()
+    released.open()
+    await waitUntil('the renewal arrives', async () => (await redis.pttl(lock.getName())) > 4_000)
+    if (!outer.signal.aborted) await once(outer.signal, 'abort')
+    await waitUntil('the lock is free', async () => (await redis.exists(lock.getName())) === 0, 2_000)
   })
 })

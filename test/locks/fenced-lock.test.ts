@@ -17,7 +17,7 @@ import { fencedLock } from '../contract/primitives'
 import { wakeUpSuite } from '../contract/wake-up'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
-import { tapped } from '../kit/tapped-transport'
+import { latch, tapped } from '../kit/tapped-transport'
 import { VirtualClock } from '../kit/virtual-clock'
 
 // It waits, is renewed and is released as the plain lock is, by the same scripts; these contracts meet its own.
@@ -132,6 +132,33 @@ describe('A fenced lock', () => {
       expect(outer.token).to.equal(3)
       await lock.unlock()
     })
+    expect(errors).to.deep.equal([])
+  })
+
+  it('The answer to an acquisition that was given up raises no error event if it comes after that to a later one (V195)', async () => {
+    const [granted, later] = [latch(), latch()]
+    let acquisitions = 0
+    const transport = tapped(async (script) => {
+      const answer = await script.pass()
+      if (script.name === 'fenced-lock/acquire' && ++acquisitions === 1) {
+        granted.open()
+        await later.opened
+      }
+      return answer
+    })
+    const client = await createRedisson({}, { transport })
+    client.on('error', (error) => errors.push(error))
+    const lock = client.getFencedLock(name)
+    const given = new AbortController()
+    const first = rejection(lock.acquire({ leaseTime: 200, signal: given.signal }))
+    await granted.opened
+    given.abort()
+    await first
+    const hold = await lock.acquire()
+    expect(hold.token).to.equal(2)
+    later.open()
+    await hold.unlock()
+    await lock.withLock(({ token }) => expect(token).to.equal(3))
     expect(errors).to.deep.equal([])
   })
 

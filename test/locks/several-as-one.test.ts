@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Redisson, RLock, RMultiLock } from '../../src/index'
 import { loadAnotherCopy } from '../kit/another-copy'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
@@ -99,6 +100,21 @@ describe('Several locks as one', () => {
           for (const client of clients) expect(await client.getLock(name).isLocked()).to.equal(false)
         })
     })
+  })
+
+  it('The client forgets what a multi lock held that was re-entered, released once and left to its lease (V194)', async () => {
+    const lock = clients[0]!.getMultiLock(clients[0]!.getLock(`${name}:a`), clients[0]!.getLock(`${name}:b`))
+    const options = { leaseTime: 500, threadId: 7 }
+    await lock.lock(options)
+    await lock.lock(options)
+    // The leases of the members begin anew.
+    await sleep(300)
+    await lock.unlock({ threadId: 7 })
+    const { entries } = internalsOf(clients[0]!).explicitHolds as unknown as {
+      entries: Map<string, { hold: unknown }>
+    }
+    expect([...entries.values()].some(({ hold }) => hold)).to.equal(true)
+    await waitUntil('no hold is left', () => [...entries.values()].every(({ hold }) => !hold))
   })
 
   it('A multi lock does not starve behind members that others use back to back (V23)', async function () {

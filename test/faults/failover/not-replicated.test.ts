@@ -90,6 +90,16 @@ describe('Replicas that do not acknowledge', () => {
     expect(errors).to.deep.equal([])
   })
 
+  it('Two clients that take turns because their leases are shorter than the wait for a replica fail after three tries as well (V193)', async () => {
+    const name = uniqueName('fair')
+    const locks = [await connected(), await connected()].map((redisson) => redisson.getFairLock(name))
+    for (const lock of locks) await lock.withLock(() => {})
+    await pause()
+    const errors = await Promise.all(locks.map((lock) => rejection(lock.lock({ leaseTime: 0.9 * SYNC }))))
+    for (const error of errors) expect(error.code).to.equal('LOCK_NOT_REPLICATED')
+    await isFree(name)
+  })
+
   it('With missing replicas a single try takes one wait for them, and a bounded tryLock() little more than its own wait (A7)', async () => {
     const redisson = await connected()
     await redisson.getLock(uniqueName()).withLock(() => {})

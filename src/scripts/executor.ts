@@ -125,7 +125,7 @@ export class ScriptExecutor {
       if (!isFromOtherNode || !call.acknowledged) return this.answered(call, sent, raw, true)
       // That node may have replicas: a second copy waits for them. Both have the effect of one.
       call.hasLostCopy = true
-      this.send(call, sent, bySource, backoff, true)
+      this.sendAgain(call, sent, bySource, backoff, true)
     }
     const failed = (error: unknown) => this.failed(call, sent, backoff, error)
     try {
@@ -166,7 +166,7 @@ export class ScriptExecutor {
     call.isInFlight = false
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport)
     else if (scriptBrokeOff(error)) call.hasLostCopy = true
-    if (kind === 'noscript' && this.closed === undefined) return this.send(call, sent, true, backoff)
+    if (kind === 'noscript' && this.closed === undefined) return this.sendAgain(call, sent, true, backoff)
     const isTransient = kind === 'connection' || kind === 'transient'
     const isTrouble = isDeclined(error) && error !== NOT_READY.loading
     if (
@@ -198,16 +198,19 @@ export class ScriptExecutor {
   }
 
   private retry(call: AnyScriptCall, backoff: number) {
-    const { clientId, clock, unavailableAfter } = this.options
     call.whenFenced(() => {
-      if (call.settled) return this.finish(call)
-      const age = clock.elapsedSince(call.started)
-      if (age < unavailableAfter)
-        return this.send(call, clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
-      // The process stood still. The server may have forgotten that it has applied an earlier copy.
-      this.end(call, unavailable(call, clientId, age, call.lastError))
+      if (call.settled) this.finish(call)
+      else this.sendAgain(call, this.options.clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
     })
     if (call.isFencePending) this.refuseWithConnection(call)
+  }
+
+  /** Not where the process stood still: the server may have forgotten that it has applied an earlier copy. */
+  private sendAgain(call: AnyScriptCall, ...how: [Moment, boolean, number, boolean?]) {
+    const { clientId, clock, unavailableAfter } = this.options
+    const age = clock.elapsedSince(call.started)
+    if (age < unavailableAfter) this.send(call, ...how)
+    else this.end(call, unavailable(call, clientId, age, call.lastError))
   }
 
   /** A server that refuses every new connection also allows no fence, so the call is rejected and does not wait for one. */

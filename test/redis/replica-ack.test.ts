@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import { Redis } from 'ioredis'
 import { OutageReporter } from '../../src/redis/outage-reporter'
 import { ReplicaAckBatcher } from '../../src/redis/replica-ack/batcher'
-import { systemClock } from '../../src/util/clock'
+import { type Clock, systemClock } from '../../src/util/clock'
 import { rejection, timed } from '../kit/clients'
+import { JumpingClock } from '../kit/jumping-clock'
 import { NO_PROXIES } from '../kit/replication'
 import {
   type Standalone,
@@ -45,10 +46,10 @@ describe('Acknowledgement by replicas', () => {
       /slave0:.*state=online/.test(await admin.info('replication')),
     )
   }
-  const sender = (url: string, reported: string[], onCutOff = () => {}) => {
+  const sender = (url: string, reported: string[], onCutOff = () => {}, clock: Clock = systemClock) => {
     redis = new Redis(url, { maxRetriesPerRequest: 0 })
     sending = new ReplicaAckBatcher(redis, {
-      clock: systemClock,
+      clock,
       slavesSyncTimeout: 500,
       checkLockSyncedSlaves: true,
       refusals: new OutageReporter(systemClock, { error: () => reported.push('no WAIT') }),
@@ -56,6 +57,18 @@ describe('Acknowledgement by replicas', () => {
     })
     return sending
   }
+
+  it('A command is not sent late by a process that stood still while the replicas were counted (V196)', async () => {
+    const clock = new JumpingClock()
+    const sending = sender(primary.url, [], () => {}, clock)
+    await redis.ping()
+    const answer = rejection(sending.send(['incr', 'late']))
+    // The question about the replicas is on its way, and its answer is not here.
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+    Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+    await answer
+    expect(await admin.exists('late')).to.equal(0)
+  })
 
   it('An old count of replicas does not decide that no replica need acknowledge (D4)', async () => {
     const reported: string[] = []

@@ -74,6 +74,34 @@ describe('The request record of objects without owners', () => {
       expect(await redis.get(name!)).to.equal('3')
     })
 
+  it('A process that stood still does not send a release again by its source (V196)', async () => {
+    const clock = new JumpingClock()
+    let copies = 0
+    const transport = tapped(async (sent) => {
+      if (sent.name !== 'semaphore/release') return await sent.pass()
+      copies++
+      if (copies === 1) {
+        await sent.pass()
+        throw new Error('Connection is closed.')
+      }
+      if (copies === 2) {
+        Object.assign(clock, { stood: 62_000, jumped: 62_000 })
+        await redis.del(`rlock_requests:{${name}}:${stopped.getId()}`)
+        throw new Error('NOSCRIPT No matching script.')
+      }
+      return await sent.pass()
+    })
+    const stopped = await createRedisson({}, { clock, transport })
+    const [name] = await newNames(1, 0)
+    await redis.script('LOAD', luaSources['semaphore/release'])
+    expect(await rejection(stopped.getSemaphore(name!).release())).to.have.property(
+      'code',
+      'REDIS_UNAVAILABLE',
+    )
+    await waitUntil('the background has finished', () => internalsOf(stopped).orphans.size === 0)
+    expect(await redis.get(name!)).to.equal('1')
+  })
+
   it('A record has no more fields than requests were in flight together (S2)', async () => {
     const CALLERS = 500
     const [name] = await newNames(1, CALLERS)

@@ -76,10 +76,15 @@ export class ReplicaAckBatcher {
     })
   }
 
-  send(command: readonly (string | number)[], asking = false): Promise<ReplicaAckReply> {
+  /** `queued`: when its caller asked for it. */
+  send(
+    command: readonly (string | number)[],
+    queued = this.options.clock.now(),
+    asking = false,
+  ): Promise<ReplicaAckReply> {
     return new Promise((resolve, reject) => {
       if (this.closed) return reject(isClosed())
-      this.queue.push({ queued: this.options.clock.now(), command, asking, resolve, reject })
+      this.queue.push({ queued, command, asking, resolve, reject })
       if (!this.busy) void this.sendBatches()
     })
   }
@@ -118,15 +123,17 @@ export class ReplicaAckBatcher {
     // Commands of the same tick belong to the first batch.
     await Promise.resolve()
     while (this.queue.length > 0) {
-      const batch = this.queue.filter((order) => this.isInTime(order))
+      const { queue } = this
       this.queue = []
-      if (batch.length === 0) break
-      this.underWay = batch
+      this.underWay = queue
       this.sent = this.options.clock.now()
       try {
-        await this.sendBatch(batch)
+        // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
+        if (!this.isCounted) await this.countReplicas()
+        const batch = queue.filter((order) => this.isInTime(order))
+        if (batch.length > 0) await this.sendBatch(batch)
       } catch (error) {
-        for (const order of batch) order.reject(error)
+        for (const order of queue) order.reject(error)
       }
     }
     this.underWay = []
@@ -142,8 +149,6 @@ export class ReplicaAckBatcher {
   }
 
   private async sendBatch(batch: readonly Order[]) {
-    // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
-    if (!this.isCounted) await this.countReplicas()
     const waits = this.awaited > 0
     const pipeline = this.redis.pipeline()
     for (const { command, asking } of batch) {

@@ -35,14 +35,15 @@ export class ReplicaAckConnection extends CommandConnection {
     const command = [...how, keys.length, ...keys, ...args]
     const { redis } = this
     if (!(redis instanceof Cluster)) return await this.sender('', () => this.openPrimary()).send(command)
+    const now = this.options.clock.now()
     const node = this.serverOf(keys[0]!)
     if (node === '') throw new Error("Cluster isn't ready")
     try {
-      return await this.nodeSender(node).send(command)
+      return await this.nodeSender(node).send(command, now)
     } catch (error) {
       const { message = '' } = error as Error
       if (message.startsWith('ASK '))
-        return await this.nodeSender(reachedAt(redis, message.split(' ')[2]!)).send(command, true)
+        return await this.nodeSender(reachedAt(redis, message.split(' ')[2]!)).send(command, now, true)
       // The caller tries again, and the map of slots should be right by then. Perhaps only this connection sees a dead node.
       if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
       throw error

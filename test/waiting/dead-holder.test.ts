@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
+import { JumpingClock } from '../kit/jumping-clock'
 import { killPrograms, Program } from '../kit/program'
+import { queueSleeps } from '../kit/queues'
 import { waitUntil } from '../kit/servers/index'
 
 describe('Waiting for a dead process', () => {
@@ -23,5 +25,19 @@ describe('Waiting for a dead process', () => {
     const remaining = await redis.pttl(name)
     expect(remaining).to.be.greaterThan(0)
     expect(await timed(() => waiting)).to.be.lessThan(remaining + 1_500)
+  })
+
+  it('A waiter whose machine was suspended looks whether the lease has ended meanwhile, though its timers stood still (V197)', async () => {
+    const redis = await openRedis()
+    const foreign = new ForeignLock(redis, uniqueName())
+    await foreign.take(60_000)
+    const clock = new JumpingClock()
+    const redisson = await createRedisson({}, { clock })
+    const waiting = redisson.getLock(foreign.name).acquire()
+    await queueSleeps(redisson, foreign.name, 1)
+    // Time goes on elsewhere, and no message tells that the lease has ended.
+    await redis.del(foreign.name)
+    clock.jumped += 60_000
+    expect(await timed(() => waiting)).to.be.lessThan(20_000)
   })
 })

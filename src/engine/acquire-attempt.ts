@@ -1,5 +1,7 @@
 import type { Context } from '../client/context'
 import type { ScriptCall } from '../scripts/script-call'
+import { outsideRequests } from '../util/async-context'
+import { setImmediate } from '../util/timers'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import { type Hold, orderOf } from './hold'
@@ -33,7 +35,9 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     // What was granted too late for its caller tells of the holds before it all the same.
     if (!inFlight) context.leases.lookAt(scripts.key)
     inFlight?.onFinished((reply) => {
-      if (reply?.value.granted) context.leases.granted(scripts, orderOf(scripts, reply))
+      // Later, because the holds whose answers came in the same moment must have begun.
+      if (reply?.value.granted)
+        outsideRequests(setImmediate, () => context.leases.granted(scripts, orderOf(scripts, reply)))
       if (!reply || mayHold) context.leases.lookAt(scripts.key)
     })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)

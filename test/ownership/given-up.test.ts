@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
@@ -242,5 +243,38 @@ describe('what is given up half-way', () => {
       await down
       expect(await redis.exists(lock.getName()), `${turns} turns after`).to.equal(0)
     }
+  })
+
+  it('A grant whose caller had left shows that the hold before it has ended, although the answers to both came in the same moment (V198)', async () => {
+    const redis = await openRedis()
+    const [first, second, answers] = [latch(), latch(), latch()]
+    let [sent, ran] = [0, 0]
+    const transport = tapped(async (script) => {
+      if (script.name !== 'lock/acquire' || !script.keys.includes(name)) return await script.pass()
+      const isFirst = ++sent === 1
+      if (!isFirst) await second.opened
+      const answer = await script.pass()
+      ran++
+      if (isFirst) first.open()
+      await answers.opened
+      return answer
+    })
+    const own = await createRedisson({}, { transport })
+    const name = uniqueName('forced')
+    await own.getLock(uniqueName()).withLock(() => {})
+    const aborted = new AbortController()
+    const acquiring = own.getLock(name).acquire({ leaseTime: 10_000 })
+    const trying = rejection(own.getSpinLock(name).tryAcquire({ waitTime: 0, signal: aborted.signal }))
+    await first.opened
+    await redis.del(name)
+    second.open()
+    await waitUntil('both have run', () => ran === 2)
+    aborted.abort()
+    await trying
+    answers.open()
+    const hold = await acquiring
+    const began = performance.now()
+    if (!hold.signal.aborted) await once(hold.signal, 'abort')
+    expect(performance.now() - began).to.be.below(5_000)
   })
 })

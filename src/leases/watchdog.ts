@@ -1,5 +1,5 @@
 import type { EventOrigin } from '../api/events'
-import { isCrossSlot, isKeyRefused } from '../redis/errors'
+import { isCrossSlot, isHalfMoved, isKeyRefused } from '../redis/errors'
 import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
@@ -44,7 +44,7 @@ interface Watched {
   phase: 'expiring' | 'scheduled' | 'inFlight' | 'overdue' | 'retrying'
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
-  /** The server refused a call for several leases because of a key, perhaps of another one: it is renewed by itself until that succeeds. */
+  /** A call for several leases failed because of a key, perhaps of another one: it is renewed by itself until that succeeds. */
   isAlone: boolean
   /** The answer to the renewal in flight may be too old: another one follows it. */
   isWantedAgain: boolean
@@ -258,7 +258,8 @@ export class Watchdog {
       (error) => {
         const now = this.timeAt(clock.now())
         const isCrossing = batch.length > 1 && isCrossSlot(error)
-        const isOfOneKey = batch.length > 1 && isKeyRefused((error as Error).cause)
+        const { cause } = error as Error
+        const isOfOneKey = batch.length > 1 && (isKeyRefused(cause) || isHalfMoved(cause))
         this.isSlotted ||= isCrossing
         for (const lease of batch) {
           const entry = this.awaited(lease)

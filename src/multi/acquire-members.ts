@@ -24,7 +24,7 @@ const NOT_BY_OTHERS: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_QUORUM']
 const FAILED_AFTER = 10_000
 
 export interface MemberOptions extends AcquireArguments {
-  /** All members are tried at once, and each may take this long to answer, in ms. Undefined: in the global order. */
+  /** Where not all members are needed, they are tried at once, and each may take this long to answer, in ms. */
   readonly bound: number | undefined
   /** How long a hold counts from the start of its round, in ms. Undefined: as long as its members. */
   readonly validFor: number | undefined
@@ -59,14 +59,18 @@ export async function acquireMembers(
   let failingSince: Moment | undefined
   /** Members that are not worth a wait: such as a write side that the caller reads, for it would wait for itself. */
   const refusing = new Map<Member, Extract<Answer, { kind: 'failed' }>>()
+  /** Members whose last answer was an error that a retry will not change. */
+  const broken = new Set<Member>()
   // A try without a wait would not yield. So the client waits for a member that it should yield to other processes.
   const toYield = wait.isOneTry ? undefined : members.find(({ identity }) => identity?.mustYield())
   let first = toYield && (await waitFor(toYield))
   for (let rounds = 0; ; rounds++) {
     const since = clock.now()
-    const isAtOnce = options.bound !== undefined || (rounds === 0 && !first && !wait.isOneTry)
+    // Callers that need all members would keep them from each other, so they take them in the global order.
+    const isBounded = options.bound !== undefined && (spare > 0 || wait.isOneTry)
+    const isAtOnce = isBounded || (rounds === 0 && !first && !wait.isOneTry)
     const answers = isAtOnce
-      ? await tryAtOnce(group, options, first)
+      ? await tryAtOnce(group, options, rounds > 0 || wait.isOneTry, first)
       : await tryInOrder(group, options, first, wait)
     const parts = answers.filter((answer) => answer.kind === 'granted')
     const valid = parts.filter(({ hold }) => hold.isHeld)
@@ -77,6 +81,11 @@ export async function acquireMembers(
         void releaseParts(late, clock)
         return hold
       }
+    }
+    for (const answer of answers) {
+      const { member } = answer
+      if (answer.kind !== 'failed') broken.delete(member)
+      else if (!isTransient(answer.error)) broken.add(member)
     }
     const states = answers.map(stateOfAnswer)
     await releaseParts(parts, clock)
@@ -89,7 +98,9 @@ export async function acquireMembers(
     // Other owners hold these. At the rest of them the caller would wait for itself.
     const foreign = taken.filter(({ member }) => !refusing.has(member)).length
     // Enough members answer, so the call waits for those that others hold, as long as it may.
-    const unknown = answers.filter((answer) => answer.kind === 'failed' && answer.error === ENDED).length
+    const unknown = answers.filter(
+      (answer) => answer.kind === 'failed' && answer.error === ENDED && !broken.has(answer.member),
+    ).length
     const isFew = answers.length - parts.length - foreign - unknown <= spare
     const isBlocked = foreign > 0 && isFew && parts.length < needed
     failingSince = foreign > spare || isBlocked ? undefined : (failingSince ?? since)
@@ -132,10 +143,16 @@ export async function acquireMembers(
 /**
  * One round trip to all servers. No member is waited for, so the order does not matter. `first` is held already.
  *
- * With a bound, a member whose server is away is not tried where the others suffice, and a round ends as soon as others hold too
- * many. Otherwise callers would keep the members of the living servers from each other for the whole bound.
+ * With a bound, a member whose server is away is not tried where the others suffice. A round ends as soon as others hold too many,
+ * but the first round of a call that waits hears all members, because one of them may refuse for good. Otherwise callers would
+ * keep the members of the living servers from each other for the whole bound.
  */
-async function tryAtOnce({ context, members, needed }: MemberGroup, options: MemberOptions, first?: Granted) {
+async function tryAtOnce(
+  { context, members, needed }: MemberGroup,
+  options: MemberOptions,
+  mayEnd: boolean,
+  first?: Granted,
+) {
   const { bound, signal } = options
   const away = bound === undefined ? [] : members.filter(isAway)
   const isAwaySpare = members.length - away.length >= needed
@@ -143,7 +160,7 @@ async function tryAtOnce({ context, members, needed }: MemberGroup, options: Mem
   const tryOne = async (member: Member, how: AcquireArguments): Promise<Answer> => {
     if (isAwaySpare && away.includes(member)) return { kind: 'failed', member, error: AWAY }
     const answer = await tryMember(member, 0, how)
-    if (answer.kind === 'taken' && --left < needed && bound !== undefined) limit.abort(ENDED)
+    if (answer.kind === 'taken' && --left < needed && mayEnd) limit.abort(ENDED)
     return answer
   }
   const tryAll = (how: AcquireArguments) =>

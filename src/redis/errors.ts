@@ -73,6 +73,9 @@ export const isCrossSlot = says(/CROSSSLOT/)
 /** Whether the user may not access a key of the call. */
 export const isKeyRefused = says(/(NOPERM|user executing).*\bkeys?\b/s)
 
+/** Whether the keys of the call may be on two nodes, because their slot moves: each node sends the call to the other one. */
+export const isHalfMoved = says(/\bTRYAGAIN\b|Too many Cluster redirections/)
+
 /** Whether the server refused the credentials. */
 export const isLogin = says(/\b(NOAUTH|WRONGPASS)\b/)
 

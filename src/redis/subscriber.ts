@@ -40,6 +40,8 @@ interface ChannelState {
 const CHANNELS_A_COMMAND = 500
 const RETRY_REFUSED_AFTER = 1_000
 const RETRY_MOVED_AFTER = 500
+/** The subscriptions that the server ends within this time, in ms, are looked at together. */
+const MOVED_TOGETHER = 20
 
 /**
  * The channels of one connection. For each channel it keeps the wanted state and the state that the server has confirmed, and
@@ -53,6 +55,7 @@ export class SubscriberConnection implements ChannelSource {
   /** The number of the connection, so that answers of an earlier connection are ignored. */
   private epoch = 0
   private retry: Timer | undefined
+  private moving: Timer | undefined
 
   constructor(
     readonly redis: Redis,
@@ -68,11 +71,15 @@ export class SubscriberConnection implements ChannelSource {
     redis.on('close', () => this.forget('idle'))
     // The server ended or refused a shard subscription, because the slot moved. It does not say which one, and may still have
     // the others: those that no waiter needs any more must be unsubscribed.
+    // One event for each channel of the slot.
     redis.on('moved', () => {
-      this.forget('unknown')
-      // Until the map of slots is new, each subscription would be answered with MOVED at once.
-      if (!this.retry) this.reconcileAll()
-      this.retryAfter(RETRY_MOVED_AFTER)
+      this.moving ??= clock.after(MOVED_TOGETHER, () => {
+        this.moving = undefined
+        this.forget('unknown')
+        // Until the map of slots is new, each subscription would be answered with MOVED at once.
+        if (!this.retry) this.reconcileAll()
+        this.retryAfter(RETRY_MOVED_AFTER)
+      })
     })
     // It reconnects only after its first `ready`, because a client that could not connect is closed.
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
@@ -113,6 +120,7 @@ export class SubscriberConnection implements ChannelSource {
   close(): void {
     this.closed = true
     this.retry?.cancel()
+    this.moving?.cancel()
     this.channels.clear()
     this.redis.disconnect()
   }

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock, RRedLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
+import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { queueSleeps } from '../kit/queues'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
+import { tapped } from '../kit/tapped-transport'
 
 type Locks = Pick<RLock, 'lock'>
 
@@ -97,6 +99,36 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
         await own.unlock()
       })
     })
+
+  it('One member is away, others hold another one, and the third one refuses for good, but later: the call rejects after 10 s (V202)', async () => {
+    const proxy = await openProxy(await sharedStandalone())
+    const clock = new JumpingClock()
+    const away = await createRedisson({ redis: proxy.url })
+    const redisson = await createRedisson({}, { clock })
+    const slow = await createRedisson(
+      {},
+      {
+        transport: tapped(async (sent) => {
+          await sleep(20)
+          return await sent.pass()
+        }),
+      },
+    )
+    const names = ['1', '2', '3'].map((end) => uniqueName(end))
+    const red = redisson.getRedLock(
+      ...[away, redisson, slow].map((client, index) => client.getLock(names[index]!)),
+    )
+    await (await openRedis()).set(names[2]!, 'text')
+    const taken = await (await createRedisson()).getLock(names[1]!).acquire()
+    proxy.refuse()
+    proxy.cut()
+    await waitUntil('the server is known to be away', () => internalsOf(away).scripts.isServerAway)
+    const rejected = rejection(red.lock())
+    await sleep(2_000)
+    clock.stood = 11_000
+    expect((await rejected).code).to.equal('LOCK_QUORUM')
+    await taken.unlock()
+  })
 
   it('A RedLock within a multi lock counts as held by others where a quorum of it answers (V165)', async () => {
     const proxy = await openProxy(await sharedStandalone())

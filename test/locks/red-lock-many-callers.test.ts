@@ -4,6 +4,7 @@ import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { tapped } from '../kit/tapped-transport'
 
 describe('A RedLock for which many callers of one process wait', () => {
   let servers: Standalone[]
@@ -41,6 +42,33 @@ describe('A RedLock for which many callers of one process wait', () => {
     expect(inside).to.equal(30)
     // A wait lasts for a second at most, and so does a turn. More than two members at once is for a timer that is late.
     expect(spread).to.be.below(20)
+  })
+
+  it('They go on one after the other where a RedLock of two fair members needs both (V203)', async () => {
+    const urls = servers.slice(1).map(({ url }) => url)
+    const name = uniqueName('red')
+    const transport = tapped(async (sent) => {
+      await sleep(10)
+      const answer = await sent.pass()
+      await sleep(10)
+      return answer
+    })
+    const processes = await Promise.all(
+      [1, 2].map(() => Promise.all(urls.map((redis) => createRedisson({ redis }, { transport })))),
+    )
+    let inside = 0
+    const section = async () => {
+      expect(++inside).to.equal(1)
+      await sleep(10)
+      inside--
+    }
+    const callers = processes.flatMap((clients) =>
+      Array.from({ length: 8 }, async () => {
+        const lock = clients[0]!.getRedLock(...clients.map((client) => client.getFairLock(name)))
+        for (let times = 0; times < 3; times++) await lock.withLock(section)
+      }),
+    )
+    expect(await timed(() => Promise.all(callers))).to.be.below(30_000)
   })
 
   it('They go on one after the other while a server is away (V191)', async () => {

@@ -70,6 +70,17 @@ describe('Acknowledgement by replicas', () => {
     expect(await admin.exists('late')).to.equal(0)
   })
 
+  it('Thousands of commands of one moment go in several batches, so that their connection is not taken for a silent one (V201)', async () => {
+    await attach()
+    await admin.set('first', 1)
+    expect(await admin.wait(1, 10_000)).to.equal(1)
+    const before = await waits()
+    const sending = sender(primary.url, [])
+    const answers = Array.from({ length: 2_500 }, (_, index) => sending.send(['set', `key${index}`, 1]))
+    expect((await Promise.all(answers)).every(({ acknowledged }) => acknowledged)).to.equal(true)
+    expect((await waits()) - before).to.equal(3)
+  })
+
   it('An old count of replicas does not decide that no replica need acknowledge (D4)', async () => {
     const reported: string[] = []
     const sending = sender(primary.url, reported)

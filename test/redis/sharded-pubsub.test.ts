@@ -128,6 +128,39 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
     }
   })
 
+  it('A connection looks once at its channels when a slot moves, although the server ends the subscription of each channel by itself (V200)', async () => {
+    const slot = calculateSlot(await channelOf(0))
+    const channels = channelsIn(slot, 300)
+    const node = new Redis({ ...setup.nodes[0]!, lazyConnect: true })
+    let [confirmed, looks] = [0, 0]
+    const events = { message() {}, confirmed: () => confirmed++, broken() {}, error() {} }
+    const connection = new SubscriberConnection(node, true, systemClock, events)
+    const forget = Reflect.get(connection, 'forget') as (phase: string) => void
+    Reflect.set(connection, 'forget', (phase: string) => {
+      looks++
+      forget.call(connection, phase)
+    })
+    try {
+      await node.connect()
+      for (const channel of channels) connection.want(channel)
+      await waitUntil('all are subscribed', () => confirmed === channels.length)
+      await setup.migrateSlot(slot, 1)
+      await waitUntil('it looks', () => looks > 0)
+      await sleep(300)
+      expect(looks).to.be.below(10)
+    } finally {
+      connection.close()
+      await setup.migrateSlot(slot, 0)
+    }
+  })
+
+  /** So many channels whose names share a hash tag of this slot. */
+  function channelsIn(slot: number, count: number): string[] {
+    let tag = 0
+    while (calculateSlot(`{${tag}}`) !== slot) tag++
+    return Array.from({ length: count }, (_, index) => `{${tag}}:${index}`)
+  }
+
   /** A channel whose slot is on this node. */
   async function channelOf(node: number): Promise<string> {
     for (;;) {

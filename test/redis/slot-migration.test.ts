@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import calculateSlot from 'cluster-key-slot'
 import { lockChannel } from '../../src/locks/hash-lock-scripts'
@@ -54,6 +55,31 @@ describe('A slot that migrates', () => {
       await (await waiting).unlock()
     })
     expect(took).to.be.below(SOON)
+  })
+
+  it('Locks of a slot that stays half migrated are renewed one by one, because one call for keys on two nodes is answered with TRYAGAIN (V199)', async () => {
+    const redisson = await createRedisson({
+      redis: source(),
+      lockWatchdogTimeout: 9_000,
+      // Longer than ioredis tries by itself.
+      unavailableAfter: 3_000,
+    })
+    redisson.on('error', () => {})
+    const prefix = uniqueName('half')
+    const names = [1, 2, 3].map((index) => `{${prefix}}:${index}`)
+    const holds = await Promise.all(names.map((name) => redisson.getLock(name).acquire()))
+    const slot = calculateSlot(names[0]!)
+    const from = await setup.ownerOf(slot)
+    const to = setup.nodes[(setup.nodes.indexOf(from) + 1) % 3]!
+    const ask = (node: typeof from, ...words: (string | number)[]) =>
+      withClient(node, (client) => client.call(...(words as [string])))
+    await ask(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(await ask(from, 'CLUSTER', 'MYID')))
+    await ask(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await ask(to, 'CLUSTER', 'MYID')))
+    await ask(from, 'MIGRATE', to.host, to.port, '', 0, 5_000, 'KEYS', names[0]!)
+    await sleep(12_000)
+    expect(holds.map(({ isHeld }) => isHeld)).to.deep.equal([true, true, true])
+    await move(names[0]!)
+    await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
   it('No waiter of a latch goes on by an older message of the node that had its slot before (V87)', async function () {

@@ -37,6 +37,8 @@ const KEEPS_UP = 1
 const LAGGING_FOR = 10_000
 /** A command that waits for longer is not sent, in ms: its caller has left, and the server may have forgotten an earlier copy. */
 const LONGEST_IN_QUEUE = 30_000
+/** The most commands of one batch. A batch is answered as a whole, so one without a limit would look like a silent server. */
+const LARGEST_BATCH = 1_000
 /** A connection counts as silent if a batch is unanswered for this much longer than WAIT may take, in ms. */
 const SILENT_FOR = 2_000
 
@@ -123,8 +125,7 @@ export class ReplicaAckBatcher {
     // Commands of the same tick belong to the first batch.
     await Promise.resolve()
     while (this.queue.length > 0) {
-      const { queue } = this
-      this.queue = []
+      const queue = this.queue.splice(0, LARGEST_BATCH)
       this.underWay = queue
       this.sent = this.options.clock.now()
       try {

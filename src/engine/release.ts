@@ -30,6 +30,7 @@ export function release(scripts: AnyLockScripts, level: Level): Promise<void> {
 
 /** Sets count and lease on the server to those that the levels of the hold need. */
 export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise<void> {
+  const isRenewing = hold.context.leases.isRenewing(hold)
   try {
     await releaseLevel(scripts, hold)
   } catch (error) {
@@ -38,8 +39,8 @@ export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise
   } finally {
     // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
     if (hold.state === 'held') hold.context.leases.update(hold)
-    // A renewal in flight may arrive after the release, and then the server keeps the hold beyond its lease.
-    if (!hold.needsWatchdog) releaseAtItsEnd(scripts, hold)
+    // The renewal may arrive after the release, and then the server keeps the hold beyond its lease.
+    if (isRenewing && !hold.needsWatchdog) releaseAtItsEnd(scripts, hold)
   }
 }
 

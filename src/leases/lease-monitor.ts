@@ -140,6 +140,11 @@ export class LeaseMonitor {
     this.fresh.push(lease)
   }
 
+  /** Whether a renewal of this lease is in flight. */
+  isRenewing(lease: Lease): boolean {
+    return this.watchdog.awaited(lease) !== undefined
+  }
+
   /** The watchdog takes over a lease that was set some time ago. */
   renewNow(lease: Lease): void {
     this.watchdog.update(lease)

@@ -285,8 +285,8 @@ export class Watchdog {
     lease.renewalFailed(error)
   }
 
-  // Undefined for a lease that has ended, or needs no watchdog any more, since the renewal was sent.
-  private awaited(lease: Lease): Watched | undefined {
+  /** Undefined unless a renewal of it is in flight, which it still needs. */
+  awaited(lease: Lease): Watched | undefined {
     const entry = this.watched.get(lease)
     return entry?.phase === 'inFlight' || entry?.phase === 'overdue' ? entry : undefined
   }

@@ -205,11 +205,11 @@ export class ScriptExecutor {
     if (call.isFencePending) this.refuseWithConnection(call)
   }
 
-  /** Not where the process stood still: the server may have forgotten that it has applied an earlier copy. */
+  /** Not where the process stood still, and the server may have forgotten that it has applied an earlier copy. */
   private sendAgain(call: AnyScriptCall, ...how: [Moment, boolean, number, boolean?]) {
     const { clientId, clock, unavailableAfter } = this.options
     const age = clock.elapsedSince(call.started)
-    if (age < unavailableAfter) this.send(call, ...how)
+    if (age < unavailableAfter || !call.mayHaveBeenApplied) this.send(call, ...how)
     else this.end(call, unavailable(call, clientId, age, call.lastError))
   }
 

@@ -32,6 +32,17 @@ export interface MemberOptions extends AcquireArguments {
   failure(round: FailedRound): unknown
 }
 
+/** A member that cannot be acquired, although other owners do not hold it. */
+interface Failing {
+  readonly since: Moment
+  /** From then to its last answer, in ms. */
+  readonly lasted: number
+  /** A retry would not help, so it need not answer again. */
+  readonly isForGood: boolean
+  readonly answer: Answer
+  readonly state: LockMember
+}
+
 /** A round without enough members, although other owners do not hold too many. */
 export interface FailedRound {
   readonly errors: readonly unknown[]
@@ -56,11 +67,10 @@ export async function acquireMembers(
   const { signal, validFor } = options
   const spare = members.length - needed
   const wait = new Wait(clock, options.waitTime)
-  let failingSince: Moment | undefined
+  /** Members whose last answer was an error, or came too late. */
+  const failing = new Map<Member, Failing>()
   /** Members that are not worth a wait: such as a write side that the caller reads, for it would wait for itself. */
   const refusing = new Map<Member, Extract<Answer, { kind: 'failed' }>>()
-  /** Members whose last answer was an error that a retry will not change. */
-  const broken = new Set<Member>()
   // A try without a wait would not yield. So the client waits for a member that it should yield to other processes.
   const toYield = wait.isOneTry ? undefined : members.find(({ identity }) => identity?.mustYield())
   let first = toYield && (await waitFor(toYield))
@@ -82,35 +92,18 @@ export async function acquireMembers(
         return hold
       }
     }
-    for (const answer of answers) {
-      const { member } = answer
-      if (answer.kind !== 'failed') broken.delete(member)
-      else if (!isTransient(answer.error)) broken.add(member)
-    }
-    const states = answers.map(stateOfAnswer)
+    const isLate = parts.length >= needed
+    for (const answer of answers) note(answer, since, isLate)
+    const round = whatFailed(answers)
     await releaseParts(parts, clock)
     signal?.throwIfAborted()
     context.assertOpen()
     const taken = answers.filter((answer) => answer.kind === 'taken')
-    const errors = answers.filter((answer) => answer.kind === 'failed').map(({ error }) => error)
-    const isRefused = taken.length > spare
-    const isFinal = errors.filter((error) => !isTransient(error)).length > spare
-    // Other owners hold these. At the rest of them the caller would wait for itself.
-    const foreign = taken.filter(({ member }) => !refusing.has(member)).length
-    // Enough members answer, so the call waits for those that others hold, as long as it may.
-    const unknown = answers.filter(
-      (answer) => answer.kind === 'failed' && answer.error === ENDED && !broken.has(answer.member),
-    ).length
-    const isFew = answers.length - parts.length - foreign - unknown <= spare
-    const isBlocked = foreign > 0 && isFew && parts.length < needed
-    failingSince = foreign > spare || isBlocked ? undefined : (failingSince ?? since)
-    const isFailed = isFinal || (failingSince && clock.elapsedSince(failingSince) >= FAILED_AFTER)
+    const isFinal = [...failing.values()].filter(({ isForGood }) => isForGood).length > spare
+    const isFailed = isFinal || unavailable(hasFailed) > spare
     if (isFailed || wait.isOver) {
-      const isLate = parts.length >= needed
-      const error =
-        (isRefused || isBlocked) && !isFailed
-          ? undefined
-          : options.failure({ errors, states, isLate, isWaitOver: wait.isOver })
+      if (!isFailed && unavailable() <= spare) return undefined
+      const error = options.failure({ ...round, isLate, isWaitOver: wait.isOver })
       if (error !== undefined) throw error
       return undefined
     }
@@ -122,7 +115,39 @@ export async function acquireMembers(
     const turn = spare === 0 ? 0 : Math.floor(clock.now().wall / LONGEST_WAIT_FOR_SPARE) % members.length
     const blocker = taken.find(({ member }) => members.indexOf(member) >= turn) ?? taken[0]
     first = blocker && (await waitFor(blocker.member))
-    if (!first && isRefused && wait.isOver) return undefined
+    if (!first && taken.length > spare && wait.isOver && unavailable() <= spare) return undefined
+  }
+
+  /** `since`: when its round began. */
+  function note(answer: Answer, since: Moment, isLate: boolean) {
+    const { kind, member } = answer
+    if (kind === 'failed' && answer.error === ENDED) return
+    if (kind === 'taken' || (kind === 'granted' && !isLate)) failing.delete(member)
+    else {
+      const began = failing.get(member)?.since ?? since
+      const isForGood = kind === 'failed' && !isTransient(answer.error)
+      const lasted = clock.elapsedSince(began)
+      failing.set(member, { since: began, lasted, isForGood, answer, state: stateOfAnswer(answer) })
+    }
+  }
+
+  function hasFailed({ isForGood, since, lasted }: Failing): boolean {
+    return (isForGood ? clock.elapsedSince(since) : lasted) >= FAILED_AFTER
+  }
+
+  /** How many members cannot be acquired, although other owners do not hold them. */
+  function unavailable(isMeant: (each: Failing) => boolean = () => true): number {
+    const meant = [...failing].filter(([, each]) => isMeant(each)).map(([member]) => member)
+    return new Set([...meant, ...refusing.keys()]).size
+  }
+
+  /** The last answers, and what members answered that were not asked again. */
+  function whatFailed(answers: readonly Answer[]) {
+    const last = new Map(answers.map((answer) => [answer.member, { answer, state: stateOfAnswer(answer) }]))
+    for (const [member, each] of failing) last.set(member, each)
+    const known = [...last.values()]
+    const errors = known.flatMap(({ answer }) => (answer.kind === 'failed' ? [answer.error] : []))
+    return { errors, states: known.map(({ state }) => state) }
   }
 
   async function waitFor(member: Member): Promise<Granted | undefined> {

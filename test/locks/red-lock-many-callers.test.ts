@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
-import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
+import { JumpingClock } from '../kit/jumping-clock'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { type Standalone, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
 describe('A RedLock for which many callers of one process wait', () => {
@@ -96,4 +98,32 @@ describe('A RedLock for which many callers of one process wait', () => {
     // A second for each would be what the silence of one server costs.
     expect(await timed(() => Promise.all(callers))).to.be.below(15_000)
   })
+})
+
+describe('A multi lock or a RedLock that many callers want while too few servers answer', () => {
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  for (const kind of ['multi lock', 'RedLock'])
+    it(`Each caller of a ${kind} is told so, although the others hold the member that answers again and again (V204)`, async () => {
+      const proxy = await openProxy(await sharedStandalone())
+      const clock = new JumpingClock()
+      const redisson = await createRedisson({}, { clock })
+      const away = await createRedisson({ redis: proxy.url }, { clock })
+      away.on('error', () => {})
+      const name = uniqueName('away')
+      const locks = [redisson.getLock(name), away.getLock(`${name}:away`)]
+      const lock = kind === 'multi lock' ? redisson.getMultiLock(...locks) : redisson.getRedLock(...locks)
+      proxy.refuse()
+      proxy.cut()
+      await waitUntil('the server is known to be away', () => internalsOf(away).scripts.isServerAway)
+      const callers = Array.from({ length: 4 }, () => rejection(lock.lock(30_000)))
+      await sleep(3_000)
+      clock.stood = 11_000
+      const code = kind === 'multi lock' ? 'REDIS_UNAVAILABLE' : 'LOCK_QUORUM'
+      for (const error of await Promise.all(callers)) expect(error.code).to.equal(code)
+      expect(await redisson.getLock(name).isLocked()).to.equal(false)
+    })
 })

@@ -101,8 +101,10 @@ export async function acquireMembers(
     const taken = answers.filter((answer) => answer.kind === 'taken')
     const isFinal = [...failing.values()].filter(({ isForGood }) => isForGood).length > spare
     const isFailed = isFinal || unavailable(hasFailed) > spare
+    // A RedLock says that others hold too many members, whatever the rest answers.
+    const isTaken = unavailable() <= spare || (options.bound !== undefined && taken.length > spare)
     if (isFailed || wait.isOver) {
-      if (!isFailed && unavailable() <= spare) return undefined
+      if (!isFailed && isTaken) return undefined
       const error = options.failure({ ...round, isLate, isWaitOver: wait.isOver })
       if (error !== undefined) throw error
       return undefined
@@ -115,7 +117,7 @@ export async function acquireMembers(
     const turn = spare === 0 ? 0 : Math.floor(clock.now().wall / LONGEST_WAIT_FOR_SPARE) % members.length
     const blocker = taken.find(({ member }) => members.indexOf(member) >= turn) ?? taken[0]
     first = blocker && (await waitFor(blocker.member))
-    if (!first && taken.length > spare && wait.isOver && unavailable() <= spare) return undefined
+    if (!first && taken.length > spare && isTaken && wait.isOver) return undefined
   }
 
   /** `since`: when its round began. */

@@ -70,8 +70,7 @@ export class SubscriberConnection implements ChannelSource {
     redis.on('ready', () => this.reconcileAll())
     redis.on('close', () => this.forget('idle'))
     // The server ended or refused a shard subscription, because the slot moved. It does not say which one, and may still have
-    // the others: those that no waiter needs any more must be unsubscribed.
-    // One event for each channel of the slot.
+    // the others: those that no waiter needs any more must be unsubscribed. The event comes once for each channel.
     redis.on('moved', () => {
       this.moving ??= clock.after(MOVED_TOGETHER, () => {
         this.moving = undefined

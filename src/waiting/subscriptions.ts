@@ -30,7 +30,7 @@ class Channel {
 /** An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other clients release its lock. */
 const LINGER_ROUND = 500
 const PING_EVERY = 5_000
-/** A timer that is later than this, in ms, stood still with its machine, or with its process. */
+/** If the wall clock goes ahead of the timers by more than this, in ms, they stood still with their machine. */
 const STOOD_STILL = 1_000
 
 type ChannelOf = Pick<WaitTarget, 'channel' | 'allLeft'>
@@ -189,8 +189,9 @@ export class Subscriptions {
     return this.clock.after(PING_EVERY, () => {
       this.pinger = undefined
       if (this.channels.size === this.idle) return
+      const { wall, monotonic } = this.clock.now()
       // The timers of the waiters stood still as well, and the leases that they wait for did not.
-      if (this.clock.elapsedSince(armed) > PING_EVERY + STOOD_STILL)
+      if (wall - armed.wall > monotonic - armed.monotonic + STOOD_STILL)
         for (const name of this.channels.keys()) this.changes.run(() => this.wake(name))
       this.source.probe()
       this.pinger = this.armPinger()

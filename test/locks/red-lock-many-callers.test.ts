@@ -116,13 +116,18 @@ describe('A multi lock or a RedLock that many callers want while too few servers
       const name = uniqueName('away')
       const locks = [redisson.getLock(name), away.getLock(`${name}:away`)]
       const lock = kind === 'multi lock' ? redisson.getMultiLock(...locks) : redisson.getRedLock(...locks)
+      const code = kind === 'multi lock' ? 'REDIS_UNAVAILABLE' : 'LOCK_QUORUM'
       proxy.refuse()
       proxy.cut()
       await waitUntil('the server is known to be away', () => internalsOf(away).scripts.isServerAway)
+      const taken = await (await createRedisson()).getLock(name).acquire()
+      const trying = lock.tryLock(2_000, 30_000)
+      if (kind === 'RedLock') expect(await trying, 'others hold too many').to.equal(false)
+      else expect((await rejection(trying)).code).to.equal(code)
+      await taken.unlock()
       const callers = Array.from({ length: 4 }, () => rejection(lock.lock(30_000)))
       await sleep(3_000)
       clock.stood = 11_000
-      const code = kind === 'multi lock' ? 'REDIS_UNAVAILABLE' : 'LOCK_QUORUM'
       for (const error of await Promise.all(callers)) expect(error.code).to.equal(code)
       expect(await redisson.getLock(name).isLocked()).to.equal(false)
     })

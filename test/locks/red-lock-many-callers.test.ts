@@ -8,6 +8,16 @@ import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 
+/** Fails if two callers are inside. */
+function exclusiveSection(): () => Promise<void> {
+  let inside = 0
+  return async () => {
+    expect(++inside).to.equal(1)
+    await sleep(10)
+    inside--
+  }
+}
+
 describe('A RedLock for which many callers of one process wait', () => {
   let servers: Standalone[]
   before(async () => {
@@ -58,12 +68,7 @@ describe('A RedLock for which many callers of one process wait', () => {
     const processes = await Promise.all(
       [1, 2].map(() => Promise.all(urls.map((redis) => createRedisson({ redis }, { transport })))),
     )
-    let inside = 0
-    const section = async () => {
-      expect(++inside).to.equal(1)
-      await sleep(10)
-      inside--
-    }
+    const section = exclusiveSection()
     const callers = processes.flatMap((clients) =>
       Array.from({ length: 8 }, async () => {
         const lock = clients[0]!.getRedLock(...clients.map((client) => client.getFairLock(name)))
@@ -85,12 +90,7 @@ describe('A RedLock for which many callers of one process wait', () => {
     await waitUntil('all have noticed', () =>
       processes.every((clients) => internalsOf(clients[2]!).scripts.isServerAway),
     )
-    let inside = 0
-    const section = async () => {
-      expect(++inside).to.equal(1)
-      await sleep(10)
-      inside--
-    }
+    const section = exclusiveSection()
     const locks = processes.map((clients) =>
       clients[0]!.getRedLock(...clients.map((client) => client.getLock(name))),
     )

@@ -90,7 +90,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
     assertHasLock(this)
-    await this[ACQUIRE_AS_ASKED](lockArguments(first, unit), false)
+    await this[ACQUIRE_AS_ASKED](() => lockArguments(first, unit), false)
   }
 
   async tryLock(
@@ -99,17 +99,19 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     third?: TimeUnit,
   ): Promise<boolean> {
     assertHasLock(this)
-    return (await this[ACQUIRE_AS_ASKED](tryLockArguments(first, second, third), false)) !== undefined
+    return (await this[ACQUIRE_AS_ASKED](() => tryLockArguments(first, second, third), false)) !== undefined
   }
 
-  async acquire(options?: LockOptions): Promise<Handle> {
-    assertHasLock(this)
-    return (await this[ACQUIRE_AS_ASKED](acquireOptions(options), true))!
+  // Not async, nor is the next one: a further async function costs a process with many callers some percent of its time.
+  acquire(options?: LockOptions): Promise<Handle> {
+    return (
+      rejectWithoutLock(this) ??
+      (this[ACQUIRE_AS_ASKED](() => acquireOptions(options), true) as Promise<Handle>)
+    )
   }
 
-  async tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
-    assertHasLock(this)
-    return await this[ACQUIRE_AS_ASKED](tryOptions(options), true)
+  tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
+    return rejectWithoutLock(this) ?? this[ACQUIRE_AS_ASKED](() => tryOptions(options), true)
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -121,7 +123,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const caller = isExplicit ? this[CALLER](given.threadId) : new ThreadCaller<H>(this.context, thread)
     let hold: Handle | undefined
     try {
-      hold = await this[ACQUIRE_AS_ASKED](given, true, caller)
+      hold = await this[ACQUIRE_AS_ASKED](() => given, true, caller)
     } finally {
       if (!hold) thread.end()
     }
@@ -168,7 +170,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
    * With `byToken` only the handle releases it, otherwise an `unlock()` of the caller. A call that gives no waitTime has the one
    * of the client, and rejects after it.
    */
-  protected async [ACQUIRE_AS_ASKED](options: AcquireArguments, byToken: boolean, given?: Caller<H>) {
+  protected async [ACQUIRE_AS_ASKED](asked: () => AcquireArguments, byToken: boolean, given?: Caller<H>) {
+    const options = asked()
     const caller = given ?? this[CALLER](options.threadId)
     const { waitTime } = this.context
     const isLimited = options.waitTime === undefined && waitTime !== undefined
@@ -255,6 +258,13 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
 }
 
 function assertHasLock(lock: unknown) {
-  if (lock === undefined)
-    throw new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
+  if (lock === undefined) throw takenOut()
+}
+
+function rejectWithoutLock(lock: unknown): Promise<never> | undefined {
+  return lock === undefined ? Promise.reject(takenOut()) : undefined
+}
+
+function takenOut(): TypeError {
+  return new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
 }

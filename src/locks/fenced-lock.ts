@@ -190,11 +190,11 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this[ACQUIRE_AS_ASKED](lockArguments(first, unit), false))!.token
+    return (await this[ACQUIRE_AS_ASKED](() => lockArguments(first, unit), false))!.token
   }
 
   async tryLockAndGetToken(...args: Parameters<typeof tryLockArguments>): Promise<number | undefined> {
-    return (await this[ACQUIRE_AS_ASKED](tryLockArguments(...args), false))?.token
+    return (await this[ACQUIRE_AS_ASKED](() => tryLockArguments(...args), false))?.token
   }
 
   protected override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {

@@ -3,13 +3,22 @@ import { type Cluster, Command, type Redis } from 'ioredis'
 import { withoutPromise } from '../ioredis-internals'
 import { coalesceWrites } from './write-coalescing'
 
-/** A word in RESP. A cache of words would cost more than this, most of all in a young process. */
-function bulk(word: string | number): string {
-  const text = String(word)
-  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`
+/** What RESP has between words, before one of so many bytes. Made once for the usual lengths, because strings are most of the cost. */
+const BETWEEN = Array.from({ length: 128 }, (_, bytes) => between(bytes))
+
+function between(bytes: number): string {
+  return `\r\n$${bytes}\r\n`
 }
 
-const NAMES = { eval: bulk('eval'), evalsha: bulk('evalsha') }
+/** The next word in RESP. A cache of whole words would cost more than this, most of all in a young process. */
+function next(word: string | number): string {
+  const text = String(word)
+  const bytes = Buffer.byteLength(text)
+  return (BETWEEN[bytes] ?? between(bytes)) + text
+}
+
+/** The first two words of the call of each script by its digest. */
+const calls = new Map<string, string>()
 
 /** The bytes of a call of a script in RESP. */
 function encode(
@@ -18,10 +27,16 @@ function encode(
   keys: readonly string[],
   args: readonly (string | number)[],
 ): string {
-  let bytes = `*${3 + keys.length + args.length}\r\n${NAMES[how]}${bulk(script)}${bulk(keys.length)}`
-  for (const key of keys) bytes += bulk(key)
-  for (const arg of args) bytes += bulk(arg)
-  return bytes
+  let call = calls.get(script)
+  if (call === undefined) {
+    // Joined, and so one string. What is added up stays a tree of strings, which each write would have to walk through.
+    call = [next(how), next(script)].join('')
+    if (how === 'evalsha') calls.set(script, call)
+  }
+  let bytes = `*${3 + keys.length + args.length}${call}${next(keys.length)}`
+  for (const key of keys) bytes += next(key)
+  for (const arg of args) bytes += next(arg)
+  return `${bytes}\r\n`
 }
 
 const NO_ARGUMENTS: string[] = []

@@ -1,16 +1,6 @@
 import type { Machine } from '../driver/machine'
 import { table } from '../report/markdown'
-
-/** In the order in which they are loaded. Each build is there twice, which shows what is noise. */
-export const ARMS = ['without', 'now', 'again', 'withoutAgain'] as const
-export type Arm = (typeof ARMS)[number]
-
-/** A median of ratios, and between what it is with 95 % certainty. */
-export interface Ratio {
-  readonly median: number
-  readonly low: number
-  readonly high: number
-}
+import { type Ratio, shownRatio } from './turns'
 
 /** What bench/pairs/channels.ts writes into bench/results/channels.json. */
 export interface ChannelsResults {
@@ -30,15 +20,6 @@ export interface ChannelsResults {
   }[]
 }
 
-export function ratioOf(ratios: readonly number[]): Ratio {
-  const sorted = [...ratios].sort((a, b) => a - b)
-  const middle = (sorted.length - 1) / 2
-  // The ranks between which the median of the whole population lies, by the normal approximation.
-  const apart = 0.98 * Math.sqrt(sorted.length)
-  const at = (rank: number) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(rank)))]!
-  return { median: at(middle), low: at(middle - apart), high: at(middle + apart) }
-}
-
 const HEAD = [
   'no subscriber',
   'CPU µs a cycle',
@@ -48,13 +29,11 @@ const HEAD = [
 ]
 
 export function channelsTable({ command, date, machine, node, rounds, scenarios }: ChannelsResults): string {
-  const shown = ({ median, low, high }: Ratio) =>
-    `${median.toFixed(3)} (${low.toFixed(3)}–${high.toFixed(3)})`
   const rows = scenarios.map(({ title, cpuUs, cost, noise }) => [
     title,
     cpuUs.toFixed(0),
-    shown(cost),
-    ...noise.map(shown),
+    shownRatio(cost),
+    ...noise.map(shownRatio),
   ])
   const { cpu, cores, load } = machine
   return [

@@ -1,11 +1,7 @@
 // npm run bench:pairs: this tree beside an older build of it, each scenario in pairs of windows, one straight after the other.
 
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { optionsOrExit } from '../../test/kit/cli'
-import { removeWithThisProcess } from '../../test/kit/servers/left-behind'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { Places } from '../driver/places'
 import { buildPackage, nodeWorker } from '../driver/programs'
@@ -14,32 +10,12 @@ import type { Command } from '../driver/worker-process'
 import { MemberServers } from '../objects/servers'
 import { LIMIT } from '../objects/subjects'
 import { shown, table } from '../report/markdown'
+import { builtFolder, ROOT, temporary } from './built-folder'
 import { type PairOptions, parseOptions, USAGE } from './options'
 import type { PairMeasuring, PairPlaces, PairScenario, Window } from './scenarios'
 
-const ROOT = join(__dirname, '../..')
 /** For each process: several share the cores, and each has to compile the code. */
 const WARM_UP_MS = 700
-
-/** The folder of a build of that commit; or the folder itself. */
-function builtFolder(before: string, onProgress: (text: string) => void): string {
-  if (existsSync(before)) return resolve(before)
-  const folder = join(temporary(), 'clone')
-  const run = (program: string, args: string[], cwd: string) =>
-    execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
-  onProgress(`building ${before}`)
-  run('git', ['clone', '--quiet', '--shared', '--no-checkout', ROOT, folder], ROOT)
-  run('git', ['checkout', '--quiet', '--detach', before], folder)
-  run('npm', ['ci', '--no-audit', '--no-fund'], folder)
-  run('npm', ['run', 'build'], folder)
-  return folder
-}
-
-function temporary(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rlock-pairs-'))
-  removeWithThisProcess(folder)
-  return folder
-}
 
 interface Round {
   readonly before: Window

@@ -12,7 +12,7 @@ import type { Hold } from './hold'
  */
 export async function waitForSiblingBranches<Result>(
   request: AcquireRequest,
-  acquire: () => Promise<Result | undefined>,
+  acquire: (request: AcquireRequest) => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
   request.assertWanted()
   for (;;) {
@@ -22,7 +22,7 @@ export async function waitForSiblingBranches<Result>(
     try {
       const isInside =
         !entry || entry.place.state === 'inside' || (await untilInside(request, entry.hold, entry.place))
-      const acquired = isInside ? await acquire() : undefined
+      const acquired = isInside ? await acquire(request) : undefined
       if (!acquired) place?.leave()
       return acquired
     } catch (error) {

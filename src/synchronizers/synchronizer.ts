@@ -7,6 +7,7 @@ import { random } from '../util/random'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
+import type { WaitResult } from '../waiting/waiter'
 import { RequestRecord } from './request-record'
 import { CHANGE, CHANGED, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
 
@@ -75,15 +76,18 @@ export abstract class Synchronizer {
   }
 
   /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
-  protected async [ENTER]<Grant>(attempt: Attempt<Grant>, target = this.target) {
+  protected [ENTER]<Grant>(attempt: Attempt<Grant>, target = this.target): Promise<WaitResult<Grant>> {
     const { queues, waitTime } = this.context
     const { wanted } = attempt
     this.context.assertOpen()
     wanted.signal?.throwIfAborted()
     if (wanted.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
-    const reply = await queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } }))
-    if (!reply) throw this[TIMED_OUT](waitTime)
-    return reply
+    return queues
+      .acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } }))
+      .then((reply) => {
+        if (!reply) throw this[TIMED_OUT](waitTime)
+        return reply
+      })
   }
 
   protected [TIMED_OUT](waitTime = 0): LockTimeoutError {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type ChannelsResults, channelsTable, ratioOf } from '../../pairs/channels-page'
+import { type ChannelsResults, channelsTable } from '../../pairs/channels-page'
+import { ratioOf } from '../../pairs/turns'
 
 const ROOT = join(__dirname, '../../..')
 const results: ChannelsResults = JSON.parse(readFileSync(join(ROOT, 'bench/results/channels.json'), 'utf8'))

@@ -13,7 +13,7 @@ import { type Arm, type TurnScenario, Turns } from './turns'
 import { copyBuild } from './without-channels'
 
 const COMMAND = 'npx tsx bench/pairs/channels.ts'
-const ROUNDS = 300
+const ROUNDS = 60
 
 const SCENARIOS: readonly TurnScenario[] = [
   {
@@ -63,9 +63,9 @@ async function run(): Promise<void> {
   try {
     const scenarios: ChannelsResults['scenarios'][number][] = []
     for (const scenario of SCENARIOS) {
-      const { cpuUs, cpu, noise } = await turns.measure(scenario, ROUNDS, (round) => {
-        if (round % 10 === 0) line.show(`${scenario.name}: round ${round} of ${ROUNDS}`)
-      })
+      const { cpuUs, cpu, noise } = await turns.measure(scenario, ROUNDS, (round) =>
+        line.show(`${scenario.name}: round ${round} of ${ROUNDS}`),
+      )
       scenarios.push({ title: scenario.name, cpuUs, cost: cpu, noise })
     }
     const date = new Date().toISOString()

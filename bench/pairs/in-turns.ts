@@ -19,7 +19,7 @@ is compiled: no several processes, no first cycles, no cluster. The ratios are a
 
   --scenario NAME  only this one, may be given several times:
                    ${TURN_SCENARIOS.map(({ name }) => name).join(', ')}
-  --rounds N       so many rounds of sixteen turns (100)
+  --rounds N       so many rounds, in each of which each build takes 40 turns (30)
 
 Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments.`
 
@@ -45,7 +45,7 @@ function parseOptions(args: string[]): TurnOptions | undefined {
   return {
     before,
     scenarios: chosen('scenario', TURN_SCENARIOS, values.scenario),
-    rounds: wholeOption('rounds', values.rounds, 100, 10, 10_000),
+    rounds: wholeOption('rounds', values.rounds, 30, 5, 10_000),
   }
 }
 
@@ -67,9 +67,9 @@ async function inTurns({ before, scenarios, rounds }: TurnOptions): Promise<void
   try {
     const rows: string[][] = []
     for (const scenario of scenarios) {
-      const { cpuUs, cpu, sections, noise } = await turns.measure(scenario, rounds, (round) => {
-        if (round % 5 === 0) line.show(`${scenario.name}: round ${round} of ${rounds}`)
-      })
+      const { cpuUs, cpu, sections, noise } = await turns.measure(scenario, rounds, (round) =>
+        line.show(`${scenario.name}: round ${round} of ${rounds}`),
+      )
       line.clear()
       rows.push([
         scenario.name,

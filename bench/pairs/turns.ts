@@ -75,12 +75,12 @@ export class Turns {
       onProgress(round)
       const used = nothing()
       const took = nothing()
-      for (const order of ORDERS) await measureTurns(turns, order, used, took)
+      for (let turn = 0; turn < TURNS_A_ROUND; turn++) await measureTurns(turns, shuffled(), used, took)
       if (round < 0) continue
       cpu.push(used)
       time.push(took)
     }
-    const cpuUs = (arm: Arm) => ratioOf(cpu.map((each) => each[arm])).median / cycles / ORDERS.length
+    const cpuUs = (arm: Arm) => ratioOf(cpu.map((each) => each[arm])).median / cycles / TURNS_A_ROUND
     return {
       cpuUs: (cpuUs('now') + cpuUs('again')) / 2,
       cpu: ratioOf(cpu.map(({ now, again, other, otherAgain }) => (now + again) / (other + otherAgain))),
@@ -95,13 +95,17 @@ export class Turns {
   }
 }
 
-/** In one round each build has each place equally often, because what a turn leaves behind may meet the next one. */
-const ORDERS: readonly (readonly Arm[])[] = [
-  ['other', 'now', 'again', 'otherAgain'],
-  ['other', 'otherAgain', 'again', 'now'],
-  ['again', 'otherAgain', 'other', 'now'],
-  ['again', 'now', 'other', 'otherAgain'],
-]
+/**
+ * Of each arm in one round. The garbage collection comes every few turns, and doubles one of them. So a round has many turns, in
+ * an order by chance: a fixed order would be in step with it, and one arm would pay for the others.
+ */
+const TURNS_A_ROUND = 20
+
+function shuffled(): Arm[] {
+  return ARMS.map((arm) => ({ arm, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ arm }) => arm)
+}
 
 function nothing(): Record<Arm, number> {
   return { other: 0, now: 0, again: 0, otherAgain: 0 }

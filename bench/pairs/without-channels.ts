@@ -11,8 +11,8 @@ const CUTS: readonly (readonly [from: string, to: string])[] = [
     'return super.acquire(target, attempt);',
   ],
   ['publishHold(lease, this.options.origin, this.options.clock);', ''],
-  ['if (releases.hasSubscribers && lease.state === "released" && this.live.has(lease))', 'if (false)'],
-  ['if (lease.state === "released") lease.publishEnd?.("released");', ''],
+  ['if (isRelease && releases.hasSubscribers)', 'if (false)'],
+  ['if (state === "released") lease.publishEnd?.("released");', ''],
 ]
 
 /** Copies the built package to `folder`, which need not exist; without its diagnostics channels, if that is asked for. */

@@ -55,9 +55,9 @@ describe('rlock watch in a cluster that publishes sharded', function () {
   /** Sends a command to the primary of the name. */
   const atPrimary = async (name: string, ...[command, ...args]: string[]) =>
     withClient(await cluster.ownerOf(calculateSlot(name)), (redis) => redis.call(command!, ...args))
-  const untilListens = (name: string, count: number) =>
+  const untilListens = (name: string, count: number, prefix = 'redisson_lock__channel') =>
     waitUntil('it listens', async () => {
-      const answer = await atPrimary(name, 'PUBSUB', 'SHARDNUMSUB', `redisson_lock__channel:{${name}}`)
+      const answer = await atPrimary(name, 'PUBSUB', 'SHARDNUMSUB', `${prefix}:{${name}}`)
       return (answer as [string, number])[1] === count
     })
 
@@ -71,6 +71,8 @@ describe('rlock watch in a cluster that publishes sharded', function () {
     expect(first(run).sources).to.deep.equal(['messages of releases'])
     expect(first(run).unseen.join()).to.contain('sharded')
     for (const hold of holds) {
+      const ofKind = hold.lockName === read.getName() ? 'redisson_rwlock' : 'redisson_lock__channel'
+      await untilListens(hold.lockName, 1, ofKind)
       await hold.unlock()
       await untilSeen(run, 'released', hold.lockName)
     }

@@ -1,12 +1,12 @@
 // npm run bench:turns: this tree beside an older build of it, in one process and in turns of some ms.
 import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { chosen, optionsOrExit, wholeOption } from '../../test/kit/cli'
+import { optionsOrExit, wholeOption } from '../../test/kit/cli'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { buildPackage } from '../driver/programs'
 import { table } from '../report/markdown'
 import { builtFolder, ROOT, temporary } from './built-folder'
+import { parsePair } from './options'
 import { TURN_SCENARIOS } from './turn-scenarios'
 import { shownRatio, type TurnScenario, Turns } from './turns'
 
@@ -30,23 +30,8 @@ interface TurnOptions {
 }
 
 function parseOptions(args: string[]): TurnOptions | undefined {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      scenario: { type: 'string', multiple: true },
-      rounds: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  })
-  if (values.help) return undefined
-  const [before, ...more] = positionals
-  if (before === undefined || more.length > 0) throw new TypeError('name one commit or folder')
-  return {
-    before,
-    scenarios: chosen('scenario', TURN_SCENARIOS, values.scenario),
-    rounds: wholeOption('rounds', values.rounds, 30, 5, 10_000),
-  }
+  const given = parsePair(args, TURN_SCENARIOS)
+  return given && { ...given, rounds: wholeOption('rounds', given.values.rounds, 30, 5, 10_000) }
 }
 
 const HEAD = [

@@ -24,23 +24,35 @@ export interface PairOptions {
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */
 export function parseOptions(args: string[]): PairOptions | undefined {
+  const given = parsePair(args, PAIR_SCENARIOS, 'seconds')
+  return (
+    given && {
+      ...given,
+      rounds: wholeOption('rounds', given.values.rounds, 7, 1, 1_000),
+      seconds: numberOption('seconds', given.values.seconds, { least: 0.1, most: 60, otherwise: 1.5 }),
+    }
+  )
+}
+
+/** What every program has that measures this tree beside BEFORE, and `more` options. Undefined when help was asked for. */
+export function parsePair<Scenario extends { name: string }>(
+  args: string[],
+  all: readonly Scenario[],
+  ...more: 'seconds'[]
+) {
+  const string = { type: 'string' } as const
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: {
       scenario: { type: 'string', multiple: true },
-      rounds: { type: 'string' },
-      seconds: { type: 'string' },
+      rounds: string,
       help: { type: 'boolean', short: 'h', default: false },
+      ...(Object.fromEntries(more.map((name) => [name, string])) as Record<'seconds', typeof string>),
     },
   })
   if (values.help) return undefined
-  const [before, ...more] = positionals
-  if (before === undefined || more.length > 0) throw new TypeError('name one commit or folder')
-  return {
-    before,
-    scenarios: chosen('scenario', PAIR_SCENARIOS, values.scenario),
-    rounds: wholeOption('rounds', values.rounds, 7, 1, 1_000),
-    seconds: numberOption('seconds', values.seconds, { least: 0.1, most: 60, otherwise: 1.5 }),
-  }
+  const [before, ...others] = positionals
+  if (before === undefined || others.length > 0) throw new TypeError('name one commit or folder')
+  return { before, scenarios: chosen('scenario', all, values.scenario), values }
 }

@@ -106,7 +106,6 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   // Not async: where nothing is to be kept, a further async function costs a process with many callers some percent of its time.
   protected [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     const { context, scripts } = this
-    const hold = caller.holdOf(scripts.objectId)
     const entry = caller.entryToAcquire(scripts.objectId)
     const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
     if (entry && !entry.begin())
@@ -115,11 +114,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
           'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
       )
     const acquiring = (
-      caller.thread?.parent
-        ? waitForSiblingBranches(request, acquire)
-        : hold
-          ? reenter(request, hold)
-          : acquireAnew(request)
+      caller.thread?.parent ? waitForSiblingBranches(request, acquire) : acquire(request)
     ) as Promise<Handle | undefined>
     return entry || isBare ? this[ENTER](acquiring, request, isBare) : acquiring
   }

@@ -216,8 +216,8 @@ describe('Arguments of the wrong kind', () => {
       [
         () => lock(),
         () => tryLock(),
-        async () => acquire(),
-        async () => tryAcquire(),
+        () => acquire(),
+        () => tryAcquire(),
         () => withLock(() => {}),
         () => unlock(),
       ],

@@ -1,109 +1,143 @@
 import type { SimulatedServer } from '../../packages/testing/src/simulation/server'
 import type { Sent } from '../../packages/testing/src/simulation/socket'
 import type { World } from '../../packages/testing/src/simulation/world'
-import type { KeyChanged, SimulatedObject } from './judge/history'
+import type { SimulatedObject } from './judge/history'
 import type { Recorder } from './recorder'
 
 /** Writes into the history what the keys of the objects hold, each time that it differs from before. */
 export class KeyWatch {
-  /** The only server that has anything of a name, where there is one. */
-  private readonly homes = new Map<string, string>()
-  private readonly last = new Map<string, string>()
-  private readonly checks = new Map<string, number>()
-  /** The latest end of its lease that a waiter can have read. */
-  private readonly ttlSaid = new Map<string, number>()
-  /** When its lease ends. A command may be the first to find that it has ended. */
-  private readonly ends = new Map<string, number>()
-
   constructor(
     private readonly world: World,
     private readonly recorder: Recorder,
     servers: readonly SimulatedServer[],
     objects: readonly SimulatedObject[],
   ) {
-    const names = [...new Set(objects.flatMap(namesOf))].map((name) => ({ name, inBraces: `{${name}}` }))
+    const names = new Set(objects.flatMap(namesOf))
+    // The only server that has anything of a name, where there is one.
+    const homes = new Map<string, string>()
     for (const { name, server, members } of objects)
-      if (server !== undefined && !members) this.homes.set(name, server)
-    for (const server of servers)
+      if (server !== undefined && !members) homes.set(name, server)
+    for (const server of servers) {
+      const watched = [...names].filter((name) => (homes.get(name) ?? server.name) === server.name)
+      const keys = watched.map((name) => new WatchedKey(server, name))
       server.onExecuted = (sent, answer) => {
-        for (const { name, inBraces } of names)
-          if (sent === undefined || (concerns(sent, name, inBraces) && this.mayDiffer(server, name)))
-            this.look(server, name, sent?.words)
+        for (const key of keys)
+          if (sent === undefined || (key.concerns(sent) && this.mayDiffer(key))) this.look(key, sent?.words)
         if (sent && isRefused(sent, answer)) this.findRefused(server, sent)
       }
+    }
     this.isSingle = servers.length === 1
   }
 
   private readonly isSingle: boolean
 
   /** A command that writes nothing shows at most that the lease of a key is over. */
-  private mayDiffer(server: SimulatedServer, name: string): boolean {
-    if (server.hasWritten) return true
-    const id = `${server.name} ${name}`
-    return !this.last.has(id) || this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
+  private mayDiffer({ server, last, end }: WatchedKey): boolean {
+    return server.hasWritten || last === undefined || this.world.time >= end
   }
 
   private findRefused(server: SimulatedServer, { words }: Sent) {
     const [, name = ''] = words
-    for (const owner of stateOf(server, name).owners)
+    for (const owner of new WatchedKey(server, name).state().owners)
       if (words.includes(owner)) this.recorder.note({ type: 'own-refused', at: this.world.time, name, owner })
   }
 
-  private look(server: SimulatedServer, name: string, by?: readonly string[]) {
-    const home = this.homes.get(name)
-    if (home !== undefined && home !== server.name) return
+  private look(key: WatchedKey, by?: readonly string[]) {
+    const { server, name } = key
     const { keyspace } = server.engine
+    const { time } = this.world
     keyspace.time = server.time
-    const { owners, value } = stateOf(server, name)
-    const queue =
-      keyspace.typeOf(`redisson_lock_queue:{${name}}`) === 'list'
-        ? keyspace.read(`redisson_lock_queue:{${name}}`, 'list')
-        : undefined
-    const id = `${server.name} ${name}`
+    const { owners, value } = key.state()
+    const queue = keyspace.typeOf(key.queue) === 'list' ? keyspace.read(key.queue, 'list') : undefined
     const text = `${value} ${owners.join()} ${queue?.join()}`
     const isFree = keyspace.typeOf(name) === 'none'
-    const hasExpired = isFree && this.world.time >= (this.ends.get(id) ?? Number.POSITIVE_INFINITY)
+    const hasExpired = isFree && time >= key.end
     // A release tells the waiters. What runs out tells none, whatever it has read of this owner or of an earlier one.
-    if (isFree && this.ends.has(id) && !hasExpired) this.ttlSaid.delete(id)
-    if (this.last.get(id) !== text) {
-      this.last.set(id, text)
-      const fact: KeyChanged = {
-        ...{ type: 'key', at: this.world.time, name, owners },
-        ...(by === undefined ? {} : { by }),
-        ...(this.isSingle ? {} : { server: server.name }),
-        ...(value === undefined ? {} : { value }),
-        ...(queue && queue.length > 0 ? { queue: [...queue] } : {}),
-        ...(hasExpired ? { expired: true, ttlSaid: this.ttlSaid.get(id) ?? this.world.time } : {}),
-      }
-      this.recorder.note(fact)
+    if (isFree && key.end < NEVER && !hasExpired) key.ttlSaid = undefined
+    if (key.last !== text) {
+      key.last = text
+      this.recorder.note({
+        type: 'key',
+        at: time,
+        name,
+        owners,
+        by,
+        value,
+        server: this.isSingle ? undefined : server.name,
+        queue: queue && queue.length > 0 ? [...queue] : undefined,
+        expired: hasExpired ? true : undefined,
+        ttlSaid: hasExpired ? (key.ttlSaid ?? time) : undefined,
+      })
     }
     const ttl = keyspace.timeToLive(name)
-    this.ends.delete(id)
+    key.end = NEVER
     if (ttl < 0) return
     // The server counts whole ms, and its clock is whole ms ahead: a key is gone after the last one.
-    const end = Math.floor(this.world.time) + ttl + 1
-    this.ends.set(id, end)
-    this.ttlSaid.set(id, Math.max(this.ttlSaid.get(id) ?? 0, end))
-    this.lookAt(server, name, end)
+    key.end = Math.floor(time) + ttl + 1
+    key.ttlSaid = Math.max(key.ttlSaid ?? 0, key.end)
+    this.lookAt(key, key.end)
   }
 
   /** No command shows when a key expires. */
-  private lookAt(server: SimulatedServer, name: string, at: number) {
-    const id = `${server.name} ${name}`
-    const planned = this.checks.get(id)
-    if (planned !== undefined && planned <= at) return
-    this.checks.set(id, at)
+  private lookAt(key: WatchedKey, at: number) {
+    if (key.check <= at) return
+    key.check = at
     this.world.at(at, undefined, () => {
-      if (this.checks.get(id) === at) this.checks.delete(id)
-      this.look(server, name)
+      if (key.check === at) key.check = NEVER
+      this.look(key)
     })
   }
 }
 
-/** The keys of an object are its name, and others with its name in braces. */
-function concerns({ words }: Sent, name: string, inBraces: string): boolean {
-  for (const word of words) if (word === name || word.includes(inBraces)) return true
-  return false
+const NEVER = Number.POSITIVE_INFINITY
+
+/** A name on one server, and what was seen of it last. */
+class WatchedKey {
+  readonly queue: string
+  private readonly inBraces: string
+  private readonly permits: string
+  last: string | undefined
+  /** When it is looked at again. */
+  check = NEVER
+  /** The latest end of its lease that a waiter can have read. */
+  ttlSaid: number | undefined
+  /** When its lease ends. A command may be the first to find that it has ended. */
+  end = NEVER
+
+  constructor(
+    readonly server: SimulatedServer,
+    readonly name: string,
+  ) {
+    this.inBraces = `{${name}}`
+    this.queue = `redisson_lock_queue:{${name}}`
+    this.permits = `{${name}}:timeout`
+  }
+
+  /** The keys of an object are its name, and others with its name in braces. */
+  concerns({ words }: Sent): boolean {
+    for (const word of words) if (word === this.name || word.includes(this.inBraces)) return true
+    return false
+  }
+
+  /** Who holds the key, and the value of a counter. */
+  state(): State {
+    const { keyspace } = this.server.engine
+    const { name } = this
+    switch (keyspace.typeOf(name)) {
+      case 'hash': {
+        const owners: string[] = []
+        for (const field of keyspace.read(name, 'hash')!.keys()) if (field !== 'mode') owners.push(field)
+        return { owners, value: undefined }
+      }
+      case 'string': {
+        const { text } = keyspace.read(name, 'string')!
+        if (!/^-?\d{1,9}$/.test(text)) return { owners: [text], value: undefined }
+        return { owners: permitsOut(keyspace, this.permits), value: Number(text) }
+      }
+      default:
+        return { owners: [], value: undefined }
+    }
+  }
 }
 
 /** Whether a lock answered for how long it is taken. */
@@ -121,23 +155,6 @@ function namesOf(object: SimulatedObject): readonly string[] {
 interface State {
   readonly owners: readonly string[]
   readonly value: number | undefined
-}
-
-/** Who holds the key, and the value of a counter. */
-function stateOf({ engine: { keyspace } }: SimulatedServer, name: string): State {
-  switch (keyspace.typeOf(name)) {
-    case 'hash': {
-      const owners = [...keyspace.read(name, 'hash')!.keys()].filter((field) => field !== 'mode')
-      return { owners, value: undefined }
-    }
-    case 'string': {
-      const { text } = keyspace.read(name, 'string')!
-      if (!/^-?\d{1,9}$/.test(text)) return { owners: [text], value: undefined }
-      return { owners: permitsOut(keyspace, `{${name}}:timeout`), value: Number(text) }
-    }
-    default:
-      return { owners: [], value: undefined }
-  }
 }
 
 /** The ids of permits in use, as hex. */

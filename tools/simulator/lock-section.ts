@@ -129,23 +129,18 @@ class Section {
       signal = controller.signal
       caller.sleep(way.abortAfter).then(() => controller.abort(ABORTED))
     }
-    return {
-      ...(wait === undefined ? {} : { waitTime: wait }),
-      ...(lease === undefined ? {} : { leaseTime: lease }),
-      ...(threadId === undefined ? {} : { threadId }),
-      ...(signal ? { signal } : {}),
-    }
+    const options: Options = {}
+    if (wait !== undefined) options.waitTime = wait
+    if (lease !== undefined) options.leaseTime = lease
+    if (threadId !== undefined) options.threadId = threadId
+    if (signal) options.signal = signal
+    return options
   }
 
   private called(as: string, wait: number | undefined, lease: number | undefined): number {
     const { caller, object, owner } = this
-    const asked = { client: caller.client.name, caller: owner, object, operation: 'acquire' as const, as }
-    if (wait === undefined && lease === undefined) return caller.recorder.call(asked)
-    return caller.recorder.call({
-      ...asked,
-      ...(wait === undefined ? {} : { wait }),
-      ...(lease === undefined ? {} : { lease }),
-    })
+    const client = caller.client.name
+    return caller.recorder.call({ client, caller: owner, object, operation: 'acquire', as, wait, lease })
   }
 
   private released(hold: number): number {
@@ -167,9 +162,9 @@ class Section {
     recorder.sections++
     recorder.returned(id, {
       ok: true,
-      ...(hold.owner === undefined ? {} : { owners: [hold.owner] }),
-      ...(token ? { token: token(hold) } : {}),
-      ...(level > 1 ? { level } : {}),
+      owners: hold.owner === undefined ? undefined : [hold.owner],
+      token: token?.(hold),
+      level: level > 1 ? level : undefined,
     })
   }
 

@@ -1,10 +1,13 @@
 import type { World } from '../../packages/testing/src/simulation/world'
-import type { Called, Excuse, HistoryEvent, SimulatedObject, Told } from './judge/history'
+import type { Called, Excuse, HistoryEvent, Returned, SimulatedObject, Told } from './judge/history'
 
 type Asked = Omit<Called, 'type' | 'at' | 'id'>
-type Granted = { ok: boolean; token?: number; value?: number; level?: number; owners?: readonly string[] }
+type Granted = Omit<Returned, 'type' | 'at' | 'id'>
 
-/** Writes the history of one run. */
+/**
+ * Writes the history of one run. All events of one type have the same fields, also where they are undefined: objects of one shape cost
+ * less to make and to judge.
+ */
 export class Recorder {
   readonly events: HistoryEvent[] = []
   private calls = 0
@@ -17,12 +20,28 @@ export class Recorder {
   /** A caller begins an operation; returns the number of the call. */
   call(asked: Asked): number {
     const id = ++this.calls
-    this.events.push({ type: 'call', at: this.world.time, id, ...asked })
+    const { client, caller, object, operation, as, wait, lease, units, hold } = asked
+    const at = this.world.time
+    this.events.push({
+      type: 'call',
+      at,
+      id,
+      client,
+      caller,
+      object,
+      operation,
+      as,
+      wait,
+      lease,
+      units,
+      hold,
+    })
     return id
   }
 
   returned(id: number, answer: Granted): void {
-    this.events.push({ type: 'return', at: this.world.time, id, ...answer })
+    const { ok, token, value, level, owners } = answer
+    this.events.push({ type: 'return', at: this.world.time, id, ok, token, value, level, owners })
   }
 
   /** The operation rejected. An error of the package has a code; the reason of an abort may be anything. */

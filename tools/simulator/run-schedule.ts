@@ -43,8 +43,8 @@ export interface Outcome {
 }
 
 /**
- * A run with more events is judged as far as it came. Spin locks that are held for minutes have so many, and Java clients: a waiter of
- * a fair lock whose queue has a dead head asks again at once, for as long as the dead place lasts.
+ * A run with more events is judged as far as it came. Spin locks that are held for minutes may have so many, and RedLocks that many
+ * callers want.
  */
 export const MOST_EVENTS = 100_000
 /** So many events within this virtual time, in ms, are none of this package: it would ask the server without a pause. */
@@ -80,11 +80,10 @@ export async function runSchedule(
   try {
     const end = await world.run(() => play(stage, options.order), LONGEST_RUN, MOST_EVENTS)
     const hasJava = stage.clients.some(({ java }) => java)
-    const mayBeBusy = world.time > WITHOUT_REST || hasJava
     // A failover may bring the hold of a Java thread back that has released it. Its next lock() counts on, and Java renews for
     // ever what is left.
     const isLeftByJava = end === 'late' && hasJava && recorder.faults.has('failover')
-    isCut = (end === 'restless' && mayBeBusy) || isLeftByJava
+    isCut = (end === 'restless' && world.time > WITHOUT_REST) || isLeftByJava
     const what = isCut ? undefined : FAILURES[end]
     if (what) world.failed(new Error(what))
   } finally {

@@ -31,6 +31,9 @@ export function failover(stage: Stage, random: Chooser) {
   if (server.isDown || !server.replica) return
   const lag = random.pick([1, 5, 50])
   server.replica.lag = lag
+  // The lease of a grant may be over before the replica has acknowledged it. Its caller asks again, behind others of its process.
+  if (lag >= Math.min(...stage.settings.leases))
+    stage.recorder.fault('replica behind', ['order'], { lasts: 100, recovery: lag, server: server.name })
   // A primary that steps down ends each WAIT with an error, and has applied the script before it. From a stream of its own, so that
   // the other faults of a seed stay as they are.
   if (stage.world.choices.stream('failing WAIT').happens(0.3)) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { toBytes, toReply } from './bytes'
-import { malformed, runCommand } from './data/commands'
+import { malformed, runCommand, runWellFormed } from './data/commands'
 import { glob } from './data/glob'
 import { Keyspace } from './data/keyspace'
 import { OK, type Reply, ReplyError } from './data/reply'
@@ -106,7 +106,7 @@ export class Engine {
     const wrong = malformed(name, words)
     if (wrong === 'unknown command') throw new ReplyError('ERR Unknown Redis command called from script')
     if (wrong) throw new ReplyError('ERR Wrong number of args calling Redis command from script')
-    return this.run(name, words)
+    return runWellFormed(this.keyspace, name, words)
   }
 
   private run(name: string, words: readonly string[]): Reply {

@@ -15,6 +15,11 @@ interface Wait {
   readonly lease: number | undefined
 }
 
+/** After so many turns without a sleep a thread waits for its next turn, longer each time, in ms. */
+const MOST_SPINS = 20
+const TURN_OF_OTHERS = 10
+const LONGEST_TURN = 1_000
+
 /** What all locks of a Java client do alike: try, listen, try again, sleep for the TTL that it read. */
 export abstract class JavaLock {
   /** Java keeps the last lease on the object, and uses it for whatever comes after. */
@@ -117,15 +122,18 @@ export abstract class JavaLock {
     if ((await tries()) === undefined) return true
     if (isOver()) return await giveUp()
     return await entries.listening(this.channelFor(threadId), lockMessage, async (entry: Entry) => {
-      while (true) {
+      for (let spins = 0; ; ) {
         if (isOver()) return await giveUp()
         const ttl = await tries()
         if (ttl === undefined) return true
         const most = left()
         if (most !== undefined && most <= 0) return await giveUp()
         const sleep = ttl < 0 ? most : Math.min(ttl, most ?? ttl)
-        // Java spins here. In virtual time something has to pass.
-        await entries.sleep(entry, sleep === undefined ? undefined : Math.max(1, sleep))
+        // Java spins here, for minutes behind a dead head of a fair queue. In virtual time something has to pass, and an operating
+        // system gives others their turn.
+        spins = sleep !== undefined && sleep < 1 ? spins + 1 : 0
+        const least = Math.max(1, Math.min(TURN_OF_OTHERS * (spins - MOST_SPINS), LONGEST_TURN))
+        await entries.sleep(entry, sleep === undefined ? undefined : Math.max(least, sleep))
       }
     })
   }

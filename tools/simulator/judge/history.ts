@@ -77,15 +77,15 @@ export interface Called extends At {
   readonly object: SimulatedObject
   readonly operation: Operation
   /** The kind of call as the user writes it, for the story: `tryLock`, `withLock`. */
-  readonly as?: string
+  readonly as?: string | undefined
   /** How long it waits at most. Absent: for ever. 0: one try. */
-  readonly wait?: number
+  readonly wait?: number | undefined
   /** The explicit lease. Absent: the watchdog renews. */
-  readonly lease?: number
+  readonly lease?: number | undefined
   /** Permits, or the count of a latch; 1 where absent. */
-  readonly units?: number
+  readonly units?: number | undefined
   /** `release`: the call whose hold (or permits) it releases, the outermost one where the hold was re-entered. */
-  readonly hold?: number
+  readonly hold?: number | undefined
 }
 
 /** What an operation answered. */
@@ -95,13 +95,13 @@ export interface Returned extends At {
   /** Whether it did what was asked: false is a try that did not acquire, a `set` of what was set. */
   readonly ok: boolean
   /** The fencing token that it drew. */
-  readonly token?: number
+  readonly token?: number | undefined
   /** What a `look`, a `drain` or a `force-release` answered. */
-  readonly value?: number
+  readonly value?: number | undefined
   /** `acquire`: its hold was there before, and this is the level (2, 3, …). */
-  readonly level?: number
+  readonly level?: number | undefined
   /** `acquire`: the owner as Redis has it, or the ids of permits. Matches `KeyChanged.owners`. */
-  readonly owners?: readonly string[]
+  readonly owners?: readonly string[] | undefined
 }
 
 /** An operation rejected. */
@@ -186,27 +186,27 @@ export interface FaultInjected extends At {
 /** A fact of the server: what the key of an object holds from now on. Written when it differs from before. */
 export interface KeyChanged extends At {
   readonly type: 'key'
-  readonly server?: string
+  readonly server?: string | undefined
   /** The name of the object. */
   readonly name: string
   /** The command that changed it, of a client of the package or of Java. Absent: a stranger, or it ran out. */
-  readonly by?: readonly string[]
+  readonly by?: readonly string[] | undefined
   /**
    * Who holds it, as Redis has it (fields of a hash, a token, ids of permits): empty where a lock is free. A read-write
    * lock: `mode` is left out, a write field ends in `:write`.
    */
   readonly owners: readonly string[]
   /** The value of a counter: free permits, or what a latch has left. Absent: the key is absent. */
-  readonly value?: number
+  readonly value?: number | undefined
   /** The queue of a fair lock, first waiter first. */
-  readonly queue?: readonly string[]
+  readonly queue?: readonly string[] | undefined
   /** Its key ran out, no command removed it. */
-  readonly expired?: true
+  readonly expired?: true | undefined
   /**
    * `expired`: until when a waiter may sleep that read the TTL earlier. Since then an inner level was released, which made the lease
    * shorter, or another owner took the lock with a shorter one and let it run out. Nothing tells the waiter of that.
    */
-  readonly ttlSaid?: Time
+  readonly ttlSaid?: Time | undefined
 }
 
 /** A fact of the server: it refused a lock to the owner that has it. An earlier copy of the same request was granted. */

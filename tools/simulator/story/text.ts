@@ -1,4 +1,4 @@
-import type { Called, History, HistoryEvent } from '../judge/history'
+import type { Called, History, HistoryEvent, Returned } from '../judge/history'
 import { ownerOf } from '../judge/holds'
 import { Reading } from '../judge/reading'
 import type { Violation } from '../judge/violation'
@@ -125,17 +125,7 @@ function answered(called: Called, ok: boolean): string {
   return ok ? `is done with ${callOf(called)}` : `is told no by ${callOf(called)}`
 }
 
-function details({
-  token,
-  value,
-  level,
-  owners,
-}: {
-  token?: number
-  value?: number
-  level?: number
-  owners?: readonly string[]
-}): string {
+function details({ token, value, level, owners }: Returned): string {
   const parts = [
     token === undefined ? '' : `token ${token}`,
     value === undefined ? '' : `answer ${value}`,

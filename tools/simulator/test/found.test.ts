@@ -90,6 +90,11 @@ const FOUND = [
   ['fair', 31_801, 'the judge took a re-entry that was answered as its client closed for a new hold'],
   ['bare', 900_048, 'the judge took the end of a forced release for its begin'],
   ['mixture', 5933, 'the judge did not know that a failover may undo what a latch was set to'],
+  [
+    'token',
+    900_111,
+    'the judge did not know that a lease may be over before a replica that is as far behind acknowledges the grant',
+  ],
   ...(
     [
       ['plain', 21_968],

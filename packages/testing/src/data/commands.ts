@@ -30,6 +30,11 @@ export function runCommand(db: Keyspace, name: string, args: readonly string[]):
   const wrong = malformed(name, args)
   if (wrong === 'unknown command') throw new ReplyError(`ERR unknown command '${name}'`)
   if (wrong) throw new ReplyError(`ERR wrong number of arguments for '${name}' command`)
+  return runWellFormed(db, name, args)
+}
+
+/** Runs a command that is known, with arguments that fit. */
+export function runWellFormed(db: Keyspace, name: string, args: readonly string[]): Reply {
   const [, run] = COMMANDS.get(name)!
-  return run(db, [...args] as unknown as Arguments)
+  return run(db, args as unknown as Arguments)
 }

@@ -74,7 +74,9 @@ export class Stream {
 
   /** The index of one of these weights, which need not add up to 1. The first is the default. */
   weigh(weights: readonly number[]): number {
-    let rest = this.fraction() * weights.reduce((sum, weight) => sum + weight, 0)
+    let sum = 0
+    for (const weight of weights) sum += weight
+    let rest = this.fraction() * sum
     for (let index = 0; index < weights.length; index++) {
       rest -= weights[index]!
       if (rest < 0) return index

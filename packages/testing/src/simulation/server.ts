@@ -118,16 +118,12 @@ export class SimulatedServer implements Acceptor {
     let value: unknown
     try {
       value = this.answer(sent)
-      world.trace.note(
-        this.name,
-        world.time,
-        [socket.label, ...sent.words],
-        value === LATER ? undefined : (value as Noted),
-      )
+      const answer = value === LATER ? undefined : (value as Noted)
+      world.trace.note(this.name, world.time, sent.words, answer, socket.label)
       if (value !== LATER) socket.deliver(() => sent.answered(value), value)
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
-      world.trace.note(this.name, world.time, [socket.label, ...sent.words, '!', error.message])
+      world.trace.note(this.name, world.time, [...sent.words, '!', error.message], undefined, socket.label)
       const failure = Object.assign(new Error(error.message), { name: 'ReplyError' })
       socket.deliver(() => sent.failed(failure), error.message)
     }

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { outsideRequests, random } from 'rlock/internal'
+import { InFlight } from './in-flight'
 import type { SimulatedProcess } from './process'
 import { LATER, type SimulatedServer } from './server'
 import { type Break, type Sent, Socket } from './socket'
@@ -206,23 +207,7 @@ export class SimulatedRedis extends EventEmitter {
   ) {
     const { socket } = this
     if (!socket) return failed(new Error(CLOSED))
-    const over = () => {
-      const at = this.commandQueue.indexOf(sent)
-      if (at < 0) return false
-      this.commandQueue.splice(at, 1)
-      return true
-    }
-    const sent: Sent = {
-      command,
-      words,
-      execute: () => execute(socket),
-      // In the event of its arrival, which is outside of requests. An error may come within one.
-      answered: (value) => over() && answered(value),
-      failed: (error) => {
-        over()
-        outsideRequests(failed, error)
-      },
-    }
+    const sent = new InFlight(this.commandQueue, command, words, () => execute(socket), answered, failed)
     this.commandQueue.push(sent)
     if (!this.isClosing) socket.send(sent)
   }

@@ -11,9 +11,9 @@ export class Trace {
 
   constructor(private readonly isRecorded = false) {}
 
-  /** Texts are written only if the run is recorded. The hash is of the parts, because to join them costs more than to run a command. */
-  note(what: string, time: number, details: readonly string[], answer?: Noted): void {
-    let one = hashNumber(time, hash(what, this.one))
+  /** `by`: the connection of a command. Texts are written only if the run is recorded. The hash is of the parts, because to join them costs more than to run a command. */
+  note(what: string, time: number, details: readonly string[], answer?: Noted, by = ''): void {
+    let one = hash(by, hashNumber(time, hash(what, this.one)))
     for (const detail of details) one = hash(detail, hashNumber(detail.length, one))
     one = hashValue(answer, one)
     this.one = one
@@ -21,7 +21,7 @@ export class Trace {
     this.other = (Math.imul(this.other ^ one, 0x9e3779b1) + details.length) | 0
     if (!this.isRecorded) return
     const answered = answer === undefined ? '' : ` = ${JSON.stringify(answer)}`
-    this.lines.push(`${what} ${time} ${details.join(' ')}${answered}`)
+    this.lines.push(`${what} ${time} ${by === '' ? '' : `${by} `}${details.join(' ')}${answered}`)
   }
 
   get hash(): string {

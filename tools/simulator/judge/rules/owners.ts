@@ -25,23 +25,24 @@ export function judgeOwners(reading: Reading): Violation[] {
         ...cameBack(reading, name, facts, fields),
         ...(alike.has(name) ? [] : unowned(reading, name, isShared, facts, fields)),
       )
-  return [...violations, ...releasedByOthers(reading), ...refused(reading)]
+  return [...violations, ...releasedByOthers(reading, fields), ...refused(reading)]
 }
 
 const RELEASE = /\/(release|handoff)$/
 
 /** An `unlock()` of one caller took out the hold of another one that works. */
-function releasedByOthers(reading: Reading): Violation[] {
+function releasedByOthers(reading: Reading, fields: Fields): Violation[] {
   const violations: Violation[] = []
   for (const [name, facts] of reading.keys) {
     let before: readonly string[] = []
     for (const { event, index } of facts) {
       const { by: [script = '', ...words] = [] } = event
-      const gone = RELEASE.test(script) ? before.filter((field) => !event.owners.includes(field)) : []
+      const owners = RELEASE.test(script) ? before : []
       before = event.owners
       // A release also takes out readers whose lease is over.
-      for (const field of gone.filter((each) => words.includes(each))) {
-        const hold = reading.holds.find((each) => each.fields.includes(field) && isInside(each, index))
+      for (const field of owners) {
+        if (event.owners.includes(field) || !words.includes(field)) continue
+        const hold = fields.holdsOf(field).find((each) => isInside(each, index))
         if (!hold || (hold.side === 'read' && !hasTooFew(reading, hold, event.owners, index))) continue
         const what = `${hold.owner} (${field}) works in ${name}, and another caller released it`
         violations.push({ rule: 'owners', at: event.at, name, what, events: [hold.enteredAt, index] })

@@ -6,6 +6,7 @@ import { operation } from '../operation'
 import type { Caller, JavaCaller, Scene } from '../scene'
 import { javaLatchStep, javaLockSection, javaPermitSection, javaSemaphoreSection } from '../scenes/java'
 import { permitSection } from '../scenes/permits'
+import { runOnceSection } from '../scenes/run-once'
 import { semaphoreSection } from '../scenes/semaphore'
 
 /** What one of two clients does, by its only caller. */
@@ -13,6 +14,8 @@ interface SmallWorld {
   readonly name: string
   readonly objects: readonly SimulatedObject[]
   play(caller: Caller, isFirst: boolean): Promise<unknown>
+  /** 1 where absent. */
+  readonly servers?: number
   begin?(caller: Caller): Promise<void>
   /** What the second client does, which is Java's. */
   java?(caller: JavaCaller): Promise<void>
@@ -21,11 +24,12 @@ interface SmallWorld {
 const isOnly = ({ name }: Pick<Caller, 'name'>) => name.endsWith('.1')
 
 /** Two clients with one caller each, one name, one section each. */
-function smallWorld({ name, objects, play, begin, java }: SmallWorld): Scene {
+function smallWorld({ name, objects, play, servers = 1, begin, java }: SmallWorld): Scene {
   return {
     name: java ? `${name} with Java` : name,
     about: 'a small world',
     mayHaveReplica: false,
+    servers,
     ...(java ? { clients: { ours: 1, java: 1 } } : {}),
     setUp: () => ({
       objects,
@@ -83,6 +87,13 @@ const ONE = { operation: 'set', units: 1 } as const
 const MEMBERS: readonly SimulatedObject[] = ['one', 'two'].map((name) => ({ kind: 'lock', name }))
 const MULTI: SimulatedObject = { kind: 'multi', name: 'one+two', members: MEMBERS }
 
+/** Of two members, so that it needs both, and all orders of its answers are few enough to be run. */
+const RED: SimulatedObject = {
+  ...{ kind: 'red', name: 'one' },
+  members: [1, 2].map((server) => ({ kind: 'lock', name: 'one', server: `server ${server}` })),
+}
+const JOB = { kind: 'run-once', name: 'job' } as const
+
 const countDown = (caller: Caller) =>
   operation(caller, caller.name, { object: LATCH, operation: 'count-down' }, () =>
     caller.redisson.getCountDownLatch('one').countDown(),
@@ -99,16 +110,19 @@ const set = (object: SimulatedObject, first: (redisson: Redisson) => Promise<boo
 
 export const smallWorlds: readonly Scene[] = [
   ...lockWorlds('plain', 'lock', (redisson) => redisson.getLock('one'), 'lock'),
-  smallWorld({
-    name: 'read-write',
-    objects: [WRITE, READ],
-    play: (caller, isFirst) => {
-      const lock = caller.redisson.getReadWriteLock('one')
-      return isFirst
-        ? lockSection(caller, WRITE, lock.writeLock(), SHORT)
-        : lockSection(caller, READ, lock.readLock(), SHORT)
+  ...worlds(
+    {
+      name: 'read-write',
+      objects: [WRITE, READ],
+      play: (caller, isFirst) => {
+        const lock = caller.redisson.getReadWriteLock('one')
+        return isFirst
+          ? lockSection(caller, WRITE, lock.writeLock(), SHORT)
+          : lockSection(caller, READ, lock.readLock(), SHORT)
+      },
     },
-  }),
+    (caller) => javaLockSection(caller, READ, 'read'),
+  ),
   ...lockWorlds('fair', 'fair', (redisson) => redisson.getFairLock('one'), 'fair'),
   ...lockWorlds('fenced', 'fenced', (redisson) => redisson.getFencedLock('one'), 'fenced'),
   ...lockWorlds(
@@ -134,6 +148,18 @@ export const smallWorlds: readonly Scene[] = [
           })
         : lockSection(caller, MEMBERS[1]!, two!, SHORT)
     },
+  }),
+  smallWorld({
+    ...{ name: 'red', servers: RED.members!.length, objects: [RED] },
+    play: (caller) => {
+      const { client, redisson } = caller
+      const lock = redisson.getRedLock(...client.redissons.map((each) => each.getLock('one')))
+      return lockSection(caller, RED, lock, { ...SHORT, mayReenter: false })
+    },
+  }),
+  smallWorld({
+    ...{ name: 'run-once', objects: [JOB] },
+    play: (caller) => runOnceSection(caller, JOB, 50),
   }),
   ...worlds(
     {

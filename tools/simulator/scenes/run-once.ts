@@ -2,7 +2,11 @@ import type { SimulatedObject } from '../judge/history'
 import type { Caller, Scene } from '../scene'
 
 /** A job that all instances start at about the same time, and one of them runs. */
-async function job(caller: Caller, object: SimulatedObject, atLeast: number): Promise<void> {
+export async function runOnceSection(
+  caller: Caller,
+  object: SimulatedObject,
+  atLeast: number,
+): Promise<void> {
   const { choices, redisson, recorder, client } = caller
   const length = [0, 5, atLeast * 0.5, atLeast * 1.5, atLeast * 4][choices.weigh([4, 4, 2, 1, 0.5])]!
   const own = { client: client.name, caller: `${caller.name}.${caller.count()}`, object }
@@ -54,7 +58,7 @@ export const runOnce: Scene = {
       objects: [object],
       async caller(caller) {
         for (let run = 0; run < caller.settings.sections; run++) {
-          await job(caller, object, atLeast)
+          await runOnceSection(caller, object, atLeast)
           await caller.sleep(caller.choices.pick([atLeast, atLeast / 3, 5]))
         }
       },

@@ -41,7 +41,7 @@ describe('Orders of the simulator', () => {
 
   it('Every order without faults of a small world with Java passes, for each object that Java shares', async () => {
     const shared = smallWorlds.filter(({ name }) => name.endsWith('with Java'))
-    expect(shared).to.have.length(6)
+    expect(shared).to.have.length(7)
     for (const world of shared) {
       const { violations, states } = await explore(world, 40, newTotals())
       expect([world.name, violations]).to.deep.equal([world.name, 0])

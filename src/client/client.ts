@@ -18,7 +18,7 @@ import { Subscriptions } from '../waiting/subscriptions'
 import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
 import { holdsOf, waitersOf } from './client-state'
-import type { Connections } from './connections'
+import type { Connections, Server } from './connections'
 import type { Context } from './context'
 import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
@@ -103,7 +103,11 @@ export class Client implements Context {
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),
       })
-      client = new Client(clientId, options, connections, outages, { ...internals, clock })
+      client = new Client(clientId, options, connections, outages, {
+        ...internals,
+        clock,
+        secrets: server.secrets,
+      })
       return client
     })
   }
@@ -118,7 +122,7 @@ export class Client implements Context {
     /** @internal Tests look at them. */
     readonly connections: Connections,
     private readonly outages: OutageReporter,
-    internals: ClientInternals & { readonly clock: Clock },
+    internals: ClientInternals & Pick<Server, 'clock' | 'secrets'>,
   ) {
     const { clock } = internals
     const { hasReplicas, identity, isCluster, publishCommand, transport } = connections
@@ -136,7 +140,7 @@ export class Client implements Context {
       clock,
       outages,
       refusals: new OutageReporter(clock, { error: this.events.error }),
-      secrets: connections.secrets,
+      secrets: internals.secrets,
       logsInAgain: connections.logsInAgain === true,
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,

@@ -1,14 +1,14 @@
 import type { ResolvedOptions } from '../api/options'
 import { IN_PROCESS_SERVER } from '../api/redis-source'
 import { CommandConnection } from '../redis/command-connection'
+import type { ConnectedClient } from '../redis/connected-client'
 import { askToLook } from '../redis/inspection-channel'
-import { OutageReporter } from '../redis/outage-reporter'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnIfUnfenced } from '../redis/rights'
 import { loggingIn, named, type RedisTarget, resolveTarget } from '../redis/target'
 import { systemClock } from '../util/clock'
-import type { ConnectedClient, Connections, Server } from './connections'
+import type { Connections, Server } from './connections'
 
 /** The server that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
 export function serverOf(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
@@ -28,24 +28,17 @@ async function connect(
   client: ConnectedClient,
   fastPath: boolean | undefined,
 ): Promise<Connections> {
-  const { clock, outages } = client
-  const connection = [target, clock, outages, () => client.newServer(), fastPath] as const
+  const { clock } = client
   // A single server has no replicas that acknowledge, as with Redisson.
   const hasReplicas = target.kind !== 'standalone'
   const commands = hasReplicas
-    ? new ReplicaAckConnection(...connection, {
-        clock,
-        slavesSyncTimeout: options.slavesSyncTimeout,
-        checkLockSyncedSlaves: options.checkLockSyncedSlaves,
-        refusals: new OutageReporter(clock, { error: (error) => client.error(error) }),
-        onCutOff: () => client.replicasCutOff(),
-      })
-    : new CommandConnection(...connection)
+    ? new ReplicaAckConnection(target, client, fastPath, options)
+    : new CommandConnection(target, client, fastPath)
   try {
     const asked = await commands.connect()
     const publishCommand = await choosePublish(asked, target, options, clock)
     const rights = warnIfUnfenced(asked, target, clock)
-    const source = await openSource(commands, publishCommand, clock, client.channels, client.inspected)
+    const source = await openSource(commands, publishCommand, client)
     await rights
     commands.stopResending()
     return {
@@ -56,9 +49,7 @@ async function connect(
       transport: commands,
       source,
       askToLook: (key) => askToLook(commands.redis, key),
-      secrets: target.secrets,
       logsInAgain: target.options.credentials !== undefined,
-      opened: { commands },
       ping: (timeout) => commands.ping(timeout),
       close: () => commands.close(),
     }

@@ -1,8 +1,8 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
-import type { Clock } from '../util/clock'
 import { primaryOf } from './cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
+import type { ConnectedClient } from './connected-client'
 import { classify, isLogin, withoutSecrets } from './errors'
 import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
 import type { BrokenConnection } from './fencing/fence-states'
@@ -17,7 +17,6 @@ import {
 } from './ioredis-internals'
 import { openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
-import type { OutageReporter } from './outage-reporter'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
 
@@ -60,15 +59,12 @@ export class CommandConnection {
 
   constructor(
     readonly target: RedisTarget,
-    protected readonly clock: Clock,
-    private readonly outages: OutageReporter,
-    /** Another server may answer from now on, and it may not have the data of the last one. */
-    protected readonly onNewServer: () => void,
+    protected readonly client: Pick<ConnectedClient, 'clock' | 'outages' | 'newServer'>,
     /** Whether scripts may take the fast path, if the installed ioredis supports it. */
     private readonly mayUseFastPath = true,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster(target) : this.openSingle()
-    this.fences = new Fences(this.redis, clock)
+    this.fences = new Fences(this.redis, client.clock)
   }
 
   get identity(): KnownServer {
@@ -85,12 +81,13 @@ export class CommandConnection {
   }
 
   private openSingle(): Redis {
+    const { client } = this
     const redis = openChecked(connectionOptions(this.target))
     redis.on('error', (error: unknown) => this.failed(error))
     redis.on('ready', () => this.admitted())
-    redis.on('ready', () => this.outages.connected())
-    redis.on('ready', () => this.onNewServer())
-    redis.once('ready', () => reconnectUnless(() => this.closed, redis, this.clock))
+    redis.on('ready', () => client.outages.connected())
+    redis.on('ready', () => client.newServer())
+    redis.once('ready', () => reconnectUnless(() => this.closed, redis, client.clock))
     return redis
   }
 
@@ -115,7 +112,7 @@ export class CommandConnection {
     })
     cluster.on('+node', prepareNode)
     // ioredis connects to another node only when it sends a command there.
-    cluster.on('-node', () => this.onNewServer())
+    cluster.on('-node', () => this.client.newServer())
     return cluster
   }
 
@@ -137,7 +134,7 @@ export class CommandConnection {
   private met(error: unknown) {
     const { target } = this
     const refused = classify(error) === 'refused'
-    this.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
+    this.client.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
   }
 
   /** The server accepted a connection of the client. */
@@ -158,7 +155,8 @@ export class CommandConnection {
    * server than the target says.
    */
   async connect(): Promise<Redis> {
-    const { redis, target, clock } = this
+    const { redis, target } = this
+    const { clock } = this.client
     await connectOrFail(redis, target, clock)
     try {
       if (redis instanceof Redis && !wasChecked(redis))
@@ -220,7 +218,8 @@ export class CommandConnection {
 
   /** Resolves when the server has answered a PING; in a cluster, each primary. */
   async ping(timeout: number): Promise<void> {
-    const { redis, target, clock } = this
+    const { redis, target } = this
+    const { clock } = this.client
     const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
     try {
       if (nodes.length === 0) throw new Error("Cluster isn't ready")
@@ -234,7 +233,7 @@ export class CommandConnection {
   /** Closes connections that went silent without a FIN, so that they reconnect. */
   probe(): void {
     const nodes = this.redis instanceof Cluster ? this.redis.nodes('all') : [this.redis]
-    for (const node of nodes) pingOrDisconnect(node, this.clock)
+    for (const node of nodes) pingOrDisconnect(node, this.client.clock)
   }
 
   close(): void {

@@ -29,7 +29,6 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
     identity: { address: 'in memory', id: server.runId, db: 0 },
     transport: new InMemoryTransport(link),
     source: channels,
-    secrets: [],
     close: () => link.close(),
   }
 }

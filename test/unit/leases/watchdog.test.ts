@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type GrantOrder, Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { type GrantOrder, Lease, LeaseBook, type LossReason, type Renewal } from '../../../src/leases/lease'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
 import { VirtualClock } from '../../kit/virtual-clock'
@@ -35,7 +35,7 @@ class NotedLease extends Lease {
       key: 'key',
       channel: 'channel',
     }
-    super(clock, { ...names, renewal }, 'owner', clock.now(), lasts)
+    super({ ...names, renewal }, 'owner', new LeaseBook(clock, clock.now(), lasts))
   }
 
   get began(): number {

@@ -19,7 +19,7 @@ export interface ChannelEvents {
 /** A source of messages on channels: one connection, or several in a cluster. */
 export type ChannelSource = Pick<
   SubscriberConnection,
-  'want' | 'drop' | 'isConfirmed' | 'size' | 'pass' | 'probe' | 'close'
+  'want' | 'drop' | 'isConfirmed' | 'pass' | 'probe' | 'close'
 >
 
 interface ChannelState {
@@ -93,11 +93,6 @@ export class SubscriberConnection {
   isConfirmed(channel: string): boolean {
     const state = this.channels.get(channel)
     return state?.phase === 'subscribed' && state.wanted
-  }
-
-  /** @internal How many channels it keeps, wanted or not. */
-  get size(): number {
-    return this.channels.size + this.dirty.size
   }
 
   /** Resolves once every message that was published on this channel before now has arrived. Rejects if one may be lost. */

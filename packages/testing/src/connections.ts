@@ -89,10 +89,6 @@ class Channels implements ChannelSource {
     private readonly events: ChannelEvents,
   ) {}
 
-  get size(): number {
-    return this.channels.size
-  }
-
   want(name: string): void {
     if (this.channels.has(name)) return
     this.channels.set(name, { confirmed: false })

@@ -89,9 +89,9 @@ export class Inspection {
     const owners = new Map<object, string[]>()
     for (const { thread, leased, owner } of this.client.leases.live.all()) {
       if (!thread) continue
-      const held = owners.get(thread)
-      if (held) held.push(`${owner} ${leased.key}`)
-      else owners.set(thread, [`${owner} ${leased.key}`])
+      const held = owners.get(thread) ?? []
+      held.push(`${owner} ${leased.key}`)
+      owners.set(thread, held)
     }
     return owners
   }

@@ -8,13 +8,7 @@ import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-c
 import type { BrokenConnection } from './fencing/fence-states'
 import { Fences } from './fencing/fences'
 import { pingOrDisconnect } from './health-check'
-import {
-  openSocketsOutsideRequests,
-  prepareNode,
-  runIdOf,
-  SelectRefusedError,
-  wasChecked,
-} from './ioredis-internals'
+import { openSocketsOutsideRequests, prepareNode, runIds, SelectRefusedError } from './ioredis-internals'
 import { openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import { reconnectUnless } from './reconnect'
@@ -74,7 +68,7 @@ export class CommandConnection {
       address: `${target.description}/${db}`,
       db,
       get id() {
-        if (redis instanceof Redis) return runIdOf(redis) ?? target.description
+        if (redis instanceof Redis) return runIds.get(redis) ?? target.description
         return primaryOf(redis, 0) ?? target.description
       },
     }
@@ -160,7 +154,7 @@ export class CommandConnection {
     const { clock } = this.client
     await connectOrFail(redis, target, clock)
     try {
-      if (redis instanceof Redis && !wasChecked(redis))
+      if (redis instanceof Redis && !runIds.has(redis))
         throw new Error('the installed ioredis does not let its handshake be checked')
       const answering = redis instanceof Redis ? redis : await inTime(firstToAnswer(redis), target, clock)
       if (target.kind === 'standalone') await refuseWrongMode(answering, target, clock)

@@ -1,4 +1,4 @@
-import type { KnownServer } from '../redis/command-connection'
+import type { CommandConnection } from '../redis/command-connection'
 import type { ConnectedClient } from '../redis/connected-client'
 import type { PublishCommand } from '../redis/pubsub'
 import type { ChannelSource } from '../redis/subscriber'
@@ -22,7 +22,7 @@ export interface Connections {
   readonly hasReplicas: boolean
   readonly publishCommand: PublishCommand
   /** Which server it is. */
-  readonly identity: KnownServer
+  readonly identity: Readonly<CommandConnection['identity']>
   readonly transport: ScriptTransport
   readonly source: ChannelSource
   /** Whether credentials that the server refuses are replaced soon. */

@@ -14,18 +14,6 @@ import { connectionOptions } from './options/connection-options'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
 
-/** The server of a client. Needs no command of its own: the handshake has asked. */
-export interface KnownServer {
-  /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
-  readonly address: string
-  readonly db: number
-  /**
-   * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
-   * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
-   */
-  readonly id: string
-}
-
 /** A script with its arguments. */
 export interface SentScript {
   readonly script: { readonly name: string; readonly source: string; readonly sha: string }
@@ -61,13 +49,19 @@ export class CommandConnection {
     this.fences = new Fences(this.redis, client.clock)
   }
 
-  get identity(): KnownServer {
+  /** The server of a client. Needs no command of its own: the handshake has asked. */
+  get identity() {
     const { redis, target } = this
     const { db = 0 } = target.options
     return {
+      /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
       address: `${target.description}/${db}`,
       db,
-      get id() {
+      /**
+       * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
+       * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
+       */
+      get id(): string {
         if (redis instanceof Redis) return runIds.get(redis) ?? target.description
         return primaryOf(redis, 0) ?? target.description
       },

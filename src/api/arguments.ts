@@ -155,6 +155,14 @@ function abortSignal(value: unknown): AbortSignal | undefined {
   throw new TypeError(`signal must be an AbortSignal, got ${describe(value)}`)
 }
 
+/** A whole number from `least` to `most`. */
+export function wholeNumber(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${value}`)
+  return value
+}
+
 /** A time or a factor that an option gives: a number above 0. */
 export function positive(name: string, value: unknown): number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)

@@ -1,9 +1,9 @@
 import {
   type AcquireArguments,
-  describe,
   optionsReader,
   refuseAfterOptions,
   waitArguments,
+  wholeNumber,
 } from './arguments'
 import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from './call-options'
 import type { TimeUnit } from './time-unit'
@@ -17,10 +17,7 @@ const MAX_COUNT = 2 ** 31 - 1
 
 /** Checks a count: a whole number from `least` to the greatest that Java can read. */
 export function count(value: unknown, name: string, least: number): number {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${describe(value)}`)
-  if (!Number.isInteger(value) || value < least || value > MAX_COUNT)
-    throw new RangeError(`${name} must be a whole number from ${least} to ${MAX_COUNT}, got ${value}`)
-  return value
+  return wholeNumber(name, value, least, MAX_COUNT)
 }
 
 const acquireOptions = optionsReader<AcquirePermitsOptions>(['permits', 'signal'])

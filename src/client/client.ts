@@ -17,8 +17,7 @@ import { tracked } from '../util/tracked'
 import { Subscriptions } from '../waiting/subscriptions'
 import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
-import { holdsOf, waitersOf } from './client-state'
-import type { Connections } from './connections'
+import type { Connections, Server } from './connections'
 import type { Context } from './context'
 import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
@@ -103,7 +102,11 @@ export class Client implements Context {
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),
       })
-      client = new Client(clientId, options, connections, outages, { ...internals, clock })
+      client = new Client(clientId, options, connections, outages, {
+        ...internals,
+        clock,
+        secrets: server.secrets,
+      })
       return client
     })
   }
@@ -118,12 +121,13 @@ export class Client implements Context {
     /** @internal Tests look at them. */
     readonly connections: Connections,
     private readonly outages: OutageReporter,
-    internals: ClientInternals & { readonly clock: Clock },
+    internals: ClientInternals & Pick<Server, 'clock' | 'secrets'>,
   ) {
     const { clock } = internals
     const { hasReplicas, identity, isCluster, publishCommand, transport } = connections
     const label = `${clientId}, server ${identity.address}`
-    this.events = new ClientEvents({ clientId, address: identity.address })
+    const origin = { clientId, address: identity.address }
+    this.events = new ClientEvents(origin)
     const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
@@ -136,34 +140,27 @@ export class Client implements Context {
       clock,
       outages,
       refusals: new OutageReporter(clock, { error: this.events.error }),
-      secrets: connections.secrets,
+      secrets: internals.secrets,
       logsInAgain: connections.logsInAgain === true,
       unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
     this.subscriptions = new Subscriptions(connections.source, clock)
-    this.leases = new LeaseMonitor({
-      origin: this.events.origin,
-      clock,
-      scripts: this.scripts,
-      lockWatchdogTimeout: options.lockWatchdogTimeout,
-      lockWatchdogBatchSize: options.lockWatchdogBatchSize,
-      acknowledged: this.renewalsAcknowledged,
-      isCluster,
-    })
+    const { scripts, renewalsAcknowledged: acknowledged } = this
+    this.leases = new LeaseMonitor({ ...options, origin, clock, scripts, acknowledged, isCluster })
     publishLosses(this.events)
-    this.queues = new TracedQueues(this.events.origin, {
+    this.queues = new TracedQueues(origin, {
       clock,
       clientId: label,
       grace: this.grace,
-      scripts: this.scripts,
+      scripts,
       subscriptions: this.subscriptions,
       leases: this.leases.live,
       unavailableAfter,
       longestSleep: options.lockWatchdogTimeout,
       audienceIsKnown: !isCluster || publishCommand === 'spublish',
     })
-    this.inspection = new Inspection(clientId, options.label, clock, this.leases, this.queues)
+    this.inspection = new Inspection(this, options.label)
     this.orphans = new OrphanReleaser(clock)
     this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
@@ -182,11 +179,22 @@ export class Client implements Context {
   }
 
   holds(): HeldLock[] {
-    return holdsOf(this.leases.live.all(), this.clock)
+    return Array.from(this.leases.live.all(), (lease) => ({
+      kind: lease.leased.kind,
+      lockName: lease.leased.name,
+      owner: lease.owner,
+      heldFor: Math.round(this.clock.elapsedSince(lease.book.acquired)),
+      remaining: Math.round(lease.book.remaining()),
+      isRenewed: lease.needsWatchdog,
+    }))
   }
 
   waiters(): WaitingCaller[] {
-    return waitersOf(this.queues.waiting(), this.clock)
+    return Array.from(this.queues.waiting(), ({ target: { subject, key }, waiter }) => {
+      const waitingFor = Math.round(this.clock.elapsedSince(waiter.joined))
+      const isLimited = waiter.attempt.wanted.waitTime !== undefined
+      return { subject, key, waitingFor, remaining: isLimited ? Math.round(waiter.remainingWait) : undefined }
+    })
   }
 
   get isConnected(): boolean {
@@ -203,21 +211,9 @@ export class Client implements Context {
     return {
       held: [...this.leases.live.all()].length,
       waiting: [...this.queues.waiting()].length,
-      channels: this.subscriptions.stats().channels,
-      inFlight: this.scripts.stats().pending,
+      channels: this.subscriptions.channels.size,
+      inFlight: this.scripts.inFlight,
       releasing: this.orphans.size,
-    }
-  }
-
-  /** @internal How many objects of each kind the client keeps at this moment; for tests of leaks. */
-  stats(): Record<string, number> {
-    return {
-      ...this.queues.stats(),
-      ...this.leases.stats(),
-      entries: this.explicitHolds.size,
-      orphans: this.orphans.size,
-      ...this.subscriptions.stats(),
-      ...this.scripts.stats(),
     }
   }
 

@@ -1,8 +1,7 @@
-import type { KnownServer } from '../redis/command-connection'
-import type { Inspected } from '../redis/inspection-channel'
-import type { OutageReporter } from '../redis/outage-reporter'
+import type { CommandConnection } from '../redis/command-connection'
+import type { ConnectedClient } from '../redis/connected-client'
 import type { PublishCommand } from '../redis/pubsub'
-import type { ChannelEvents, ChannelSource } from '../redis/subscriber'
+import type { ChannelSource } from '../redis/subscriber'
 import type { ScriptTransport } from '../scripts/transport'
 import type { Clock } from '../util/clock'
 
@@ -16,21 +15,6 @@ export interface Server {
   connect(client: ConnectedClient): Promise<Connections>
 }
 
-/** The client, as its connections see it: what they report to it. */
-export interface ConnectedClient {
-  readonly clock: Clock
-  /** Receives the errors of the connections. */
-  readonly outages: OutageReporter
-  readonly channels: ChannelEvents
-  error(error: Error): void
-  /** Another server may answer from now on, and it may not have the data of the last one. */
-  newServer(): void
-  /** Answers inspectors; absent if the client must not be inspected. */
-  readonly inspected: Inspected | undefined
-  /** The primary lost its replicas. */
-  replicasCutOff(): void
-}
-
 /** All connections of one client. */
 export interface Connections {
   readonly isCluster: boolean
@@ -38,14 +22,11 @@ export interface Connections {
   readonly hasReplicas: boolean
   readonly publishCommand: PublishCommand
   /** Which server it is. */
-  readonly identity: KnownServer
+  readonly identity: Readonly<CommandConnection['identity']>
   readonly transport: ScriptTransport
   readonly source: ChannelSource
-  readonly secrets: readonly string[]
   /** Whether credentials that the server refuses are replaced soon. */
   readonly logsInAgain?: boolean
-  /** @internal For tests: the open connections to a Redis. */
-  readonly opened?: { readonly commands: object }
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */
   ping?(timeout: number): Promise<void>
   /** Asks the clients that hold this key to look whether they still hold it. */

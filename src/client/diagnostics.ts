@@ -13,12 +13,7 @@ const acquisitions = tracingChannel('rlock:acquire')
 const losses = channel('rlock:lost')
 
 /** What the messages of `tracing:rlock:acquire` carry; the last four come with the end. */
-interface Acquisition extends EventOrigin {
-  readonly name: string
-  readonly kind: string
-  /** What is acquired, as messages call it: `the lock "name"`. */
-  readonly subject: string
-  readonly key: string
+interface Acquisition extends EventOrigin, Pick<WaitTarget, 'name' | 'kind' | 'subject' | 'key'> {
   /** In ms; absent: without limit. */
   readonly waitTime: number | undefined
   /** Whether it was acquired in time. */

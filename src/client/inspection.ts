@@ -1,11 +1,10 @@
 import { hostname } from 'node:os'
 import type { Lease } from '../leases/lease'
-import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
 import { INSPECT_CHANNEL } from '../redis/names'
 import type { Clock } from '../util/clock'
-import type { WaitQueues } from '../waiting/wait-queues'
+import type { Context } from './context'
 
 /** A longer request is none of ours, in characters. */
 const LONGEST_REQUEST = 4_096
@@ -23,11 +22,8 @@ export class Inspection {
   private second = 0
 
   constructor(
-    private readonly clientId: string,
-    private readonly label: string | undefined,
-    private readonly clock: Clock,
-    private readonly leases: LeaseMonitor,
-    private readonly queues: WaitQueues,
+    private readonly client: Pick<Context, 'clientId' | 'clock' | 'leases' | 'queues'>,
+    private readonly label = `${HOST}:${process.pid}`,
   ) {}
 
   /** Returns the channel and the text of the answer, if the request wants one. */
@@ -36,13 +32,13 @@ export class Inspection {
     // Only the server's answer to a renewal ends a hold, because any user of the channel may claim anything.
     if (Array.isArray(look))
       for (const each of [...new Set(look)].slice(0, MOST_KEYS))
-        if (typeof each === 'string') this.leases.lookAt(each)
+        if (typeof each === 'string') this.client.leases.lookAt(each)
     if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id) || !this.admits(id)) return undefined
     return [`${INSPECT_CHANNEL}:${id}`, this.describe(typeof key === 'string' ? key : undefined)]
   }
 
   private admits(id: string): boolean {
-    const second = Math.floor(this.clock.now().monotonic / 1_000)
+    const second = Math.floor(this.client.clock.now().monotonic / 1_000)
     if (second !== this.second) this.answered.clear()
     this.second = second
     if (this.answered.has(id) || this.answered.size >= ANSWERS_A_SECOND) return false
@@ -51,7 +47,8 @@ export class Inspection {
   }
 
   private describe(key: string | undefined): string {
-    const { clientId: client, label = `${HOST}:${process.pid}` } = this
+    const { label } = this
+    const { clientId: client, leases } = this.client
     const [holds, waits]: [object[], object[]] = [[], []]
     let room = LONGEST_ANSWER
     const isFull = (list: object[], entry: object) => {
@@ -61,8 +58,8 @@ export class Inspection {
     }
     // Waiters first: they are fewer, and each names what its caller holds.
     for (const wait of this.waits(key)) if (isFull(waits, wait)) break
-    const leases = key === undefined ? this.leases.live.all() : this.leases.live.on(key)
-    for (const lease of leases) if (room < 0 || isFull(holds, this.hold(lease))) break
+    const held = key === undefined ? leases.live.all() : leases.live.on(key)
+    for (const lease of held) if (room < 0 || isFull(holds, this.hold(lease))) break
     return JSON.stringify({ v: 1, client, label, host: HOST, pid: process.pid, holds, waits, cut: room < 0 })
   }
 
@@ -74,14 +71,14 @@ export class Inspection {
   private *waits(key: string | undefined): Iterable<object> {
     let owners: Map<object, string[]> | undefined
     const places = new Map<string, number>()
-    for (const { target, waiter } of this.queues.waiting()) {
+    for (const { target, waiter } of this.client.queues.waiting()) {
       const { key: wanted, subject: name } = target
       if (key !== undefined && wanted !== key) continue
       const place = (places.get(wanted) ?? 0) + 1
       places.set(wanted, place)
       const { at, wanted: asked } = waiter.attempt
       const { threadId, thread } = asked
-      const owner = threadId === undefined ? undefined : ownerField(this.clientId, threadId)
+      const owner = threadId === undefined ? undefined : ownerField(this.client.clientId, threadId)
       owners ??= this.ownersByThread()
       const holding = thread && ownersOf(thread, owners)
       yield { key: wanted, name, owner, place, waitingFor: this.since(waiter.joined), holding, at }
@@ -90,17 +87,17 @@ export class Inspection {
 
   private ownersByThread(): Map<object, string[]> {
     const owners = new Map<object, string[]>()
-    for (const { thread, leased, owner } of this.leases.live.all()) {
+    for (const { thread, leased, owner } of this.client.leases.live.all()) {
       if (!thread) continue
-      const held = owners.get(thread)
-      if (held) held.push(`${owner} ${leased.key}`)
-      else owners.set(thread, [`${owner} ${leased.key}`])
+      const held = owners.get(thread) ?? []
+      held.push(`${owner} ${leased.key}`)
+      owners.set(thread, held)
     }
     return owners
   }
 
   private since(moment: Parameters<Clock['elapsedSince']>[0]): number {
-    return Math.max(0, Math.round(this.clock.elapsedSince(moment)))
+    return Math.max(0, Math.round(this.client.clock.elapsedSince(moment)))
   }
 }
 

@@ -2,13 +2,12 @@ import type { ResolvedOptions } from '../api/options'
 import { IN_PROCESS_SERVER } from '../api/redis-source'
 import { CommandConnection } from '../redis/command-connection'
 import { askToLook } from '../redis/inspection-channel'
-import { OutageReporter } from '../redis/outage-reporter'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnIfUnfenced } from '../redis/rights'
-import { loggingIn, named, type RedisTarget, resolveTarget } from '../redis/target'
+import { loggingIn, named, resolveTarget } from '../redis/target'
 import { systemClock } from '../util/clock'
-import type { ConnectedClient, Connections, Server } from './connections'
+import type { Server } from './connections'
 
 /** The server that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
 export function serverOf(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
@@ -18,52 +17,36 @@ export function serverOf(options: ResolvedOptions, clientId: string, fastPath?: 
   return {
     clock: systemClock,
     secrets: target.secrets,
-    connect: (client) => connect(target, options, client, fastPath),
-  }
-}
-
-async function connect(
-  target: RedisTarget,
-  options: ResolvedOptions,
-  client: ConnectedClient,
-  fastPath: boolean | undefined,
-): Promise<Connections> {
-  const { clock, outages } = client
-  const connection = [target, clock, outages, () => client.newServer(), fastPath] as const
-  // A single server has no replicas that acknowledge, as with Redisson.
-  const hasReplicas = target.kind !== 'standalone'
-  const commands = hasReplicas
-    ? new ReplicaAckConnection(...connection, {
-        clock,
-        slavesSyncTimeout: options.slavesSyncTimeout,
-        checkLockSyncedSlaves: options.checkLockSyncedSlaves,
-        refusals: new OutageReporter(clock, { error: (error) => client.error(error) }),
-        onCutOff: () => client.replicasCutOff(),
-      })
-    : new CommandConnection(...connection)
-  try {
-    const asked = await commands.connect()
-    const publishCommand = await choosePublish(asked, target, options, clock)
-    const rights = warnIfUnfenced(asked, target, clock)
-    const source = await openSource(commands, publishCommand, clock, client.channels, client.inspected)
-    await rights
-    commands.stopResending()
-    return {
-      isCluster: target.kind === 'cluster',
-      hasReplicas,
-      publishCommand,
-      identity: commands.identity,
-      transport: commands,
-      source,
-      askToLook: (key) => askToLook(commands.redis, key),
-      secrets: target.secrets,
-      logsInAgain: target.options.credentials !== undefined,
-      opened: { commands },
-      ping: (timeout) => commands.ping(timeout),
-      close: () => commands.close(),
-    }
-  } catch (error) {
-    commands.close()
-    throw error
+    async connect(client) {
+      const { clock } = client
+      // A single server has no replicas that acknowledge, as with Redisson.
+      const hasReplicas = target.kind !== 'standalone'
+      const commands = hasReplicas
+        ? new ReplicaAckConnection(target, client, fastPath, options)
+        : new CommandConnection(target, client, fastPath)
+      try {
+        const asked = await commands.connect()
+        const publishCommand = await choosePublish(asked, target, options, clock)
+        const rights = warnIfUnfenced(asked, target, clock)
+        const source = await openSource(commands, publishCommand, client)
+        await rights
+        commands.stopResending()
+        return {
+          isCluster: target.kind === 'cluster',
+          hasReplicas,
+          publishCommand,
+          identity: commands.identity,
+          transport: commands,
+          source,
+          askToLook: (key) => askToLook(commands.redis, key),
+          logsInAgain: target.options.credentials !== undefined,
+          ping: (timeout) => commands.ping(timeout),
+          close: () => commands.close(),
+        }
+      } catch (error) {
+        commands.close()
+        throw error
+      }
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { LockLostError } from '../api/errors'
 import type { Context } from '../client/context'
-import { type GrantOrder, Lease, type Leased, type LossReason } from '../leases/lease'
+import { type GrantOrder, Lease, LeaseBook, type Leased, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
@@ -37,7 +37,7 @@ export class Hold extends Lease {
     reply: Reply<Outcome<unknown>>,
     lease: number,
   ) {
-    super(context.clock, leased, ownerField, reply.sent, lease, orderOf(leased, reply))
+    super(leased, ownerField, new LeaseBook(context.clock, reply.sent, lease, orderOf(leased, reply)))
   }
 
   override get owner(): string {

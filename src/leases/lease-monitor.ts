@@ -12,10 +12,6 @@ export class LeaseRegistry {
   private readonly leases = new Map<string, Lease | Set<Lease>>()
   private whenEmpty: (() => void) | undefined
 
-  get size(): number {
-    return this.leases.size
-  }
-
   add(lease: Lease): void {
     const { key } = lease.leased
     const held = this.leases.get(key)
@@ -232,10 +228,5 @@ export class LeaseMonitor {
   stop(): void {
     this.fresh = []
     this.watchdog.stop()
-  }
-
-  /** @internal How many leases and timers it keeps. */
-  stats(): Record<'live' | 'watched' | 'timers', number> {
-    return { live: this.live.size, ...this.watchdog.stats() }
   }
 }

@@ -104,6 +104,7 @@ export class LeaseBook {
     private readonly clock: Clock,
     /** When the command that acquired the lease was sent. */
     readonly acquired: Moment,
+    /** The lease that it asked for, in ms. */
     lasts: number,
     /** The command that acquired it. Undefined where no grant tells of others. */
     readonly granted?: GrantOrder,
@@ -224,22 +225,14 @@ export abstract class Lease {
   thread: LogicalThread | undefined
   /** Publishes how it ended. Set where somebody subscribed to `rlock:hold` when it began. */
   publishEnd: ((outcome: HoldOutcome, error?: unknown) => void) | undefined
-  readonly book: LeaseBook
   private readonly loss = new LazySignal()
 
   constructor(
-    clock: Clock,
     readonly leased: Leased,
     /** The hash field, or the token, that marks the holder in Redis. */
     readonly ownerField: string,
-    /** When the command that acquired it was sent. */
-    acquired: Moment,
-    /** The lease that the command asked for, in ms. */
-    lease: number,
-    granted?: GrantOrder,
-  ) {
-    this.book = new LeaseBook(clock, acquired, lease, granted)
-  }
+    readonly book: LeaseBook,
+  ) {}
 
   get objectId(): string {
     return this.leased.objectId

@@ -80,11 +80,6 @@ export class Watchdog {
     this.timer = new RearmableTimer(clock, () => this.look())
   }
 
-  /** @internal How many leases it watches, and how many timers run. */
-  stats(): { watched: number; timers: number } {
-    return { watched: this.watched.size, timers: this.timer.isArmed ? 1 : 0 }
-  }
-
   /**
    * The lease began, or its levels or its deadline changed. A renewal that is scheduled or in flight stays as it is: if each
    * re-entry put it off, it might never come.

@@ -86,10 +86,6 @@ export class HoldTable<H extends AnyHold = AnyHold> {
   /** Those of which only the number of levels is left. */
   private readonly counted = new Set<string>()
 
-  get size(): number {
-    return this.entries.size
-  }
-
   /** `isOwn`: of this table, also where the entry of another one is shared. */
   get(key: string, isOwn = false): HoldEntry<H> | undefined {
     const shared = isOwn ? undefined : this.shared?.get(key)

@@ -47,10 +47,6 @@ export class ClusterSubscriber implements ChannelSource {
     return this.connectionOf(channel)?.isConfirmed(channel) ?? false
   }
 
-  get size(): number {
-    return this.routes.size
-  }
-
   async pass(channel: string): Promise<void> {
     const connection = this.connectionOf(channel)
     if (!connection) throw new Error('Connection is closed')

@@ -1,41 +1,22 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
-import type { Clock } from '../util/clock'
 import { primaryOf } from './cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
+import type { ConnectedClient } from './connected-client'
 import { classify, isLogin, withoutSecrets } from './errors'
 import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
 import type { BrokenConnection } from './fencing/fence-states'
 import { Fences } from './fencing/fences'
 import { pingOrDisconnect } from './health-check'
-import {
-  openSocketsOutsideRequests,
-  prepareNode,
-  runIdOf,
-  SelectRefusedError,
-  wasChecked,
-} from './ioredis-internals'
+import { openSocketsOutsideRequests, prepareNode, runIds, SelectRefusedError } from './ioredis-internals'
 import { openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
-import type { OutageReporter } from './outage-reporter'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
 
-/** The server of a client. Needs no command of its own: the handshake has asked. */
-export interface KnownServer {
-  /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
-  readonly address: string
-  readonly db: number
-  /**
-   * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
-   * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
-   */
-  readonly id: string
-}
-
 /** A script with its arguments. */
 export interface SentScript {
-  readonly script: { readonly source: string; readonly sha: string }
+  readonly script: { readonly name: string; readonly source: string; readonly sha: string }
   readonly keys: readonly string[]
   readonly args: readonly (string | number)[]
 }
@@ -52,7 +33,7 @@ export interface ReplicaAckReply {
 export class CommandConnection {
   readonly redis: Redis | Cluster
   /** Why the server refused the last connection; undefined once a connection is ready. */
-  refusal: Error | undefined
+  refusal?: Error | undefined
   /** @internal For tests: whether scripts take the fast path. */
   usesFastPath = false
   protected readonly fences: Fences
@@ -60,37 +41,41 @@ export class CommandConnection {
 
   constructor(
     readonly target: RedisTarget,
-    protected readonly clock: Clock,
-    private readonly outages: OutageReporter,
-    /** Another server may answer from now on, and it may not have the data of the last one. */
-    protected readonly onNewServer: () => void,
+    protected readonly client: Pick<ConnectedClient, 'clock' | 'outages' | 'newServer'>,
     /** Whether scripts may take the fast path, if the installed ioredis supports it. */
     private readonly mayUseFastPath = true,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster(target) : this.openSingle()
-    this.fences = new Fences(this.redis, clock)
+    this.fences = new Fences(this.redis, client.clock)
   }
 
-  get identity(): KnownServer {
+  /** The server of a client. Needs no command of its own: the handshake has asked. */
+  get identity() {
     const { redis, target } = this
     const { db = 0 } = target.options
     return {
+      /** The address and the database in the options of the client. Two clients of one server may have different addresses. */
       address: `${target.description}/${db}`,
       db,
-      get id() {
-        if (redis instanceof Redis) return runIdOf(redis) ?? target.description
+      /**
+       * Distinguishes the servers of this moment: the run id, or the address if INFO is refused. A server that restarted has another
+       * one. For a cluster, the node of its first slot: two clients of one cluster may have different start nodes.
+       */
+      get id(): string {
+        if (redis instanceof Redis) return runIds.get(redis) ?? target.description
         return primaryOf(redis, 0) ?? target.description
       },
     }
   }
 
   private openSingle(): Redis {
+    const { client } = this
     const redis = openChecked(connectionOptions(this.target))
     redis.on('error', (error: unknown) => this.failed(error))
     redis.on('ready', () => this.admitted())
-    redis.on('ready', () => this.outages.connected())
-    redis.on('ready', () => this.onNewServer())
-    redis.once('ready', () => reconnectUnless(() => this.closed, redis, this.clock))
+    redis.on('ready', () => client.outages.connected())
+    redis.on('ready', () => client.newServer())
+    redis.once('ready', () => reconnectUnless(() => this.closed, redis, client.clock))
     return redis
   }
 
@@ -115,7 +100,7 @@ export class CommandConnection {
     })
     cluster.on('+node', prepareNode)
     // ioredis connects to another node only when it sends a command there.
-    cluster.on('-node', () => this.onNewServer())
+    cluster.on('-node', () => this.client.newServer())
     return cluster
   }
 
@@ -137,7 +122,7 @@ export class CommandConnection {
   private met(error: unknown) {
     const { target } = this
     const refused = classify(error) === 'refused'
-    this.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
+    this.client.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
   }
 
   /** The server accepted a connection of the client. */
@@ -145,6 +130,7 @@ export class CommandConnection {
     this.refusal = undefined
   }
 
+  /** Whether a script can be sent now. `loading`: the server is connected but not ready yet. */
   get state(): 'ready' | 'loading' | 'away' {
     if (this.redis.status === 'ready') return 'ready'
     // A server that is suspended accepts connections as well, and answers nothing.
@@ -158,10 +144,11 @@ export class CommandConnection {
    * server than the target says.
    */
   async connect(): Promise<Redis> {
-    const { redis, target, clock } = this
+    const { redis, target } = this
+    const { clock } = this.client
     await connectOrFail(redis, target, clock)
     try {
-      if (redis instanceof Redis && !wasChecked(redis))
+      if (redis instanceof Redis && !runIds.has(redis))
         throw new Error('the installed ioredis does not let its handshake be checked')
       const answering = redis instanceof Redis ? redis : await inTime(firstToAnswer(redis), target, clock)
       if (target.kind === 'standalone') await refuseWrongMode(answering, target, clock)
@@ -194,7 +181,10 @@ export class CommandConnection {
     return this.redis instanceof Cluster ? (primaryOf(this.redis, calculateSlot(key)) ?? '') : ''
   }
 
-  /** Sends EVALSHA or EVAL. Calls back with the answer, perhaps in the tick in which it arrives. */
+  /**
+   * Sends the hash of the script or, with `bySource`, its source. Calls back, perhaps in the tick in which the answer arrives:
+   * a promise for each call would cost a third of the CPU of an uncontended cycle.
+   */
   send(
     { script, keys, args }: SentScript,
     bySource: boolean,
@@ -213,6 +203,7 @@ export class CommandConnection {
     return false
   }
 
+  /** The same, and waits until a replica has the writes, if there are replicas. */
   async sendAcknowledged(call: SentScript, bySource: boolean): Promise<ReplicaAckReply> {
     const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
     return { value, acknowledged: true }
@@ -220,7 +211,8 @@ export class CommandConnection {
 
   /** Resolves when the server has answered a PING; in a cluster, each primary. */
   async ping(timeout: number): Promise<void> {
-    const { redis, target, clock } = this
+    const { redis, target } = this
+    const { clock } = this.client
     const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
     try {
       if (nodes.length === 0) throw new Error("Cluster isn't ready")
@@ -234,7 +226,7 @@ export class CommandConnection {
   /** Closes connections that went silent without a FIN, so that they reconnect. */
   probe(): void {
     const nodes = this.redis instanceof Cluster ? this.redis.nodes('all') : [this.redis]
-    for (const node of nodes) pingOrDisconnect(node, this.clock)
+    for (const node of nodes) pingOrDisconnect(node, this.client.clock)
   }
 
   close(): void {

@@ -9,16 +9,12 @@ const PING_TIMEOUT = 3_000
  * handshake by then: the connect timeout of ioredis covers only the TCP connect.
  */
 export function pingOrDisconnect(redis: Redis, clock: Clock): void {
-  if (redis.status === 'connect') {
-    const { stream } = redis
-    clock.after(PING_TIMEOUT, () => {
-      if (redis.status === 'connect' && redis.stream === stream) redis.disconnect(true)
-    })
-    return
-  }
-  if (redis.status !== 'ready') return
-  const timer = clock.after(PING_TIMEOUT, () => redis.disconnect(true))
+  const { status, stream } = redis
+  if (status !== 'connect' && status !== 'ready') return
+  const timer = clock.after(PING_TIMEOUT, () => {
+    if (redis.status === status && redis.stream === stream) redis.disconnect(true)
+  })
+  const answered = () => timer.cancel()
   // An error is an answer too.
-  const answered = redis.ping().catch(() => {})
-  answered.then(() => timer.cancel())
+  if (status === 'ready') redis.ping().then(answered, answered)
 }

@@ -1,5 +1,5 @@
-import type { Cluster, ClusterNode, Redis, RedisOptions } from 'ioredis'
-import { selectedDatabase, startNodesOf } from './ioredis-internals'
+import type { Cluster, ClusterNode, Redis } from 'ioredis'
+import { startNodesOf } from './ioredis-internals'
 
 /** Recognises ioredis 5 and 6 by members that no other client has. The class may differ: there may be several copies of it. */
 export function isRedis(source: object): source is Redis {
@@ -19,11 +19,6 @@ function isInstance(source: object): boolean {
 export function isSomeClient(source: object): boolean {
   const members = source as Record<string, unknown>
   return ['connect', 'duplicate', 'sendCommand'].some((name) => typeof members[name] === 'function')
-}
-
-/** The options of an instance, with the database in which it is. */
-export function optionsOf(redis: Redis): RedisOptions {
-  return { ...redis.options, db: selectedDatabase(redis) }
 }
 
 /** The nodes that a cluster knows now, or its start nodes while it knows none. */

@@ -9,7 +9,7 @@ import { isReplyError } from './errors'
 //
 // | what | why | if ioredis differs |
 // | --- | --- | --- |
-// | `select`, `info` | a connection is used only in its database | create() refuses it: `wasChecked` |
+// | `select`, `info` | a connection is used only in its database | create() refuses it: `runIds` |
 // | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
 // | `connector.connect`, `condition.auth` | a connection asks for credentials that change | the first connection fails |
@@ -44,8 +44,11 @@ const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|su
 const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
 
 const ignore = () => {}
-/** Only of connections that passed the check. */
-const runIds = new WeakMap<Redis, string | undefined>()
+/**
+ * The run id of the server of each connection that was ready, and so passed the check; undefined if INFO was not sent or was
+ * refused. A connection that is ready and not here has an ioredis that does not let its handshake be checked.
+ */
+export const runIds = new WeakMap<Redis, string | undefined>()
 
 /**
  * Makes a connection ready only when it is in its database. When SELECT fails, ioredis itself reports that and goes on in
@@ -80,16 +83,6 @@ export function checkDatabase(redis: Redis, asksForInfo: boolean): void {
     return checking
   }
   Object.assign(redis, { select: selectInHandshake, info: infoOrCheck })
-}
-
-/** Whether the installed ioredis lets its handshake be checked. Known once a connection is ready. */
-export function wasChecked(redis: Redis): boolean {
-  return runIds.has(redis)
-}
-
-/** The run id of the server of this connection; undefined before it is ready, and if INFO was not sent or was refused. */
-export function runIdOf(redis: Redis): string | undefined {
-  return runIds.get(redis)
 }
 
 /** Resolves with the answer to INFO, if the user may ask. SELECT and INFO cost one round trip together. */

@@ -5,12 +5,13 @@ import type { Clock } from '../util/clock'
 import { ClusterSubscriber } from './cluster-subscriber'
 import type { CommandConnection } from './command-connection'
 import { connectOrFail, inTime, unavailable } from './connect'
+import type { ConnectedClient } from './connected-client'
 import { withoutSecrets } from './errors'
-import { answerInspectors, type Inspected } from './inspection-channel'
+import { answerInspectors } from './inspection-channel'
 import { speaksResp3 } from './ioredis-internals'
 import { NO_RESENDING, openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
-import { type ChannelEvents, type ChannelSource, SubscriberConnection } from './subscriber'
+import { type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
 
 /** How waiters are notified. */
@@ -49,9 +50,7 @@ export async function choosePublish(
 export async function openSource(
   commands: CommandConnection,
   publish: PublishCommand,
-  clock: Clock,
-  channels: ChannelEvents,
-  inspected: Inspected | undefined,
+  { clock, channels, inspected }: ConnectedClient,
 ): Promise<ChannelSource> {
   const { redis, target } = commands
   if (redis instanceof Cluster) {

@@ -17,19 +17,10 @@ export interface ChannelEvents {
 }
 
 /** A source of messages on channels: one connection, or several in a cluster. */
-export interface ChannelSource {
-  /** Keeps the channel subscribed, through reconnects, until `drop`. */
-  want(channel: string): void
-  drop(channel: string): void
-  isConfirmed(channel: string): boolean
-  /** @internal How many channels it keeps, wanted or not. */
-  readonly size: number
-  /** Resolves once every message that was published on this channel before now has arrived. Rejects if one may be lost. */
-  pass(channel: string): Promise<void>
-  /** Closes connections that went silent. */
-  probe(): void
-  close(): void
-}
+export type ChannelSource = Pick<
+  SubscriberConnection,
+  'want' | 'drop' | 'isConfirmed' | 'pass' | 'probe' | 'close'
+>
 
 interface ChannelState {
   wanted: boolean
@@ -47,7 +38,7 @@ const MOVED_TOGETHER = 20
  * The channels of one connection. For each channel it keeps the wanted state and the state that the server has confirmed, and
  * sends one command at a time until the two agree. So a subscribe and an unsubscribe of one channel never overtake each other.
  */
-export class SubscriberConnection implements ChannelSource {
+export class SubscriberConnection {
   private readonly channels = new Map<string, ChannelState>()
   private readonly dirty = new Set<string>()
   private flushing = false
@@ -84,6 +75,7 @@ export class SubscriberConnection implements ChannelSource {
     redis.once('ready', () => reconnectUnless(() => this.closed, redis, clock))
   }
 
+  /** Keeps the channel subscribed, through reconnects, until `drop`. */
   want(channel: string): void {
     const state = this.channels.get(channel)
     if (state) state.wanted = true
@@ -103,15 +95,13 @@ export class SubscriberConnection implements ChannelSource {
     return state?.phase === 'subscribed' && state.wanted
   }
 
-  get size(): number {
-    return this.channels.size + this.dirty.size
-  }
-
+  /** Resolves once every message that was published on this channel before now has arrived. Rejects if one may be lost. */
   async pass(_channel: string): Promise<void> {
     if (this.redis.status !== 'ready') throw new Error('Connection is closed')
     await this.redis.ping()
   }
 
+  /** Closes connections that went silent. */
   probe(): void {
     pingOrDisconnect(this.redis, this.clock)
   }

@@ -2,7 +2,8 @@ import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
 import type { RedisSource } from '../api/redis-source'
 import { type AskForCredentials, askFor } from './credentials'
-import { isCluster, isRedis, isSomeClient, nodesOf, optionsOf } from './ioredis-instance'
+import { isCluster, isRedis, isSomeClient, nodesOf } from './ioredis-instance'
+import { selectedDatabase } from './ioredis-internals'
 import { isNodeRedis, readNodeRedis } from './node-redis'
 import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './options/allowed'
 import { isPlainObject, present } from './options/checks'
@@ -38,7 +39,7 @@ export function resolveTarget(source: RedisSource): RedisTarget {
   if (isUrl(source)) return single(parseRedisUrl(source.href, 'redis'))
   if (typeof source === 'object' && source !== null) {
     if (isCluster(source)) return cluster(nodesOf(source), source.options)
-    if (isRedis(source)) return single(optionsOf(source))
+    if (isRedis(source)) return single({ ...source.options, db: selectedDatabase(source) })
     if (isNodeRedis(source)) return ofNodeRedis(source)
     if (isSomeClient(source))
       throw new TypeError(

@@ -85,9 +85,9 @@ export class ScriptExecutor {
     return call
   }
 
-  /** @internal How many calls are in flight, and how many timers run. */
-  stats(): { pending: number; scriptTimers: number } {
-    return { pending: this.pending.length, scriptTimers: this.supervisor ? 1 : 0 }
+  /** How many calls have no answer yet. */
+  get inFlight(): number {
+    return this.pending.length
   }
 
   /** Whether every call has been answered. A copy of one that was rejected may still be in flight. */

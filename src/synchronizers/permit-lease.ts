@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { PermitNotHeldError, RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Permit } from '../api/permit'
-import { Lease, type LossReason, renewalBy } from '../leases/lease'
+import { Lease, LeaseBook, type LossReason, renewalBy } from '../leases/lease'
 import type { Reply } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
@@ -35,7 +35,7 @@ export class PermitLease extends Lease {
     const { context, target } = semaphore
     // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
-    super(context.clock, leased, id, granted, leaseTime ?? context.lockWatchdogTimeout)
+    super(leased, id, new LeaseBook(context.clock, granted, leaseTime ?? context.lockWatchdogTimeout))
     this.endsWithItsLease = leaseTime !== undefined
   }
 

@@ -14,11 +14,6 @@ export class RearmableTimer {
     private readonly onDue: () => void,
   ) {}
 
-  /** Whether the timer beneath runs. It may run although this timer was disarmed. */
-  get isArmed(): boolean {
-    return this.timer !== undefined
-  }
-
   /** Fires once after `delay` ms. The time that was set before does not count any more. */
   set(delay: number): void {
     this.due = this.clock.now().monotonic + delay

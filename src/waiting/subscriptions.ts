@@ -127,12 +127,6 @@ export class Subscriptions {
     for (const listener of channel.listeners) listener.wake()
   }
 
-  /** @internal How many channels it has, and how many timers run. */
-  stats(): { channels: number; sourceChannels: number; channelTimers: number } {
-    const timers = [this.sweeper, this.pinger].filter((timer) => timer !== undefined)
-    return { channels: this.channels.size, sourceChannels: this.source.size, channelTimers: timers.length }
-  }
-
   close(): void {
     this.sweeper?.cancel()
     this.pinger?.cancel()

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { keptBy } from '../kit/left-in'
 import { waitUntil } from '../kit/servers/index'
 
 const PARTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const
@@ -68,7 +68,7 @@ describe('The diagnostics channels', () => {
 
   it('A subscriber of rlock:release finds that its client has nothing left of the lock (V145)', async () => {
     const live: number[] = []
-    const look = () => live.push(internalsOf(redisson).leases.stats().live)
+    const look = () => live.push(keptBy(redisson).live)
     channel('rlock:release').subscribe(look)
     subscribed.push(() => channel('rlock:release').unsubscribe(look))
     await redisson.getLock(name).withLock(() => {})

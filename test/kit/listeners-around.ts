@@ -4,7 +4,7 @@ import type { Redisson } from '../../src/index'
 /** Not public, reached into as by `leftIn`. */
 interface Insides {
   client: {
-    connections: { opened: { commands: { redis: Redis } } }
+    connections: { transport: { redis: Redis } }
     subscriptions: { source: { redis: Redis } }
   }
 }
@@ -12,7 +12,7 @@ interface Insides {
 /** How many listeners there are on the process and on this client's connections to a single server. */
 export function listenersAround(redisson: Redisson): number {
   const { connections, subscriptions } = (redisson as unknown as Insides).client
-  const opened = [connections.opened.commands.redis, subscriptions.source.redis]
+  const opened = [connections.transport.redis, subscriptions.source.redis]
   const emitters = [process, ...opened, ...opened.map(({ stream }) => stream)]
   return emitters.reduce(
     (sum, emitter) =>

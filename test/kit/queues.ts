@@ -1,6 +1,6 @@
 import type { Redisson } from '../../src/index'
-import { internalsOf } from './internals'
 import { waitUntil } from './servers/index'
+import { waitingIn } from './waiting-in'
 
 /** Resolves when so many wait here for a plain lock and the first sleeps: only then may the lock be handed to it. */
 export async function queueSleeps(redisson: Redisson, key: string, waiters: number): Promise<void> {
@@ -8,7 +8,7 @@ export async function queueSleeps(redisson: Redisson, key: string, waiters: numb
     `${waiters} wait asleep`,
     () => {
       // Before its subscription is confirmed it sleeps as well, and is woken by the confirmation.
-      const { waiting, isAsleep } = internalsOf(redisson).queues.inspect(`lock ${key}`)
+      const { waiting, isAsleep } = waitingIn(redisson, `lock ${key}`)
       return isAsleep && waiting === waiters
     },
     10_000,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createRedisson, timed } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { keptBy } from '../kit/left-in'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
 import { fairScene } from './fair-scene'
@@ -28,7 +28,7 @@ describe('A crowd before a fair lock', () => {
     })
     const settled = Promise.allSettled(crowd)
     await waitUntil('all have a place', async () => (await scene.length()) === CROWD, 90_000)
-    await waitUntil('all listen', () => internalsOf(redisson).stats().channels === CROWD, 90_000)
+    await waitUntil('all listen', () => keptBy(redisson).channels === CROWD, 90_000)
     const isQuiet = async () => {
       const before = await scene.scripts()
       await sleep(500)
@@ -47,7 +47,7 @@ describe('A crowd before a fair lock', () => {
     await settled
     expect(entered.slice(0, SERVED)).to.deep.equal(Array.from({ length: SERVED }, (_, number) => number))
     expect(await timed(() => scene.nothingIsLeft())).to.be.lessThan(5_000)
-    await waitUntil('nothing is kept', () => internalsOf(redisson).stats().queues === 0)
+    await waitUntil('nothing is kept', () => keptBy(redisson).queues === 0)
   })
 })
 

@@ -13,7 +13,7 @@ import { anyHandleSuite } from '../contract/any-handle'
 import { multiLockHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { internalsOf } from '../kit/internals'
+import { keptBy } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { startStandalone, waitUntil } from '../kit/servers/index'
@@ -397,10 +397,10 @@ describe('A multi lock', () => {
   })
 
   it('Nothing is left behind in the clients', async () => {
-    const before = internalsOf(redisson).stats()
+    const before = keptBy(redisson)
     for (let i = 0; i < 20; i++) await multi(0, 1).withLock(() => {})
     await Promise.all(Array.from({ length: 10 }, () => multi(1, 2).withLock(() => {})))
-    const same = () => JSON.stringify(internalsOf(redisson).stats()) === JSON.stringify(before)
+    const same = () => JSON.stringify(keptBy(redisson)) === JSON.stringify(before)
     await waitUntil(
       'nothing is left',
       async () => same() || (await new Promise((r) => setTimeout(r, 50, false))),

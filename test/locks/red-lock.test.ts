@@ -13,7 +13,7 @@ import { redLockHandles } from '../contract/handles'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { FastClock } from '../kit/fast-clock'
 import { ForeignLock } from '../kit/foreign-lock'
-import { internalsOf } from '../kit/internals'
+import { keptBy } from '../kit/left-in'
 import { NobodysErrors, stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalone, type TcpProxy, waitUntil } from '../kit/servers/index'
@@ -110,7 +110,7 @@ describe('A RedLock', () => {
     expect(turns).to.equal(15)
     await untilHeldOn([])
     const isIdle = (client: Redisson) => {
-      const { queues, orphans, entries } = internalsOf(client).stats()
+      const { queues, orphans, entries } = keptBy(client)
       return queues === 0 && orphans === 0 && entries === 0
     }
     await waitUntil('nothing is left in the clients', async () => all.flat().every(isIdle))

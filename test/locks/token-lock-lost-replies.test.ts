@@ -4,11 +4,11 @@ import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson, RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
+import { waitingIn } from '../kit/waiting-in'
 
 const LEASE = 60_000
 const FOREIGN = 'a token of another library'
@@ -39,7 +39,7 @@ describe('Lost replies and late copies of a token lock', () => {
 
   const isFree = async () => (await redis.exists(name)) === 0
   const waits = (waiting: Redisson) =>
-    waitUntil('it waits', () => internalsOf(waiting).queues.inspect(`token ${name}`).isAsleep)
+    waitUntil('it waits', () => waitingIn(waiting, `token ${name}`).isAsleep)
 
   /** Three callers pass the lock among themselves: a handoff, unless each hold lasted longer than a turn. */
   async function passOn(waiting: Redisson) {

@@ -14,11 +14,12 @@ import { ownershipSuite } from '../contract/ownership'
 import { tokenLock } from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { keptBy } from '../kit/left-in'
 import { SentScripts } from '../kit/sent-scripts'
 import { startStandalone, waitUntil } from '../kit/servers/index'
 import { NO_PROCESS, skipInMemory } from '../kit/stand-in'
 import { VirtualClock } from '../kit/virtual-clock'
+import { waitingIn } from '../kit/waiting-in'
 
 anyHandleSuite(lockHandles(tokenLock))
 renewalSuite(tokenLock)
@@ -41,7 +42,7 @@ describe('A token lock', () => {
 
   const isFree = async () => (await redis.exists(name)) === 0
   const waits = (client: Redisson, clockless = name) =>
-    waitUntil('it waits', () => internalsOf(client).queues.inspect(`token ${clockless}`).isAsleep)
+    waitUntil('it waits', () => waitingIn(client, `token ${clockless}`).isAsleep)
 
   it('A token lock is the string that others set: a token of 128 bits, with the lease, and gone after unlock()', async () => {
     const lock = redisson.getTokenLock(name)
@@ -144,7 +145,7 @@ describe('A token lock', () => {
     expect(await redis.keys(`*${name}*`)).to.deep.equal([])
     await waitUntil(
       'nothing is kept',
-      () => Object.values(internalsOf(client).stats()).every((count) => count === 0),
+      () => Object.values(keptBy(client)).every((count) => count === 0),
       5_000,
     )
   })

@@ -191,7 +191,7 @@ describe('A cluster may be given as', () => {
 
   it('ioredis alone decides when to connect to a node of the cluster again, as a node may have a successor', async () => {
     const { connections } = internalsOf(await plain())
-    const { redis } = (connections as unknown as { opened: { commands: { redis: Cluster } } }).opened.commands
+    const { redis } = (connections as unknown as { transport: { redis: Cluster } }).transport
     const nodes = redis.nodes('all')
     expect(nodes).to.not.be.empty
     for (const { options } of nodes) {

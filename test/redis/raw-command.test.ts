@@ -19,7 +19,7 @@ import {
 const UNKNOWN = '0'.repeat(40)
 
 const usesFastPath = (redisson: Redisson) =>
-  (internalsOf(redisson).connections.opened!.commands as CommandConnection).usesFastPath
+  (internalsOf(redisson).connections.transport as CommandConnection).usesFastPath
 
 describe('Raw commands', () => {
   let server: Standalone

@@ -38,13 +38,11 @@ interface Connection {
 function connectionsOf(client: Client): Connection[] {
   const { connections, subscriptions } = client as unknown as {
     connections: {
-      opened: {
-        commands: { redis: Connection; senders: Map<string, { redis: Connection }> }
-      }
+      transport: { redis: Connection; senders: Map<string, { redis: Connection }> }
     }
     subscriptions: { source: { redis: Connection } }
   }
-  const { commands } = connections.opened
+  const { transport: commands } = connections
   return [
     commands.redis,
     subscriptions.source.redis,

@@ -48,13 +48,12 @@ describe('Acknowledgement by replicas', () => {
   }
   const sender = (url: string, reported: string[], onCutOff = () => {}, clock: Clock = systemClock) => {
     redis = new Redis(url, { maxRetriesPerRequest: 0 })
-    sending = new ReplicaAckBatcher(redis, {
-      clock,
-      slavesSyncTimeout: 500,
-      checkLockSyncedSlaves: true,
-      refusals: new OutageReporter(systemClock, { error: () => reported.push('no WAIT') }),
-      onCutOff,
-    })
+    sending = new ReplicaAckBatcher(
+      redis,
+      { clock, replicasCutOff: onCutOff },
+      { slavesSyncTimeout: 500, checkLockSyncedSlaves: true },
+      new OutageReporter(systemClock, { error: () => reported.push('no WAIT') }),
+    )
     return sending
   }
 

@@ -8,6 +8,7 @@ import { lockChannel } from '../../src/locks/hash-lock-scripts'
 import { SubscriberConnection } from '../../src/redis/subscriber'
 import { systemClock } from '../../src/util/clock'
 import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { keptBySource } from '../kit/left-in'
 import { SOON, subscribersOn } from '../kit/proves-locking'
 import { type ClusterSetup, needs, startCluster, waitUntil, withClient } from '../kit/servers/index'
 
@@ -104,7 +105,7 @@ describe('Sharded pub/sub in a cluster (D2)', () => {
       connection.drop(here)
       await once(node, 'moved')
       connection.drop(there)
-      await waitUntil('the connection keeps neither', () => connection.size === 0)
+      await waitUntil('the connection keeps neither', () => keptBySource(connection) === 0)
       expect(await subscribersOn(setup.nodes, here, 'SHARDNUMSUB')).to.equal(0)
     } finally {
       connection.close()

@@ -142,11 +142,11 @@ describe('A slot that migrates', () => {
     const opened = new Set<string>()
     // Nothing of this is public; a way past the proxies shows nowhere else.
     const { client } = redisson as unknown as {
-      client: { connections: { opened: { commands: { senders: Map<string, unknown> } } } }
+      client: { connections: { transport: { senders: Map<string, unknown> } } }
     }
     await move(name, async () => {
       await redisson.getLock(name).withLock(() => {})
-      for (const node of client.connections.opened.commands.senders.keys()) opened.add(node)
+      for (const node of client.connections.transport.senders.keys()) opened.add(node)
     })
     expect(opened.size).to.be.greaterThan(0)
     expect(reached.map(({ host, port }) => `${host}:${port}`)).to.include.members([...opened])

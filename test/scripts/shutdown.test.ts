@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { type Redisson, RedissonShutdownError } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { internalsOf } from '../kit/internals'
+import { keptBy } from '../kit/left-in'
 import { killPrograms, Program } from '../kit/program'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
@@ -197,7 +197,7 @@ describe('shutdown()', () => {
           redisson.on(event, () => events.push(event))
         await answered
       })
-      expect(internalsOf(redisson).leases.stats()).to.include({ watched: 0, timers: 0 })
+      expect(keptBy(redisson)).to.include({ watched: 0, timers: 0 })
       await sleep(700)
       expect(events).to.deep.equal([])
     })

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
 import { tapped } from '../kit/tapped-transport'
+import { waitingIn } from '../kit/waiting-in'
 
 const WAITERS = 4_000
 /** The most sends of one tick of the event loop, below the number of waiters. */
@@ -37,7 +37,7 @@ describe('A reconnect with thousands of waiters', () => {
       Array.from({ length: WAITERS }, (_, at) => client.getLock(`${name}:${at}`))
     const held = await Promise.all(locks(holder).map((lock) => lock.acquire()))
     const waiting = locks(own).map((lock) => lock.acquire())
-    const asleep = (at: number) => internalsOf(own).queues.inspect(`lock ${name}:${at}`).isAsleep
+    const asleep = (at: number) => waitingIn(own, `lock ${name}:${at}`).isAsleep
     const allAsleep = () => Array.from(waiting.keys()).every(asleep)
     await waitUntil('all sleep', allAsleep)
     most = 0

@@ -2,7 +2,7 @@ import { scriptMachine } from '../../packages/testing/src/lua/script-machine'
 import type { Choice, Stream } from '../../packages/testing/src/simulation/choices'
 import type { Scheduler } from '../../packages/testing/src/simulation/timeline'
 import { type End, World } from '../../packages/testing/src/simulation/world'
-import { internalsOf } from '../../test/kit/internals'
+import { keptBy } from '../../test/kit/left-in'
 import { FAULTS } from './faults'
 import type { Ended, History } from './judge/history'
 import { KeyWatch } from './key-watch'
@@ -201,7 +201,7 @@ async function settle(stage: Stage): Promise<void> {
 function statsOf({ redissons }: LiveClient): Record<string, number> {
   const left: Record<string, number> = {}
   for (const redisson of redissons)
-    for (const [name, count] of Object.entries(internalsOf(redisson).stats()))
+    for (const [name, count] of Object.entries(keptBy(redisson)))
       if (count > 0) left[name] = (left[name] ?? 0) + count
   return left
 }

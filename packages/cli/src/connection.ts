@@ -41,7 +41,7 @@ export class Connection {
   static async open(options: RedissonOptions): Promise<Connection> {
     const target = named(loggingIn(resolveTarget(options.redis), options.credentials), 'rlock-cli')
     const outages = new OutageReporter(systemClock, { error() {} })
-    const commands = new CommandConnection(target, systemClock, outages, () => {}, false)
+    const commands = new CommandConnection(target, { clock: systemClock, outages, newServer() {} }, false)
     try {
       const asked = await commands.connect()
       const { shardedSubscriptionMode = 'AUTO' } = options

@@ -29,7 +29,6 @@ export function openConnections(server: InMemoryServer, client: ConnectedClient)
     identity: { address: 'in memory', id: server.runId, db: 0 },
     transport: new InMemoryTransport(link),
     source: channels,
-    secrets: [],
     close: () => link.close(),
   }
 }
@@ -89,10 +88,6 @@ class Channels implements ChannelSource {
     private readonly link: Link,
     private readonly events: ChannelEvents,
   ) {}
-
-  get size(): number {
-    return this.channels.size
-  }
 
   want(name: string): void {
     if (this.channels.has(name)) return

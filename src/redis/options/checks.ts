@@ -1,4 +1,4 @@
-import { describe } from '../../api/arguments'
+import { describe, wholeNumber } from '../../api/arguments'
 
 /** Returns the value as ioredis wants it, or throws. No message contains the value: in the wrong field it may be a password. */
 export type Check = (value: unknown, name: string) => unknown
@@ -24,14 +24,9 @@ export const present: Check = (value) => value
 /** Accepts text as well, because environment variables are text. */
 export function whole(least: number, most: number): (value: unknown, name: string) => number {
   return (value, name) => {
-    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
-    if (typeof number !== 'number')
-      throw new TypeError(
-        `${name} must be a number, got ${typeof value === 'string' ? 'text that is not a number' : describe(value)}`,
-      )
-    if (!Number.isInteger(number) || number < least || number > most)
-      throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${number}`)
-    return number
+    if (typeof value !== 'string') return wholeNumber(name, value, least, most)
+    if (!/^\d+$/.test(value)) throw new TypeError(`${name} must be a number, got text that is not a number`)
+    return wholeNumber(name, Number(value), least, most)
   }
 }
 

@@ -14,6 +14,9 @@ const OWN_OPTIONS = {
   enableOfflineQueue: true,
   autoResendUnfulfilledCommands: true,
   disconnectTimeout: 500,
+  // These two matter behind Sentinel only. If a sentinel hangs, the client asks the next one after this time.
+  failoverDetector: true,
+  sentinelCommandTimeout: 2_000,
   // The server only estimates how long it will load, so the client asks again this often.
   maxLoadingRetryTime: 250,
   retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), 1_000) * (0.75 + random() / 2),
@@ -24,18 +27,10 @@ const OWN_OPTIONS = {
 
 type ConnectionOptions = Omit<RedisOptions, 'replyMapping'> & { replyMapping: 'legacy' }
 
-/** Further options of a connection behind Sentinel. */
-const SENTINEL_OPTIONS = {
-  failoverDetector: true,
-  // If a sentinel hangs, the client asks the next one after this time.
-  sentinelCommandTimeout: 2_000,
-} as const satisfies RedisOptions
-
 /** The options of a connection to the target, or to one node of it. */
 export function connectionOptions(target: RedisTarget, override: RedisOptions = {}): ConnectionOptions {
   return {
     ...OWN_OPTIONS,
-    ...(target.kind === 'sentinel' ? SENTINEL_OPTIONS : {}),
     ...target.options,
     ...override,
     replyMapping: 'legacy',

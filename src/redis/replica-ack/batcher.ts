@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis'
-import type { Clock, Moment } from '../../util/clock'
+import type { ResolvedOptions } from '../../api/options'
+import type { Moment } from '../../util/clock'
 import type { ReplicaAckReply } from '../command-connection'
+import type { ConnectedClient } from '../connected-client'
 import { classify, isLogin, NOT_SENT } from '../errors'
 import { pingOrDisconnect } from '../health-check'
 import { SelectRefusedError } from '../ioredis-internals'
@@ -17,17 +19,11 @@ interface Order {
   reject(error: unknown): void
 }
 
-export interface ReplicaAckOptions {
-  readonly clock: Clock
-  /** How long to wait for replicas, in ms. */
-  readonly slavesSyncTimeout: number
-  /** Whether a missing acknowledgement counts. If not, every answer is acknowledged. */
-  readonly checkLockSyncedSlaves: boolean
-  /** Receives the error that the server has no WAIT, or that this user may not use WAIT or INFO. */
-  readonly refusals: OutageReporter
-  /** A server is gone, or lost its replicas. Its replicas may lack writes that it has answered. */
-  onCutOff(): void
-}
+/**
+ * - `slavesSyncTimeout`: how long to wait for replicas, in ms
+ * - `checkLockSyncedSlaves`: whether a missing acknowledgement counts. If not, every answer is acknowledged
+ */
+export type ReplicaAckOptions = Pick<ResolvedOptions, 'slavesSyncTimeout' | 'checkLockSyncedSlaves'>
 
 /** How long a count of the replicas is valid, in ms. */
 const REPLICAS_KNOWN_FOR = 1_000
@@ -68,20 +64,23 @@ export class ReplicaAckBatcher {
 
   constructor(
     readonly redis: Redis,
+    private readonly client: Pick<ConnectedClient, 'clock' | 'replicasCutOff'>,
     private readonly options: ReplicaAckOptions,
+    /** Receives the error that the server has no WAIT, or that this user may not use WAIT or INFO. */
+    private readonly refusals: OutageReporter,
   ) {
-    reconnectUnless(() => this.closed, redis, options.clock)
+    reconnectUnless(() => this.closed, redis, client.clock)
     // The next connection may reach another server.
     redis.on('close', () => {
       this.counted = undefined
-      options.onCutOff()
+      client.replicasCutOff()
     })
   }
 
   /** `queued`: when its caller asked for it. */
   send(
     command: readonly (string | number)[],
-    queued = this.options.clock.now(),
+    queued = this.client.clock.now(),
     asking = false,
   ): Promise<ReplicaAckReply> {
     return new Promise((resolve, reject) => {
@@ -100,15 +99,18 @@ export class ReplicaAckBatcher {
   }
 
   private get isCounted(): boolean {
-    const { counted, options } = this
-    return counted !== undefined && options.clock.elapsedSince(counted) <= this.validFor
+    const { counted, client } = this
+    return counted !== undefined && client.clock.elapsedSince(counted) <= this.validFor
   }
 
   /** Closes the connection if its batch is unanswered for longer than its WAIT can take. */
   probe(): void {
-    const { clock, slavesSyncTimeout } = this.options
+    const { clock } = this.client
     if (this.redis.status === 'connect') pingOrDisconnect(this.redis, clock)
-    else if (this.sent !== undefined && clock.elapsedSince(this.sent) > slavesSyncTimeout + SILENT_FOR)
+    else if (
+      this.sent !== undefined &&
+      clock.elapsedSince(this.sent) > this.options.slavesSyncTimeout + SILENT_FOR
+    )
       this.redis.disconnect(true)
   }
 
@@ -127,7 +129,7 @@ export class ReplicaAckBatcher {
     while (this.queue.length > 0) {
       const queue = this.queue.splice(0, LARGEST_BATCH)
       this.underWay = queue
-      this.sent = this.options.clock.now()
+      this.sent = this.client.clock.now()
       try {
         // The replicas are counted before the batch is sent. An old count must not decide that no replica needs to acknowledge.
         if (!this.isCounted) await this.countReplicas()
@@ -144,7 +146,7 @@ export class ReplicaAckBatcher {
 
   /** The process may have stood still. */
   private isInTime({ queued, reject }: Order): boolean {
-    const isInTime = this.options.clock.elapsedSince(queued) < LONGEST_IN_QUEUE
+    const isInTime = this.client.clock.elapsedSince(queued) < LONGEST_IN_QUEUE
     if (!isInTime) reject(NOT_SENT)
     return isInTime
   }
@@ -177,7 +179,7 @@ export class ReplicaAckBatcher {
   private reportCutOff(results: readonly Result[]) {
     const wasCutOff = this.cutOff
     this.cutOff = results.some(([error]) => error && CUT_OFF.test(error.message))
-    if (this.cutOff && !wasCutOff) this.options.onCutOff()
+    if (this.cutOff && !wasCutOff) this.client.replicasCutOff()
   }
 
   /**
@@ -212,7 +214,7 @@ export class ReplicaAckBatcher {
       this.waitForNone()
       return { acknowledged: true }
     }
-    this.options.refusals.answered()
+    this.refusals.answered()
     const answered = Number(count)
     if (answered > 0 && answered < this.awaited) this.waitFor(answered, LAGGING_FOR)
     return { acknowledged: answered > 0 || !this.options.checkLockSyncedSlaves }
@@ -220,14 +222,14 @@ export class ReplicaAckBatcher {
 
   private waitFor(replicas: number, validFor = REPLICAS_KNOWN_FOR) {
     this.awaited = replicas
-    this.counted = this.options.clock.now()
+    this.counted = this.client.clock.now()
     this.validFor = validFor
   }
 
   /** Until the next count: the right may be granted. */
   private waitForNone() {
     this.waitFor(0)
-    this.options.refusals.failed(
+    this.refusals.failed(
       new Error(
         'The server has no WAIT, or refuses WAIT or INFO to this user. Acquisitions do not wait for replicas. Grant the ' +
           'user +wait +info.',

@@ -1,11 +1,11 @@
 import { Cluster, type Redis } from 'ioredis'
-import type { Clock } from '../../util/clock'
 import { reachedAt, servingNodes } from '../cluster-nodes'
 import { CommandConnection, type ReplicaAckReply, type SentScript } from '../command-connection'
+import type { ConnectedClient } from '../connected-client'
 import { classify } from '../errors'
 import { NO_RESENDING, openChecked, openNode } from '../node-connection'
 import { connectionOptions } from '../options/connection-options'
-import type { OutageReporter } from '../outage-reporter'
+import { OutageReporter } from '../outage-reporter'
 import type { RedisTarget } from '../target'
 import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
 
@@ -14,17 +14,16 @@ import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
  */
 export class ReplicaAckConnection extends CommandConnection {
   private readonly senders = new Map<string, ReplicaAckBatcher>()
+  private readonly refusals: OutageReporter
 
   constructor(
     target: RedisTarget,
-    clock: Clock,
-    outages: OutageReporter,
-    /** Called as well when the connection to a cluster node breaks: another node may answer for it from now on. */
-    onNewServer: () => void,
+    protected override readonly client: ConnectedClient,
     mayUseFastPath: boolean | undefined,
     private readonly options: ReplicaAckOptions,
   ) {
-    super(target, clock, outages, onNewServer, mayUseFastPath)
+    super(target, client, mayUseFastPath)
+    this.refusals = new OutageReporter(client.clock, client)
     const { redis } = this
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
   }
@@ -34,16 +33,16 @@ export class ReplicaAckConnection extends CommandConnection {
     const how = bySource ? ['eval', script.source] : ['evalsha', script.sha]
     const command = [...how, keys.length, ...keys, ...args]
     const { redis } = this
-    if (!(redis instanceof Cluster)) return await this.sender('', () => this.openPrimary()).send(command)
-    const now = this.options.clock.now()
+    if (!(redis instanceof Cluster)) return await this.sender('').send(command)
+    const now = this.client.clock.now()
     const node = this.serverOf(keys[0]!)
     if (node === '') throw new Error("Cluster isn't ready")
     try {
-      return await this.nodeSender(node).send(command, now)
+      return await this.sender(node).send(command, now)
     } catch (error) {
       const { message = '' } = error as Error
       if (message.startsWith('ASK '))
-        return await this.nodeSender(reachedAt(redis, message.split(' ')[2]!)).send(command, now, true)
+        return await this.sender(reachedAt(redis, message.split(' ')[2]!)).send(command, now, true)
       // The caller tries again, and the map of slots should be right by then. Perhaps only this connection sees a dead node.
       if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
       throw error
@@ -66,22 +65,15 @@ export class ReplicaAckConnection extends CommandConnection {
     super.close()
   }
 
-  private nodeSender(node: string) {
-    return this.sender(node, () => {
-      const redis = openNode(this.target, node)
-      // Reports once for each break, and not for each try to reconnect.
-      redis.on('ready', () => redis.once('close', this.onNewServer))
-      return redis
-    })
-  }
-
   /** `server`: as `serverOf` says. */
-  private sender(server: string, open: () => Redis): ReplicaAckBatcher {
+  private sender(server: string): ReplicaAckBatcher {
     let sender = this.senders.get(server)
     if (!sender) {
-      const redis = open()
+      const redis = server === '' ? this.openPrimary() : openNode(this.target, server)
+      // Another node may answer for it from now on. Reports once for each break, and not for each try to reconnect.
+      if (server !== '') redis.on('ready', () => redis.once('close', () => this.client.newServer()))
       this.fences.watch(server, redis)
-      sender = new ReplicaAckBatcher(redis, this.options)
+      sender = new ReplicaAckBatcher(redis, this.client, this.options, this.refusals)
       this.senders.set(server, sender)
     }
     return sender

@@ -1,9 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type GrantOrder, Lease, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { type GrantOrder, Lease, LeaseBook, type LossReason, type Renewal } from '../../../src/leases/lease'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
+import { watchedBy } from '../../kit/left-in'
 import { VirtualClock } from '../../kit/virtual-clock'
 
 const TIMEOUT = 900
@@ -35,7 +36,7 @@ class NotedLease extends Lease {
       key: 'key',
       channel: 'channel',
     }
-    super(clock, { ...names, renewal }, 'owner', clock.now(), lasts)
+    super({ ...names, renewal }, 'owner', new LeaseBook(clock, clock.now(), lasts))
   }
 
   get began(): number {
@@ -152,7 +153,7 @@ describe('The watchdog, on a virtual clock', () => {
             for (const time of renewedAfresh) checkAfresh(lease, time, until)
           }
           for (const lease of leases) watchdog.remove(lease)
-          return watchdog.stats().watched === 0 && watchdog.stats().timers === 0
+          return watchedBy(watchdog).watched === 0 && watchedBy(watchdog).timers === 0
         }),
         { numRuns: crowd ? 6 : 300, examples: [[HURRIED]] },
       )
@@ -352,7 +353,7 @@ describe('The watchdog, on a virtual clock', () => {
       } finally {
         channel('rlock:renew').unsubscribe(release)
       }
-      expect(watchdog.stats()).to.deep.equal({ watched: 1, timers: 1 })
+      expect(watchedBy(watchdog)).to.deep.equal({ watched: 1, timers: 1 })
       await pass(END)
       check(other, clock.now().monotonic)
       watchdog.remove(other)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Event } from '../../../packages/testing/src/simulation/timeline'
-import { internalsOf } from '../../../test/kit/internals'
+import { keptBy } from '../../../test/kit/left-in'
 import type { HistoryEvent } from '../judge/history'
 import type { Stage } from '../stage'
 
@@ -20,9 +20,7 @@ export function stateOf(stage: Stage, possible: readonly Event[], faults: string
       return server.engine.keyspace.describe()
     }),
     ...clients.map(({ isAlive, redissons, java }) =>
-      isAlive
-        ? JSON.stringify(java?.stats() ?? redissons.map((redisson) => internalsOf(redisson).stats()))
-        : 'dead',
+      isAlive ? JSON.stringify(java?.stats() ?? redissons.map((redisson) => keptBy(redisson))) : 'dead',
     ),
     ...clients.flatMap(({ isAlive, links }) =>
       isAlive ? links.flatMap(({ commands, messages }) => [commands.describe(), messages.describe()]) : [],

@@ -94,7 +94,6 @@ async function connect(
     },
     transport: new SimulatedTransport(commands, acknowledged, broken, process),
     source,
-    secrets: [],
     close() {
       isClosed = true
       for (const fence of fences) fence.close()

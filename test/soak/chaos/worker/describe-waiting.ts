@@ -16,7 +16,7 @@ export function describeWaiting(redisson: Redisson): string {
     cohort: queue.environment.cohort(queue.lock),
     first: firstOf(queue),
   }))
-  const { commands } = client.connections.opened
+  const { transport: commands } = client.connections
   const senders = [...(commands.senders ?? [])].map(([name, sender]) => ({
     name,
     status: sender.redis.status,

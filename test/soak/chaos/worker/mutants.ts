@@ -3,8 +3,7 @@ import type { ClientInternals } from '../../../../src/client/client'
 import { Hold } from '../../../../src/engine/hold'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
 import { SubscriberConnection } from '../../../../src/redis/subscriber'
-import type { Script } from '../../../../src/scripts/script'
-import type { ScriptTransport } from '../../../../src/scripts/transport'
+import type { ScriptTransport, SentScript } from '../../../../src/scripts/transport'
 import { Cohort } from '../../../../src/waiting/cohort'
 import type { FaultKind } from '../plan/catalogue'
 import type { ObjectKind } from '../plan/objects'
@@ -84,7 +83,7 @@ function forgetDatabases() {
 const freeAnyway = (source: string): string => source.replace("'hdel', KEYS[1], ARGV[1]", "'del', KEYS[1]")
 const freeAsWell = (source: string): string => source.replace("'pexpire', KEYS[1], ARGV[3]", "'del', KEYS[1]")
 
-const isRenewal = (script: Script) => script.name.endsWith('/renew')
+const isRenewal = (script: SentScript['script']) => script.name.endsWith('/renew')
 
 const withoutRenewals = (transport: ScriptTransport): ScriptTransport =>
   around(transport, {

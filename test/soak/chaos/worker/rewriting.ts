@@ -1,10 +1,9 @@
-import type { Script } from '../../../../src/scripts/script'
-import type { ScriptTransport } from '../../../../src/scripts/transport'
+import type { ScriptTransport, SentScript } from '../../../../src/scripts/transport'
 
 /** Sends another source for one script. */
 export function rewriting(name: string, rewrite: (source: string) => string) {
   return (transport: ScriptTransport): ScriptTransport => {
-    const broken = (script: Script): Script => {
+    const broken = (script: SentScript['script']): SentScript['script'] => {
       const source = rewrite(script.source)
       if (source === script.source) throw new Error(`the mutant finds nothing to change in ${name}`)
       return { ...script, source }

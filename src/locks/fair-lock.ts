@@ -1,13 +1,11 @@
 import type { RLock } from '../api/rlock'
-import type { Context } from '../client/context'
 import type { AcquireAttempt } from '../engine/acquire-attempt'
 import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions, LockScripts, ReleaseReply } from '../engine/lock-scripts'
-import { ReentrantLock } from '../engine/reentrant-lock'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
 import { FairPlaces } from './fair-places'
-import { ALLOWANCE, FairScripts } from './fair-scripts'
+import { FairScripts } from './fair-scripts'
 import { reentryRefused } from './non-reentrant-lock'
 
 /**
@@ -31,7 +29,8 @@ import { reentryRefused } from './non-reentrant-lock'
  */
 export interface RFairLock extends RLock {}
 
-class FairLockScripts extends FairScripts implements LockScripts {
+/** See the interface. */
+export class FairLockScripts extends FairScripts implements LockScripts {
   newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
     return new FairAttempt(this.context, this, options)
   }
@@ -55,28 +54,14 @@ class FairLockScripts extends FairScripts implements LockScripts {
   }
 }
 
-class NonReentrantFairLockScripts extends FairLockScripts {
-  override readonly kind = 'non-reentrant-fair'
-
-  refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.name, hold, caller, 'getFairLock()')
-  }
-}
-
-/** See the interface. */
-export class FairLock extends ReentrantLock implements RFairLock {
-  /** `allowance`: how long a place outlives its last refresh, in ms. */
-  constructor(context: Context, name: string, key: string, allowance = ALLOWANCE) {
-    super(context, new FairLockScripts(name, key, context, allowance))
-  }
-}
-
 /**
  * Redisson's fair lock that is not re-entrant: a caller that holds it and acquires it again is rejected with
  * IllegalMonitorStateError.
  */
-export class NonReentrantFairLock extends ReentrantLock implements RFairLock {
-  constructor(context: Context, name: string, key: string) {
-    super(context, new NonReentrantFairLockScripts(name, key, context, ALLOWANCE))
+export class NonReentrantFairLockScripts extends FairLockScripts {
+  override readonly kind = 'non-reentrant-fair'
+
+  refuseReentry(hold: Hold, caller: Caller): Error {
+    return reentryRefused(this.name, hold, caller, 'getFairLock()')
   }
 }

@@ -9,7 +9,7 @@ import { GRANTED, type Outcome } from '../waiting/attempt'
 import { PlainLockScripts } from './lock'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
-export const ALLOWANCE = 5_000
+const ALLOWANCE = 5_000
 
 /** The longest sleep of a waiter, in ms. It is long, because the refresh of its place also wakes it. */
 const RECHECK_AFTER = 600_000
@@ -69,7 +69,7 @@ export class FairScripts extends PlainLockScripts {
     name: string,
     key: string,
     context: Context,
-    readonly allowance: number,
+    readonly allowance = ALLOWANCE,
   ) {
     super(name, key, context)
     this.queueKeys = [key, prefixed('redisson_lock_queue', key), prefixed('redisson_lock_timeout', key)]

@@ -1,6 +1,4 @@
-import type { Context } from '../client/context'
 import { decodeAcquire, decodeReenter, type LockScripts, type ReenterReply } from '../engine/lock-scripts'
-import { ReentrantLock } from '../engine/reentrant-lock'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Outcome } from '../waiting/attempt'
@@ -21,16 +19,9 @@ export class PlainLockScripts extends HashLockScripts implements LockScripts {
   }
 }
 
-/** The same, with a local handoff. */
+/** Redisson's RLock: the same, with a local handoff. */
 export class HandoffLockScripts extends PlainLockScripts {
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
-  }
-}
-
-/** Redisson's RLock. */
-export class Lock extends ReentrantLock {
-  constructor(context: Context, name: string, key: string) {
-    super(context, new HandoffLockScripts(name, key, context))
   }
 }

@@ -1,9 +1,9 @@
 import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { type AcquiredLockHold, HAND_TO_WATCHDOG, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
+import type { ReentrantLock } from '../engine/reentrant-lock'
 import { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
-import type { Lock } from './lock'
 
 /** Options of `runOnce()`. */
 export interface RunOnceOptions {
@@ -27,7 +27,7 @@ export interface RunOnceTask {
  */
 export function runOnce(
   context: Context,
-  lock: Lock,
+  lock: ReentrantLock,
   fn: (task: RunOnceTask) => unknown,
   options: RunOnceOptions,
 ): Promise<boolean> {

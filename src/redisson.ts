@@ -8,7 +8,7 @@ import type { RLock } from './api/rlock'
 import type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 import type { RReadWriteLock } from './api/rread-write-lock'
 import { Client, type ClientInternals } from './client/client'
-import type { AnyLockScripts } from './engine/lock-scripts'
+import type { LockScripts } from './engine/lock-scripts'
 import { ReentrantLock } from './engine/reentrant-lock'
 import { FairLockScripts, NonReentrantFairLockScripts, type RFairLock } from './locks/fair-lock'
 import { FencedLock, type RFencedLock } from './locks/fenced-lock'
@@ -217,7 +217,7 @@ function clientOf(redisson: Redisson): Client {
 function lockOf<More extends unknown[]>(
   redisson: Redisson,
   name: string,
-  Scripts: new (name: string, key: string, context: Client, ...more: More) => AnyLockScripts,
+  Scripts: new (name: string, key: string, context: Client, ...more: More) => LockScripts,
   ...more: More
 ): ReentrantLock {
   const client = clientOf(redisson)

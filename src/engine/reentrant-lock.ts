@@ -10,7 +10,7 @@ import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
 import { ACQUIRE_FOR, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
-import type { AnyLockScripts, LockState } from './lock-scripts'
+import type { LockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
 import { reenterInTime } from './reenter'
 import { release } from './release'
@@ -29,7 +29,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 {
   constructor(
     context: Context,
-    protected readonly scripts: AnyLockScripts,
+    protected readonly scripts: LockScripts,
     private readonly Handle: HandleClass<Handle | AcquiredLockHold> = AcquiredLockHold,
   ) {
     super(context, scripts)

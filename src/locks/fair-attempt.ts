@@ -1,6 +1,6 @@
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { AttemptOptions, LockScripts } from '../engine/lock-scripts'
+import type { AttemptOptions } from '../engine/lock-scripts'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
@@ -12,7 +12,7 @@ import type { FairAnswer, FairScripts } from './fair-scripts'
 const LEAVING_LASTS = 60_000
 
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
-export class FairAttempt extends AcquireAttempt<undefined> {
+export class FairAttempt extends AcquireAttempt {
   private readonly queues: boolean
   private places: FairPlaces | undefined
   /** When the last try was sent whose answer said that the owner is in the queue. */
@@ -24,7 +24,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
 
   constructor(
     context: Context,
-    private readonly fair: FairScripts & LockScripts,
+    private readonly fair: FairScripts,
     options: AttemptOptions,
   ) {
     super(context, fair, options, fair.queueOf(options.owner))

@@ -1,7 +1,7 @@
 import type { RLock } from '../api/rlock'
 import type { AcquireAttempt } from '../engine/acquire-attempt'
 import type { Caller, Hold } from '../engine/hold'
-import type { AttemptOptions, LockScripts, ReleaseReply } from '../engine/lock-scripts'
+import type { AttemptOptions, ReleaseReply } from '../engine/lock-scripts'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
 import { FairPlaces } from './fair-places'
@@ -30,8 +30,8 @@ import { reentryRefused } from './non-reentrant-lock'
 export interface RFairLock extends RLock {}
 
 /** See the interface. */
-export class FairLockScripts extends FairScripts implements LockScripts {
-  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+export class FairLockScripts extends FairScripts {
+  newAttempt(options: AttemptOptions): AcquireAttempt {
     return new FairAttempt(this.context, this, options)
   }
 

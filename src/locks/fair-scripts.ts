@@ -6,7 +6,7 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
-import { PlainLockScripts } from './lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
 const ALLOWANCE = 5_000
@@ -58,7 +58,7 @@ class InOrderOfServer extends Admission {
 const IN_ORDER_OF_SERVER = new InOrderOfServer()
 
 /** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
-export class FairScripts extends PlainLockScripts {
+export class FairScripts extends HashLockScripts {
   override readonly kind: string = 'fair'
   override readonly takesTurns = false
   override readonly admission = () => IN_ORDER_OF_SERVER

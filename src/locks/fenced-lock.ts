@@ -8,7 +8,7 @@ import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller } from '../engine/hold'
 import { ACQUIRE_AS_ASKED, ACQUIRE_FOR } from '../engine/lock-internals'
-import type { LockScripts, ReenterReply } from '../engine/lock-scripts'
+import type { ReenterReply } from '../engine/lock-scripts'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
 import { type CommandOrder, ranBefore } from '../scripts/command-order'
@@ -102,7 +102,7 @@ function decodeAcquire(raw: unknown): Outcome<number> {
 }
 
 /** An array of the lease end and the token. 0: the hold is gone. */
-function decodeReenter(raw: unknown): ReenterReply<number> {
+function decodeReenter(raw: unknown): ReenterReply {
   const [leaseEnd, token] = raw === 0 ? [0, '0'] : (raw as [number, string])
   return { leaseEnd, grant: Number(token) }
 }
@@ -119,17 +119,17 @@ interface LastToken {
 /** The last token that a client saw of each name, for the names that it acquired most recently. */
 const lastTokensOf = perObject((_: Context) => new Map<string, LastToken>())
 
-class FencedLockScripts extends HashLockScripts implements LockScripts<number> {
+class FencedLockScripts extends HashLockScripts {
   override readonly kind = 'fenced'
   private readonly keysWithToken: readonly string[] = [this.key, tokenKey(this.key)]
 
-  acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
+  override acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
     const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
     call.whenAnswered((reply) => reply.value.granted && this.see(reply.value.grant, owner, reply))
     return call
   }
 
-  reenter(owner: string, lease: number, count: number, releasedEnd: number) {
+  override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
     const last = lastTokensOf(this.context).get(this.key)
     const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)

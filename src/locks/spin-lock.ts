@@ -6,7 +6,7 @@ import { messageOf } from '../util/quote'
 import { random } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
-import { PlainLockScripts } from './lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
 export interface BackOffPolicy {
@@ -116,7 +116,7 @@ export class Spinning extends Admission {
  *
  * It is the same lock as `getLock` of that name.
  */
-export class SpinLockScripts extends PlainLockScripts {
+export class SpinLockScripts extends HashLockScripts {
   override readonly kind = 'spin'
   private readonly target: WaitTarget
 
@@ -130,7 +130,7 @@ export class SpinLockScripts extends PlainLockScripts {
     this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
   }
 
-  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+  newAttempt(options: AttemptOptions): AcquireAttempt {
     return new AcquireAttempt(this.context, this, options, this.target)
   }
 }

@@ -10,7 +10,6 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  type LockState,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
@@ -23,7 +22,7 @@ import { quote } from '../util/quote'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
-import { NamedLock } from './named-lock'
+import { type KindScripts, NamedLock } from './named-lock'
 import { reentryRefused } from './non-reentrant-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
@@ -61,12 +60,14 @@ export function tokenLockChannel(key: string): string {
   return prefixed('rlock_token', key)
 }
 
-const ACQUIRE = script('token-lock/acquire', decodeAcquire)
-const EXTEND = script('token-lock/extend', decodeReenter)
+const SCRIPTS: KindScripts = {
+  acquire: script('token-lock/acquire', decodeAcquire),
+  reenter: script('token-lock/extend', decodeReenter),
+  release: script('token-lock/release', decodeRelease),
+  forceRelease: script('token-lock/force-release', decodeRelease),
+  inspect: script('token-lock/inspect', decodeInspect),
+}
 const HAND_OFF = script('token-lock/handoff', decodeAcquire)
-const RELEASE = script('token-lock/release', decodeRelease)
-const FORCE_RELEASE = script('token-lock/force-release', decodeRelease)
-const INSPECT = script('token-lock/inspect', decodeInspect)
 
 const TOKEN_BYTES = 16
 const FIRST_PAUSE = 20
@@ -82,6 +83,7 @@ const RENEWAL = renewalBy('token-lock/renew')
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
 class TokenLockScripts extends NamedLock implements LockScripts {
   readonly kind = 'token'
+  protected readonly own = SCRIPTS
   readonly ownerIsSecret = true
   readonly takesTurns = true
   readonly admission = () => new Spinning(DOUBLING)
@@ -95,7 +97,7 @@ class TokenLockScripts extends NamedLock implements LockScripts {
     return reentryRefused(this.name, hold, caller)
   }
 
-  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+  newAttempt(options: AttemptOptions): AcquireAttempt {
     return new TokenAttempt(this.context, this, options)
   }
 
@@ -104,34 +106,25 @@ class TokenLockScripts extends NamedLock implements LockScripts {
     return randomHex(TOKEN_BYTES)
   }
 
-  acquire(token: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.context.scripts.run(ACQUIRE, this.keys, [token, lease], true)
-  }
-
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
   }
 
-  reenter(token: string, lease: number): ScriptCall<ReenterReply> {
-    return this.context.scripts.run(EXTEND, this.keys, [token, lease], true)
+  override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
+    return this.context.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
   }
 
   release(token: string): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(RELEASE, this.keys, [token, this.channel, this.context.publishCommand])
-  }
-
-  forceRelease([holder = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    const args = [holder, this.channel, this.context.publishCommand]
-    return this.context.scripts.run(FORCE_RELEASE, this.keys, args)
-  }
-
-  inspect(token: string): ScriptCall<LockState> {
-    return this.context.scripts.run(INSPECT, this.keys, [token])
+    return this.context.scripts.run(SCRIPTS.release, this.keys, [
+      token,
+      this.channel,
+      this.context.publishCommand,
+    ])
   }
 }
 
 /** Warns once when it has waited for a long time behind a key that never expires. */
-class TokenAttempt extends AcquireAttempt<undefined> {
+class TokenAttempt extends AcquireAttempt {
   private isBehindNoExpiry = false
 
   override send(): ScriptCall<Outcome<undefined>> {

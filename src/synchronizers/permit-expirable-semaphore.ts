@@ -5,7 +5,7 @@ import type {
   TryAcquirePermitOptions,
   WithPermitOptions,
 } from '../api/call-options'
-import { PermitNotHeldError, RedisUnavailableError } from '../api/errors'
+import { PermitNotHeldError } from '../api/errors'
 import {
   acquireLeasedArguments,
   acquirePermitOptions,
@@ -25,8 +25,8 @@ import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
-import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
-import { AcquiredPermit, mayBeInUse, PermitLease } from './permit-lease'
+import { LeasedPermitsAttempt, permitsOrphan, timeoutsKey } from './expirable-permit-scripts'
+import { AcquiredPermit, PermitLease, releaseWithLeases } from './permit-lease'
 import { semaphoreChannel } from './permits-attempt'
 import { Synchronizer } from './synchronizer'
 import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT } from './synchronizer-internals'
@@ -221,33 +221,6 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   private async [RELEASE_PERMITS](ids: readonly string[], all: boolean) {
     this.context.assertNotClosed()
-    const own = this[OWN_LEASES](ids)
-    // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
-    for (const lease of own)
-      if (all) lease.releaseBegins()
-      else lease.wasReleased()
-    const began = this.context.clock.now()
-    try {
-      const { value, connectionBroke } = await releasePermits(this, ids, all)
-      // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
-      const areGone = value.states.every((state) => state === 'absent')
-      const mayBeReleased = connectionBroke && (!all || areGone)
-      const states = value.states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
-      const areReleased = states.every((state) => state === 'released')
-      for (const lease of own)
-        if (areReleased) lease.wasReleased()
-        else if (states[ids.indexOf(lease.id)] === 'absent') lease.lose('gone')
-      return states
-    } catch (error) {
-      // As `permit.release()`: the object ends, and no watchdog renews the permit any more. What was refused with `all` goes on.
-      if (all ? error instanceof RedisUnavailableError : mayBeInUse(error))
-        for (const lease of own) {
-          lease.wasReleased()
-          lease.releaseOrphan(began)
-        }
-      throw error
-    } finally {
-      if (all) for (const lease of own) lease.releaseEnds()
-    }
+    return await releaseWithLeases(this, ids, this[OWN_LEASES](ids), all)
   }
 }

@@ -35,21 +35,13 @@ export class FairLockScripts extends FairScripts {
     return new FairAttempt(this.context, this, options)
   }
 
-  override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    return this.freeing(super.release(owner, count, lease, leaseEnd))
-  }
-
-  override forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
-    return this.freeing(super.forceRelease(owners))
-  }
-
   /** If the server refuses the message, a refresh finds the next owner. */
-  private freeing(call: ScriptCall<ReleaseReply>): ScriptCall<ReleaseReply> {
-    const answered = ({ value }: { value: ReleaseReply }) => {
+  protected override free(...args: Parameters<FairScripts['free']>): ScriptCall<ReleaseReply> {
+    const call = super.free(...args)
+    call.whenAnswered(({ value }) => {
       if (value.result === 'freed' && value.notified === undefined)
         FairPlaces.existing(this.context, this.key)?.refreshWithin(0)
-    }
-    call.whenAnswered(answered)
+    })
     return call
   }
 }

@@ -94,13 +94,18 @@ export class FairScripts extends HashLockScripts {
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    return count > 0
-      ? super.release(owner, count, lease, leaseEnd)
-      : this.context.scripts.run(RELEASE, this.queueKeys, this.freeArgs(owner))
+    return count > 0 ? super.release(owner, count, lease, leaseEnd) : this.free(RELEASE, owner)
   }
 
   override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(FORCE_RELEASE, this.queueKeys, this.freeArgs(owner))
+    return this.free(FORCE_RELEASE, owner)
+  }
+
+  /** The server notifies the next owner in the queue. */
+  protected free(script: typeof RELEASE, owner: string): ScriptCall<ReleaseReply> {
+    const { allowance, channel, context, ownChannels } = this
+    const args = [owner, allowance, ownChannels, channel, context.publishCommand]
+    return context.scripts.run(script, this.queueKeys, args)
   }
 
   leave(owner: string): ScriptCall<number> {
@@ -113,9 +118,5 @@ export class FairScripts extends HashLockScripts {
     const owners = ownersOfClient(context.clientId)
     const args = [owners, allowance, from, waitsAhead, ownChannels, context.publishCommand]
     return context.scripts.run(REFRESH, this.queueKeys, args)
-  }
-
-  private freeArgs(owner: string): readonly (string | number)[] {
-    return [owner, this.allowance, this.ownChannels, this.channel, this.context.publishCommand]
   }
 }

@@ -117,11 +117,6 @@ export class WaitQueue implements WaiterQueue {
     return this.cohort?.handOff() ?? false
   }
 
-  /** @internal How many wait here, and whether the first of them sleeps until it is notified. */
-  inspect(): { waiting: number; isAsleep: boolean } {
-    return { waiting: [...this.waiters].length, isAsleep: this.state === 'sleeping' && this.isConfirmed }
-  }
-
   isKnownHeld(): boolean {
     const { knownHeld, silentSince } = this
     return knownHeld && (!silentSince || this.environment.clock.elapsedSince(silentSince) < SILENT_AFTER)

@@ -103,11 +103,6 @@ export class WaitQueues {
     return { queues: this.queues.size }
   }
 
-  /** @internal How many wait for this lock, and whether the first of them sleeps until it is notified. */
-  inspect(objectId: string): { waiting: number; isAsleep: boolean } {
-    return this.queues.get(objectId)?.inspect() ?? { waiting: 0, isAsleep: false }
-  }
-
   /**
    * The thread holds this lock now. Its descendants that wait in any queue of the lock look again: they re-enter its
    * hold, or learn that they would wait for it.

@@ -1,5 +1,5 @@
 import type { Redisson } from '../../src/index'
-import { internalsOf } from './internals'
+import { queueOf } from './internals'
 import { waitUntil } from './servers/index'
 
 /** Resolves when so many wait here and the first of them sleeps. `objectId`: `semaphore name`, `latch name` … */
@@ -7,7 +7,7 @@ export async function asleep(redisson: Redisson, objectId: string, waiters = 1):
   await waitUntil(
     `${waiters} wait asleep for ${objectId}`,
     () => {
-      const { waiting, isAsleep } = internalsOf(redisson).queues.inspect(objectId)
+      const { waiting, isAsleep } = queueOf(redisson, objectId)
       return isAsleep && waiting === waiters
     },
     10_000,

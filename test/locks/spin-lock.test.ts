@@ -9,7 +9,7 @@ import { waitTimeSuite } from '../contract/wait-time'
 import { wakeUpSuite } from '../contract/wake-up'
 import { closeAll, createRedisson, openRedis, timed, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
-import { internalsOf } from '../kit/internals'
+import { queueOf } from '../kit/internals'
 import { SentScripts } from '../kit/sent-scripts'
 import { waitUntil } from '../kit/servers/index'
 import { tapped } from '../kit/tapped-transport'
@@ -39,7 +39,7 @@ describe('A spin lock', () => {
   })
   afterEach(closeAll)
 
-  const queued = (id: string) => internalsOf(redisson).queues.inspect(id).waiting
+  const queued = (id: string) => queueOf(redisson, id).waiting
 
   it('A waiter of a spin lock acquires a lock that was released without a message, long before the lease ends (N3)', async () => {
     await foreign.take(LEASE)
@@ -111,8 +111,7 @@ describe('A spin lock', () => {
     const client = await createRedisson({}, { clock, transport: virtual.transport })
     const lock = client.getSpinLock(name, constantBackOff({ delay: 100_000 }))
     const tries = () => virtual.count('lock/acquire')
-    const asleep = () =>
-      waitUntil('it sleeps', () => internalsOf(client).queues.inspect(`spin lock ${name}`).isAsleep)
+    const asleep = () => waitUntil('it sleeps', () => queueOf(client, `spin lock ${name}`).isAsleep)
     await foreign.take(LEASE)
     const refused = lock.tryLock(500)
     await asleep()
@@ -150,7 +149,7 @@ describe('A spin lock', () => {
     const lock = client.getSpinLock(name, constantBackOff({ delay: 100_000 }))
     await foreign.take(LEASE)
     const trying = lock.tryLock(500)
-    await waitUntil('it sleeps', () => internalsOf(client).queues.inspect(`spin lock ${name}`).isAsleep)
+    await waitUntil('it sleeps', () => queueOf(client, `spin lock ${name}`).isAsleep)
     await foreign.vanish()
     hold = true
     clock.advance(500)

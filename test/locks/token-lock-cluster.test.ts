@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Cluster } from 'ioredis'
 import type { RedissonOptions } from '../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { queueOf } from '../kit/internals'
 import { SentScripts } from '../kit/sent-scripts'
 import { type ClusterSetup, startCluster, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
@@ -36,8 +36,7 @@ describe('A token lock across the slots of a cluster', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', '{g}:h'].map((prefix) => uniqueName(prefix))
     const holds = await Promise.all(names.map((name) => holder.getTokenLock(name).acquire()))
     const next = names.map((name) => waiting.getTokenLock(name).acquire())
-    for (const name of names)
-      await waitUntil('it waits', () => internalsOf(waiting).queues.inspect(`token ${name}`).isAsleep)
+    for (const name of names) await waitUntil('it waits', () => queueOf(waiting, `token ${name}`).isAsleep)
     await waitUntil('they are renewed', () => scripts.count('token-lock/renew') >= 3)
     await sleep(100)
     for (const [index, name] of names.entries()) {

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { LockLostError, type Redisson, RedisUnavailableError } from '../../src/index'
 import { script } from '../../src/scripts/script'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { queueOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type TcpProxy, waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
@@ -38,8 +38,7 @@ describe('Lost replies and late copies of a token lock', () => {
   })
 
   const isFree = async () => (await redis.exists(name)) === 0
-  const waits = (waiting: Redisson) =>
-    waitUntil('it waits', () => internalsOf(waiting).queues.inspect(`token ${name}`).isAsleep)
+  const waits = (waiting: Redisson) => waitUntil('it waits', () => queueOf(waiting, `token ${name}`).isAsleep)
 
   /** Three callers pass the lock among themselves: a handoff, unless each hold lasted longer than a turn. */
   async function passOn(waiting: Redisson) {

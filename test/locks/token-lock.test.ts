@@ -14,7 +14,7 @@ import { ownershipSuite } from '../contract/ownership'
 import { tokenLock } from '../contract/primitives'
 import { renewalSuite } from '../contract/renewal'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { internalsOf, queueOf } from '../kit/internals'
 import { SentScripts } from '../kit/sent-scripts'
 import { startStandalone, waitUntil } from '../kit/servers/index'
 import { NO_PROCESS, skipInMemory } from '../kit/stand-in'
@@ -41,7 +41,7 @@ describe('A token lock', () => {
 
   const isFree = async () => (await redis.exists(name)) === 0
   const waits = (client: Redisson, clockless = name) =>
-    waitUntil('it waits', () => internalsOf(client).queues.inspect(`token ${clockless}`).isAsleep)
+    waitUntil('it waits', () => queueOf(client, `token ${clockless}`).isAsleep)
 
   it('A token lock is the string that others set: a token of 128 bits, with the lease, and gone after unlock()', async () => {
     const lock = redisson.getTokenLock(name)

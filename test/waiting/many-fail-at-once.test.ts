@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { internalsOf, queueOf } from '../kit/internals'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
 
 /** Each of them sends its try when the one before it has failed, and a call stack has no room for so many. */
@@ -33,7 +33,7 @@ describe('Thousands of callers whose tries fail at once', () => {
         settled++
         ends[error.code] = (ends[error.code] ?? 0) + 1
       })
-    await waitUntil('all wait', () => internalsOf(redisson).queues.inspect(`lock ${name}`).isAsleep)
+    await waitUntil('all wait', () => queueOf(redisson, `lock ${name}`).isAsleep)
     await login('two')
     for (const line of String(await admin.client('LIST')).split('\n')) {
       const id = / user=app /.test(line) && /\bid=(\d+)/.exec(line)?.[1]

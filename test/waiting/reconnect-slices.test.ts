@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
+import { queueOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { waitUntil } from '../kit/servers/index'
 import { defaultServer } from '../kit/stand-in'
@@ -37,7 +37,7 @@ describe('A reconnect with thousands of waiters', () => {
       Array.from({ length: WAITERS }, (_, at) => client.getLock(`${name}:${at}`))
     const held = await Promise.all(locks(holder).map((lock) => lock.acquire()))
     const waiting = locks(own).map((lock) => lock.acquire())
-    const asleep = (at: number) => internalsOf(own).queues.inspect(`lock ${name}:${at}`).isAsleep
+    const asleep = (at: number) => queueOf(own, `lock ${name}:${at}`).isAsleep
     const allAsleep = () => Array.from(waiting.keys()).every(asleep)
     await waitUntil('all sleep', allAsleep)
     most = 0

@@ -15,11 +15,13 @@ import { FencedLock, type RFencedLock } from './locks/fenced-lock'
 import { HandoffLockScripts } from './locks/lock'
 import { MultiLock, type RMultiLock } from './locks/multi-lock'
 import { NonReentrantLockScripts } from './locks/non-reentrant-lock'
+import { ReadLockScripts } from './locks/read-lock'
 import { ReadWriteLock } from './locks/read-write-lock'
 import { RedLock, type RRedLock } from './locks/red-lock'
 import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
 import { type BackOffPolicy, SpinLockScripts } from './locks/spin-lock'
 import { PlainTokenLock, type TokenLock } from './locks/token-lock'
+import { WriteLockScripts } from './locks/write-lock'
 import { LogicalThread } from './ownership/logical-thread'
 import { sharesSlotWithCompanions } from './redis/names'
 import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
@@ -76,7 +78,7 @@ export class Redisson implements RedissonClient {
   }
 
   getReadWriteLock(name: string): RReadWriteLock {
-    return new ReadWriteLock(clientOf(this), name, keyOf(this.client, name))
+    return new ReadWriteLock(name, lockOf(this, name, ReadLockScripts), lockOf(this, name, WriteLockScripts))
   }
 
   getFairLock(name: string): RFairLock {

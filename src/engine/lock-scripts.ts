@@ -2,7 +2,7 @@ import type { Renewal } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import { type Attempt, blocked, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
-import type { Caller, Hold } from './hold'
+import type { Caller } from './hold'
 
 /** The answer to a release. */
 export type ReleaseReply =
@@ -92,13 +92,11 @@ export interface LockAttempt extends Attempt<Payload> {
 export interface LockScripts extends WaitTarget {
   /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
   readonly exclusiveLockId?: string
-  /** Several owners may hold it together. */
-  readonly shared?: boolean
   /**
-   * After a partial release each remaining level keeps its own end. Otherwise the key gets the longest lease of the
-   * remaining levels again, in full.
+   * Several owners may hold it together. Then each remaining level keeps its own end after a partial release. Otherwise the
+   * key gets the longest lease of the remaining levels again, in full.
    */
-  readonly levelsKeepTheirEnd?: boolean
+  readonly shared?: boolean
   /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
   readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
@@ -106,8 +104,8 @@ export interface LockScripts extends WaitTarget {
   readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
-  /** The error for a caller that holds the lock and acquires it again. Absent where the lock is re-entrant. */
-  refuseReentry?(hold: Hold, caller: Caller): Error
+  /** Where the lock is not re-entrant: the getter of the one that is, for a caller that holds it and acquires it again. */
+  readonly reentrantBy?: string
   /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
   newAttempt?(options: AttemptOptions): LockAttempt
   /** The hash field, or the token, that marks an owner in Redis. */

@@ -46,7 +46,7 @@ export async function updateLevels(scripts: LockScripts, hold: Hold): Promise<vo
 
 async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
   const { leases } = hold.context
-  const lease = Math.ceil(hold.leaseForLevels(scripts.levelsKeepTheirEnd === true))
+  const lease = Math.ceil(hold.leaseForLevels(scripts.shared === true))
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, book } = hold
     const leaseEnd = book.releasing()

@@ -13,6 +13,7 @@ const LEAVING_LASTS = 60_000
 
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
 export class FairAttempt extends AcquireAttempt {
+  readonly owner = this.wanted.owner
   private readonly queues: boolean
   private places: FairPlaces | undefined
   /** When the last try was sent whose answer said that the owner is in the queue. */
@@ -54,10 +55,6 @@ export class FairAttempt extends AcquireAttempt {
       this.leave()
     }
     return call
-  }
-
-  get owner(): string {
-    return this.wanted.owner
   }
 
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */

@@ -1,12 +1,10 @@
 import type { RLock } from '../api/rlock'
 import type { AcquireAttempt } from '../engine/acquire-attempt'
-import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions, ReleaseReply } from '../engine/lock-scripts'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
 import { FairPlaces } from './fair-places'
 import { FairScripts } from './fair-scripts'
-import { reentryRefused } from './non-reentrant-lock'
 
 /**
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server, across all
@@ -52,8 +50,5 @@ export class FairLockScripts extends FairScripts {
  */
 export class NonReentrantFairLockScripts extends FairLockScripts {
   override readonly kind = 'non-reentrant-fair'
-
-  refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.name, hold, caller, 'getFairLock()')
-  }
+  readonly reentrantBy = 'getFairLock()'
 }

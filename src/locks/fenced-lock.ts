@@ -177,11 +177,10 @@ class FencedHold extends AcquiredLockHold implements FencedLockHold {
 
 /** See the interface. */
 export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
-  private readonly tokenKeys: readonly string[]
+  private readonly tokenKeys: readonly string[] = [tokenKey(this.scripts.key)]
 
   constructor(context: Context, name: string, key: string) {
     super(context, new FencedLockScripts(name, key, context), FencedHold)
-    this.tokenKeys = [tokenKey(key)]
   }
 
   async getToken(): Promise<number> {

@@ -27,7 +27,6 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly shared = true
   readonly takesTurns = false
   readonly admission = shared
-  readonly levelsKeepTheirEnd = true
   readonly exclusiveLockId = this.otherLockId
   readonly renewal = RENEWAL
 

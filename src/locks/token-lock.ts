@@ -2,7 +2,6 @@ import { inspect } from 'node:util'
 import type { LockCalls } from '../api/lock-calls'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import {
   decodeAcquire,
@@ -23,7 +22,6 @@ import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
 import { type KindScripts, NamedLock } from './named-lock'
-import { reentryRefused } from './non-reentrant-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -85,16 +83,13 @@ class TokenLockScripts extends NamedLock implements LockScripts {
   readonly kind = 'token'
   protected readonly own = SCRIPTS
   readonly ownerIsSecret = true
+  readonly reentrantBy = 'getLock()'
   readonly takesTurns = true
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
 
   constructor(name: string, key: string, context: Context) {
     super(name, key, context, `token ${key}`, tokenLockChannel(key))
-  }
-
-  refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.name, hold, caller)
   }
 
   newAttempt(options: AttemptOptions): AcquireAttempt {

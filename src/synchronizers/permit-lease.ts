@@ -218,11 +218,9 @@ export async function releaseWithLeases(
   }
 }
 
-const IS_RELEASED = Symbol('isReleased')
-
 /** See the interface. */
 export class AcquiredPermit implements Permit {
-  private released = false
+  released = false
 
   constructor(readonly lease: PermitLease) {}
 
@@ -243,20 +241,16 @@ export class AcquiredPermit implements Permit {
     return this.lease.checkLive() && !this.lease.isBeingReleased
   }
 
-  private get [IS_RELEASED](): boolean {
-    return this.released || this.lease.state === 'released'
-  }
-
   async release(): Promise<void> {
     const { lease } = this
-    if (this[IS_RELEASED]) throw lease.notHeld('it was released already')
+    if (isReleased(this)) throw lease.notHeld('it was released already')
     lease.semaphore.context.assertNotClosed()
     this.released = true
     await lease.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this[IS_RELEASED]) await this.release()
+    if (!isReleased(this)) await this.release()
   }
 
   // A log must not show the client inside, which has credentials.
@@ -267,4 +261,8 @@ export class AcquiredPermit implements Permit {
   toJSON(): object {
     return { semaphoreName: this.semaphoreName, id: this.id }
   }
+}
+
+function isReleased({ released, lease }: AcquiredPermit): boolean {
+  return released || lease.state === 'released'
 }

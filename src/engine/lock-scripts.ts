@@ -59,16 +59,13 @@ export function decodeRelease(raw: unknown): ReleaseReply {
 }
 
 /** The answer to `inspect`. */
-export interface LockState {
-  /** In ms; -1 without expiry, -2 without key. */
-  readonly timeToLive: number
-  /** The hold count of the given owner. */
-  readonly count: number
-  /** The owner fields of the holders. */
-  readonly holders: readonly string[]
-}
+export type LockState = ReturnType<typeof decodeInspect>
 
-export function decodeInspect(raw: unknown): LockState {
+/**
+ * The time to live in ms, -1 without expiry and -2 without key; the hold count of the given owner; the owner fields of the
+ * holders.
+ */
+export function decodeInspect(raw: unknown) {
   const [timeToLive, count, ...holders] = raw as [number, number, ...string[]]
   return { timeToLive, count, holders }
 }
@@ -84,9 +81,7 @@ export interface AttemptOptions extends Wanted {
 }
 
 /** An attempt at a lock, and the queue that it joins. */
-export interface LockAttempt extends Attempt<Payload> {
-  readonly target: WaitTarget
-}
+export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 
 /** The names and scripts of one kind of re-entrant lock. */
 export interface LockScripts extends WaitTarget {

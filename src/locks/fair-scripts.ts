@@ -20,24 +20,17 @@ const RECHECK_AFTER = 600_000
  */
 export type FairAnswer = Outcome<undefined> & { readonly isPlaced?: boolean; readonly lives?: number }
 
-/** The answer to a refresh: see lua/fair-lock/refresh.lua. */
-export interface RefreshReply {
-  readonly next: number
-  readonly waitsAhead: number
-  readonly lives: number
-  /** The owner that heads the queue of a free lock. */
-  readonly head: string
-  /** The thread ids of the places found. */
-  readonly found: readonly string[]
-}
-
 function decodeAcquire(raw: unknown): FairAnswer {
   if (raw === null) return GRANTED
   const [place, lives] = raw as [number, number]
   return { granted: false, blockedFor: RECHECK_AFTER, isPlaced: place === 1, lives }
 }
 
-function decodeRefresh(raw: unknown): RefreshReply {
+/**
+ * The answer to a refresh: see lua/fair-lock/refresh.lua. `head`: the owner that heads the queue of a free lock. `found`: the
+ * thread ids of the places found.
+ */
+function decodeRefresh(raw: unknown) {
   const [next, waitsAhead, lives, head, found] = raw as [number, number, number, string, string]
   return { next, waitsAhead, lives, head, found: found.split(' ').slice(0, -1) }
 }
@@ -113,7 +106,7 @@ export class FairScripts extends HashLockScripts {
     return context.scripts.run(LEAVE, this.queueKeys, [owner, allowance, ownChannels, context.publishCommand])
   }
 
-  refresh(from: number, waitsAhead: number): ScriptCall<RefreshReply> {
+  refresh(from: number, waitsAhead: number) {
     const { allowance, context, ownChannels } = this
     const owners = ownersOfClient(context.clientId)
     const args = [owners, allowance, from, waitsAhead, ownChannels, context.publishCommand]

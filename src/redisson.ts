@@ -20,7 +20,7 @@ import { ReadWriteLock } from './locks/read-write-lock'
 import { RedLock, type RRedLock } from './locks/red-lock'
 import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
 import { type BackOffPolicy, SpinLockScripts } from './locks/spin-lock'
-import { PlainTokenLock, type TokenLock } from './locks/token-lock'
+import { type TokenLock, TokenLockScripts } from './locks/token-lock'
 import { WriteLockScripts } from './locks/write-lock'
 import { LogicalThread } from './ownership/logical-thread'
 import { sharesSlotWithCompanions } from './redis/names'
@@ -102,7 +102,7 @@ export class Redisson implements RedissonClient {
   }
 
   getTokenLock(name: string): TokenLock {
-    return new PlainTokenLock(clientOf(this), name, keyOf(this.client, name))
+    return lockOf(this, name, TokenLockScripts)
   }
 
   getCountDownLatch(name: string): RCountDownLatch {

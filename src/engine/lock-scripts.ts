@@ -99,6 +99,8 @@ export interface LockScripts extends WaitTarget {
   readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
+  /** How a log shows the lock; absent: as an RLock. */
+  readonly shownAs?: string
   /** Where the lock is not re-entrant: the getter of the one that is, for a caller that holds it and acquires it again. */
   readonly reentrantBy?: string
   /** Creates an attempt of its own kind; absent: an AcquireAttempt. */

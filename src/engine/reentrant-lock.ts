@@ -48,7 +48,8 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
-    return `RLock(${quote(this.getName())})`
+    const { name, shownAs = 'RLock' } = this.scripts
+    return `${shownAs}(${quote(name)})`
   }
 
   toJSON(): object {

@@ -6,7 +6,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import { FairPlaces } from './fair-places'
-import type { FairAnswer, FairScripts } from './fair-scripts'
+import type { FairScripts } from './fair-scripts'
 
 /** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
 const LEAVING_LASTS = 60_000
@@ -44,7 +44,12 @@ export class FairAttempt extends AcquireAttempt {
     this.mayHavePlace = true
     const call = fair.enter(owner, lease, true)
     call.whenAnswered(
-      ({ value, sent, connectionBroke }) => this.answered(value, sent, hadPlace || connectionBroke),
+      ({ value: { granted, isPlaced = false, lives = -1 }, sent, connectionBroke }) => {
+        if (granted) return
+        this.mayHavePlace = isPlaced || hadPlace || connectionBroke
+        this.placedAt = isPlaced ? sent : undefined
+        places.learn(lives)
+      },
       () => {
         this.mayHavePlace = hadPlace || call.mayHaveBeenApplied || call.isInFlight
       },
@@ -86,16 +91,5 @@ export class FairAttempt extends AcquireAttempt {
     context.orphans.releaseNow(place, context.clock.now())
     // A try in flight may enter the queue after the script above.
     if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
-  }
-
-  private answered(
-    { granted, isPlaced = false, lives = -1 }: FairAnswer,
-    sent: Moment,
-    mayHavePlace: boolean,
-  ) {
-    if (granted) return
-    this.mayHavePlace = isPlaced || mayHavePlace
-    this.placedAt = isPlaced ? sent : undefined
-    this.places?.learn(lives)
   }
 }

@@ -1,4 +1,3 @@
-import { inspect } from 'node:util'
 import type { LockCalls } from '../api/lock-calls'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
@@ -12,12 +11,10 @@ import {
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
-import { ReentrantLock } from '../engine/reentrant-lock'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
@@ -79,9 +76,10 @@ const DOUBLING: BackOffPolicy = {
 const RENEWAL = renewalBy('token-lock/renew')
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
-class TokenLockScripts extends NamedLock implements LockScripts {
+export class TokenLockScripts extends NamedLock implements LockScripts {
   readonly kind = 'token'
   protected readonly own = SCRIPTS
+  readonly shownAs = 'TokenLock'
   readonly ownerIsSecret = true
   readonly reentrantBy = 'getLock()'
   readonly takesTurns = true
@@ -140,16 +138,5 @@ class TokenAttempt extends AcquireAttempt {
         `${this.context.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
         'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
     )
-  }
-}
-
-/** See the interface. */
-export class PlainTokenLock extends ReentrantLock implements TokenLock {
-  constructor(context: Context, name: string, key: string) {
-    super(context, new TokenLockScripts(name, key, context))
-  }
-
-  override [inspect.custom](): string {
-    return `TokenLock(${quote(this.getName())})`
   }
 }

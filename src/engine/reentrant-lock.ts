@@ -104,7 +104,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   // Not async: where nothing is to be kept, a further async function costs a process with many callers some percent of its time.
-  protected [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
+  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     const { context, scripts } = this
     const entry = caller.entryToAcquire(scripts.objectId)
     const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)

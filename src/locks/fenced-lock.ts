@@ -7,8 +7,9 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller } from '../engine/hold'
-import { ACQUIRE_AS_ASKED, ACQUIRE_FOR } from '../engine/lock-internals'
+import { ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-scripts'
+import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
 import { type CommandOrder, ranBefore } from '../scripts/command-order'
@@ -189,14 +190,14 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this[ACQUIRE_AS_ASKED](() => lockArguments(first, unit), false))!.token
+    return (await acquireAsAsked(this, () => lockArguments(first, unit), false))!.token
   }
 
   async tryLockAndGetToken(...args: Parameters<typeof tryLockArguments>): Promise<number | undefined> {
-    return (await this[ACQUIRE_AS_ASKED](() => tryLockArguments(...args), false))?.token
+    return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
   }
 
-  protected override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
+  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     try {
       return await super[ACQUIRE_FOR](caller, options, isBare)
     } catch (error) {

@@ -8,16 +8,20 @@ import type { RLock } from './api/rlock'
 import type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'
 import type { RReadWriteLock } from './api/rread-write-lock'
 import { Client, type ClientInternals } from './client/client'
-import { FairLock, NonReentrantFairLock, type RFairLock } from './locks/fair-lock'
+import type { LockScripts } from './engine/lock-scripts'
+import { ReentrantLock } from './engine/reentrant-lock'
+import { FairLockScripts, NonReentrantFairLockScripts, type RFairLock } from './locks/fair-lock'
 import { FencedLock, type RFencedLock } from './locks/fenced-lock'
-import { Lock } from './locks/lock'
+import { HandoffLockScripts } from './locks/lock'
 import { MultiLock, type RMultiLock } from './locks/multi-lock'
-import { NonReentrantLock } from './locks/non-reentrant-lock'
+import { NonReentrantLockScripts } from './locks/non-reentrant-lock'
+import { ReadLockScripts } from './locks/read-lock'
 import { ReadWriteLock } from './locks/read-write-lock'
 import { RedLock, type RRedLock } from './locks/red-lock'
 import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
-import { type BackOffPolicy, SpinLock } from './locks/spin-lock'
-import { PlainTokenLock, type TokenLock } from './locks/token-lock'
+import { type BackOffPolicy, SpinLockScripts } from './locks/spin-lock'
+import { type TokenLock, TokenLockScripts } from './locks/token-lock'
+import { WriteLockScripts } from './locks/write-lock'
 import { LogicalThread } from './ownership/logical-thread'
 import { sharesSlotWithCompanions } from './redis/names'
 import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
@@ -70,19 +74,19 @@ export class Redisson implements RedissonClient {
   }
 
   getLock(name: string): RLock {
-    return new Lock(clientOf(this), name, keyOf(this.client, name))
+    return lockOf(this, name, HandoffLockScripts)
   }
 
   getReadWriteLock(name: string): RReadWriteLock {
-    return new ReadWriteLock(clientOf(this), name, keyOf(this.client, name))
+    return new ReadWriteLock(name, lockOf(this, name, ReadLockScripts), lockOf(this, name, WriteLockScripts))
   }
 
   getFairLock(name: string): RFairLock {
-    return new FairLock(clientOf(this), name, keyOf(this.client, name))
+    return lockOf(this, name, FairLockScripts)
   }
 
   getNonReentrantFairLock(name: string): RFairLock {
-    return new NonReentrantFairLock(clientOf(this), name, keyOf(this.client, name))
+    return lockOf(this, name, NonReentrantFairLockScripts)
   }
 
   getFencedLock(name: string): RFencedLock {
@@ -90,15 +94,15 @@ export class Redisson implements RedissonClient {
   }
 
   getNonReentrantLock(name: string): RLock {
-    return new NonReentrantLock(clientOf(this), name, keyOf(this.client, name))
+    return lockOf(this, name, NonReentrantLockScripts)
   }
 
   getSpinLock(name: string, backOff?: BackOffPolicy): RLock {
-    return new SpinLock(clientOf(this), name, keyOf(this.client, name), backOff)
+    return lockOf(this, name, SpinLockScripts, backOff)
   }
 
   getTokenLock(name: string): TokenLock {
-    return new PlainTokenLock(clientOf(this), name, keyOf(this.client, name))
+    return lockOf(this, name, TokenLockScripts)
   }
 
   getCountDownLatch(name: string): RCountDownLatch {
@@ -127,7 +131,7 @@ export class Redisson implements RedissonClient {
   }
 
   async runOnce(name: string, fn: (task: RunOnceTask) => unknown, options: RunOnceOptions): Promise<boolean> {
-    return await runOnce(clientOf(this), new Lock(this.client, name, keyOf(this.client, name)), fn, options)
+    return await runOnce(clientOf(this), lockOf(this, name, HandoffLockScripts), fn, options)
   }
 
   getId(): string {
@@ -209,6 +213,17 @@ function clientOf(redisson: Redisson): Client {
   throw new TypeError(
     'the method was taken out of its client: write redisson.getLock(), and not const { getLock } = redisson',
   )
+}
+
+/** `more`: what this kind of lock takes beside its names. */
+function lockOf<More extends unknown[]>(
+  redisson: Redisson,
+  name: string,
+  Scripts: new (name: string, key: string, context: Client, ...more: More) => LockScripts,
+  ...more: More
+): ReentrantLock {
+  const client = clientOf(redisson)
+  return new ReentrantLock(client, new Scripts(name, keyOf(client, name), client, ...more))
 }
 
 function keyOf(client: Client, name: string): string {

@@ -90,9 +90,9 @@ export class Client implements Context {
           message: (channel, text) => client?.subscriptions.message(channel, text),
           confirmed: (channel) => {
             refusals.answered()
-            client?.subscriptions.confirmed(channel)
+            client?.subscriptions.changed(channel)
           },
-          broken: (channel) => client?.subscriptions.broken(channel),
+          broken: (channel) => client?.subscriptions.changed(channel),
           error: (error, channel) => {
             const isSharded = client?.publishCommand === 'spublish'
             refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, server.secrets)))

@@ -5,32 +5,32 @@ import { setImmediate } from '../util/timers'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import { type Hold, orderOf } from './hold'
-import type { AnyLockScripts, AttemptOptions, LockAttempt, LockScripts } from './lock-scripts'
+import type { AttemptOptions, LockAttempt, LockScripts, Payload } from './lock-scripts'
 import { lockOrphan } from './release'
 import { warnOfOtherClients } from './self-wait-across-clients'
 
 /** One owner's attempt at one lock. */
-export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
+export class AcquireAttempt implements LockAttempt {
   at: string | undefined
-  readonly takeOver?: (giver: string) => ScriptCall<Outcome<Grant>>
+  readonly takeOver?: (giver: string) => ScriptCall<Outcome<Payload>>
   /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */
   private selfWait: Hold | undefined
 
   constructor(
     protected readonly context: Context,
-    private readonly scripts: LockScripts<Grant>,
+    private readonly scripts: LockScripts,
     readonly wanted: AttemptOptions,
     readonly target = queueFor(scripts, wanted.companion),
   ) {
     if (scripts.handOff) this.takeOver = this.handOff
   }
 
-  send(): ScriptCall<Outcome<Grant>> {
+  send(): ScriptCall<Outcome<Payload>> {
     const { owner, lease, companion } = this.wanted
     return this.scripts.acquire(owner, lease, companion)
   }
 
-  undo(inFlight: ScriptCall<Outcome<Grant>> | undefined, mayHold: boolean): void {
+  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined, mayHold: boolean): void {
     const { context, scripts, wanted } = this
     // What was granted too late for its caller tells of the holds before it all the same.
     if (!inFlight) context.leases.lookAt(scripts.key)
@@ -48,12 +48,12 @@ export class AcquireAttempt<Grant> implements LockAttempt<Grant> {
     if (thread) this.selfWait = warnOfOtherClients(this.context, this.scripts, thread, this.selfWait)
   }
 
-  private handOff(giver: string): ScriptCall<Outcome<Grant>> {
+  private handOff(giver: string): ScriptCall<Outcome<Payload>> {
     return this.scripts.handOff!(giver, this.wanted.owner, this.wanted.lease)
   }
 }
 
 /** A writer that reads may enter at once. It must not queue behind readers, which wait for the end of its write hold. */
-function queueFor(scripts: AnyLockScripts, companion: string | undefined): WaitTarget {
+function queueFor(scripts: LockScripts, companion: string | undefined): WaitTarget {
   return companion === undefined ? scripts : queueBeside(scripts, `companion ${companion}`)
 }

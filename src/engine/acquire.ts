@@ -11,7 +11,7 @@ import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import { AcquireAttempt } from './acquire-attempt'
 import type { AcquiredLockHold, LevelRequest } from './acquired-lock-hold'
 import { type Caller, Hold, orderOf } from './hold'
-import type { AnyLockScripts } from './lock-scripts'
+import type { LockScripts } from './lock-scripts'
 import { releaseOrphan } from './release'
 
 const TRIES_TO_OUTRUN_LEASE = 10
@@ -34,7 +34,7 @@ export class AcquireRequest implements LevelRequest {
 
   constructor(
     readonly context: Context,
-    readonly scripts: AnyLockScripts,
+    readonly scripts: LockScripts,
     readonly Handle: HandleClass,
     readonly caller: Caller,
     readonly options: AcquireArguments,
@@ -110,7 +110,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
   }
 }
 
-function tooShort({ name }: AnyLockScripts, { context, book, threadId }: Hold): LockLostError {
+function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): LockLostError {
   return new LockLostError(
     `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${book.term.lasts} ms ` +
       `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +

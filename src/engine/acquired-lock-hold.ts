@@ -10,13 +10,13 @@ import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Hold, Level } from './hold'
 import { HoldLevel } from './level'
-import type { AnyLockScripts } from './lock-scripts'
+import type { LockScripts } from './lock-scripts'
 import { releasedAlready } from './not-held'
 import { leaveToLease, release } from './release'
 
 /** What a level takes of the request that acquired it. */
 export interface LevelRequest extends Pick<Level, 'branchPlace'> {
-  readonly scripts: AnyLockScripts
+  readonly scripts: LockScripts
   readonly options: Pick<Level, 'leaseTime'>
   readonly caller: Pick<Level, 'thread'>
 }
@@ -32,7 +32,7 @@ export class AcquiredLockHold implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
 
-  private readonly scripts: AnyLockScripts
+  private readonly scripts: LockScripts
   readonly level: Level
 
   /** `granted`: when the command was sent that acquired the level. */

@@ -2,7 +2,7 @@ import type { Renewal } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import { type Attempt, blocked, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
-import type { Caller, Hold } from './hold'
+import type { Caller } from './hold'
 
 /** The answer to a release. */
 export type ReleaseReply =
@@ -34,11 +34,15 @@ export function decodeAcquire(raw: unknown): Outcome<undefined> {
   return raw === null ? GRANTED : blocked(Number(raw))
 }
 
+/** What a grant brings beside the lock, such as a fencing token. Release and loss do not depend on it. */
+// biome-ignore lint/suspicious/noExplicitAny: each kind of lock has payloads of its own.
+export type Payload = any
+
 /** The answer to a re-entry. */
-export interface ReenterReply<Grant = undefined> {
+export interface ReenterReply {
   /** When the lease ends now, by the server's clock in ms; 0: the hold is gone. */
   readonly leaseEnd: number
-  readonly grant: Grant
+  readonly grant: Payload
 }
 
 export function decodeReenter(raw: unknown): ReenterReply {
@@ -55,16 +59,13 @@ export function decodeRelease(raw: unknown): ReleaseReply {
 }
 
 /** The answer to `inspect`. */
-export interface LockState {
-  /** In ms; -1 without expiry, -2 without key. */
-  readonly timeToLive: number
-  /** The hold count of the given owner. */
-  readonly count: number
-  /** The owner fields of the holders. */
-  readonly holders: readonly string[]
-}
+export type LockState = ReturnType<typeof decodeInspect>
 
-export function decodeInspect(raw: unknown): LockState {
+/**
+ * The time to live in ms, -1 without expiry and -2 without key; the hold count of the given owner; the owner fields of the
+ * holders.
+ */
+export function decodeInspect(raw: unknown) {
   const [timeToLive, count, ...holders] = raw as [number, number, ...string[]]
   return { timeToLive, count, holders }
 }
@@ -80,24 +81,17 @@ export interface AttemptOptions extends Wanted {
 }
 
 /** An attempt at a lock, and the queue that it joins. */
-export interface LockAttempt<Grant> extends Attempt<Grant> {
-  readonly target: WaitTarget
-}
+export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 
-// biome-ignore lint/suspicious/noExplicitAny: release and loss do not depend on the payload of a grant.
-export type AnyLockScripts = LockScripts<any>
-
-/** The names and scripts of one kind of re-entrant lock. `Grant` is the payload of a grant, a fencing token for instance. */
-export interface LockScripts<Grant = undefined> extends WaitTarget {
+/** The names and scripts of one kind of re-entrant lock. */
+export interface LockScripts extends WaitTarget {
   /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
   readonly exclusiveLockId?: string
-  /** Several owners may hold it together. */
-  readonly shared?: boolean
   /**
-   * After a partial release each remaining level keeps its own end. Otherwise the key gets the longest lease of the
-   * remaining levels again, in full.
+   * Several owners may hold it together. Then each remaining level keeps its own end after a partial release. Otherwise the
+   * key gets the longest lease of the remaining levels again, in full.
    */
-  readonly levelsKeepTheirEnd?: boolean
+  readonly shared?: boolean
   /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
   readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
@@ -105,22 +99,24 @@ export interface LockScripts<Grant = undefined> extends WaitTarget {
   readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
-  /** The error for a caller that holds the lock and acquires it again. Absent where the lock is re-entrant. */
-  refuseReentry?(hold: Hold, caller: Caller): Error
+  /** How a log shows the lock; absent: as an RLock. */
+  readonly shownAs?: string
+  /** Where the lock is not re-entrant: the getter of the one that is, for a caller that holds it and acquires it again. */
+  readonly reentrantBy?: string
   /** Creates an attempt of its own kind; absent: an AcquireAttempt. */
-  newAttempt?(options: AttemptOptions): LockAttempt<Grant>
+  newAttempt?(options: AttemptOptions): LockAttempt
   /** The hash field, or the token, that marks an owner in Redis. */
   ownerField(threadId: number): string
   /** The owner field gives the right to release the lock. So it appears in no event, list, message or answer: its SHA-1 does. */
   readonly ownerIsSecret?: boolean
-  acquire(owner: string, lease: number, companion: string | undefined): ScriptCall<Outcome<Grant>>
+  acquire(owner: string, lease: number, companion?: string): ScriptCall<Outcome<Payload>>
   /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
-  handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Grant>>
+  handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Payload>>
   /**
    * Sets the count, and answers when the lease ends now. `releasedEnd` is the end that the last partial release of this
    * hold saw, or 0.
    */
-  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply<Grant>>
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply>
   /** Sets the count; 0 ends the hold. `leaseEnd` is when the client last saw that the lease would end. */
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply>
   forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply>

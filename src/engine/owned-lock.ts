@@ -32,15 +32,7 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { hasWarned } from '../util/warn-once'
 import { timedOut } from '../waiting/wait-errors'
-import {
-  ACQUIRE_AS_ASKED,
-  ACQUIRE_FOR,
-  ASSERT_MAY_RELEASE,
-  COUNT_OF,
-  KEEP,
-  LEVELS_OF,
-  RELEASE_LEVEL,
-} from './lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
 import {
   SHARED_OBJECT,
@@ -69,17 +61,17 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   /** What `lock()` and `tryLock()` of code without a thread acquired through this object. */
   private readonly unscoped = new BareLevels<LevelOf<H>>()
   /** How many calls without a scope are acquiring the lock through this object. */
-  private acquiring = 0
+  acquiring = 0
   /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. */
   private readonly failures = new WeakMap<H, string>()
 
   constructor(
-    protected readonly context: Context,
-    private readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
+    readonly context: Context,
+    readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
   /** Undefined: the wait was over. `isBare`: it has to `[KEEP]` the level, before the acquisition of the caller is over. */
-  protected abstract [ACQUIRE_FOR](
+  abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
     isBare: boolean,
@@ -89,8 +81,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   protected abstract [LEVELS_OF](hold: H): Promise<number>
 
   async lock(first?: number | LockOptions, unit?: TimeUnit): Promise<void> {
-    assertHasLock(this)
-    await this[ACQUIRE_AS_ASKED](() => lockArguments(first, unit), false)
+    await acquireAsAsked(this, () => lockArguments(first, unit), false)
   }
 
   async tryLock(
@@ -98,20 +89,16 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     second?: number | TimeUnit,
     third?: TimeUnit,
   ): Promise<boolean> {
-    assertHasLock(this)
-    return (await this[ACQUIRE_AS_ASKED](() => tryLockArguments(first, second, third), false)) !== undefined
+    return (await acquireAsAsked(this, () => tryLockArguments(first, second, third), false)) !== undefined
   }
 
   // Not async, nor is the next one: a further async function costs a process with many callers some percent of its time.
   acquire(options?: LockOptions): Promise<Handle> {
-    return (
-      rejectWithoutLock(this) ??
-      (this[ACQUIRE_AS_ASKED](() => acquireOptions(options), true) as Promise<Handle>)
-    )
+    return acquireAsAsked(this, () => acquireOptions(options), true) as Promise<Handle>
   }
 
   tryAcquire(options?: TryLockOptions): Promise<Handle | undefined> {
-    return rejectWithoutLock(this) ?? this[ACQUIRE_AS_ASKED](() => tryOptions(options), true)
+    return acquireAsAsked(this, () => tryOptions(options), true)
   }
 
   async withLock<T>(fn: (hold: Handle) => T | Promise<T>, options?: WithLockOptions): Promise<T> {
@@ -123,7 +110,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const caller = isExplicit ? this[CALLER](given.threadId) : new ThreadCaller<H>(this.context, thread)
     let hold: Handle | undefined
     try {
-      hold = await this[ACQUIRE_AS_ASKED](() => given, true, caller)
+      hold = await acquireAsAsked(this, () => given, true, caller)
     } finally {
       if (!hold) thread.end()
     }
@@ -166,36 +153,12 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
-  /**
-   * With `byToken` only the handle releases it, otherwise an `unlock()` of the caller. A call that gives no waitTime has the one
-   * of the client, and rejects after it.
-   */
-  protected async [ACQUIRE_AS_ASKED](asked: () => AcquireArguments, byToken: boolean, given?: Caller<H>) {
-    const options = asked()
-    const caller = given ?? this[CALLER](options.threadId)
-    const { waitTime } = this.context
-    const isLimited = options.waitTime === undefined && waitTime !== undefined
-    const isNoted = !byToken && !caller.isScoped
-    let handle: Handle | undefined
-    if (isNoted) this.acquiring++
-    try {
-      handle = await this[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, !byToken)
-    } finally {
-      if (isNoted) this.acquiring--
-      // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
-      if (isNoted && !handle) this[NOTE_FAILURE](caller)
-    }
-    if (!handle && isLimited) throw this[TIMED_OUT](waitTime)
-    if (handle && isNoted && caller.thread) warnOfEndedThread(this.context, this.subject.name)
-    return handle
-  }
-
   /** From now on an `unlock()` of the caller ends this level. */
   protected [KEEP](caller: Caller<H>, level: LevelOf<H>): void {
     caller.bareLevels(this.subject.objectId, this.unscoped).add(level)
   }
 
-  private [CALLER](explicit: number | undefined): Caller<H> {
+  [CALLER](explicit: number | undefined): Caller<H> {
     const { context } = this
     if (explicit !== undefined) return explicitCaller(context.explicitHolds as HoldTable<H>, explicit)
     const thread = ambientThread()
@@ -231,7 +194,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     await this[RELEASE_LEVEL](level)
   }
 
-  private [NOTE_FAILURE](caller: Caller<H>) {
+  [NOTE_FAILURE](caller: Caller<H>) {
     const { context, failures, unscoped, subject } = this
     const levels = caller.bareLevels(subject.objectId, unscoped)
     if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
@@ -252,19 +215,44 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     if (stays) warnOfHoldThatStays(context, subject.name, holdOf(stays).holder)
   }
 
-  private [TIMED_OUT](waitTime = 0) {
+  [TIMED_OUT](waitTime = 0) {
     return timedOut('lock', this.subject.name, waitTime, this.context.clientId)
   }
 }
 
+/**
+ * Any acquisition. With `byToken` only the handle releases it, otherwise an `unlock()` of the caller. A call that gives no
+ * waitTime has the one of the client, and rejects after it.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
+export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends HandleOf<H>>(
+  lock: OwnedLock<H, Handle>,
+  asked: () => AcquireArguments,
+  byToken: boolean,
+  given?: Caller<H>,
+): Promise<Handle | undefined> {
+  assertHasLock(lock)
+  const options = asked()
+  const caller = given ?? lock[CALLER](options.threadId)
+  const { context, subject } = lock
+  const { waitTime } = context
+  const isLimited = options.waitTime === undefined && waitTime !== undefined
+  const isNoted = !byToken && !caller.isScoped
+  let handle: Handle | undefined
+  if (isNoted) lock.acquiring++
+  try {
+    handle = await lock[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, !byToken)
+  } finally {
+    if (isNoted) lock.acquiring--
+    // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
+    if (isNoted && !handle) lock[NOTE_FAILURE](caller)
+  }
+  if (!handle && isLimited) throw lock[TIMED_OUT](waitTime)
+  if (handle && isNoted && caller.thread) warnOfEndedThread(context, subject.name)
+  return handle
+}
+
 function assertHasLock(lock: unknown) {
-  if (lock === undefined) throw takenOut()
-}
-
-function rejectWithoutLock(lock: unknown): Promise<never> | undefined {
-  return lock === undefined ? Promise.reject(takenOut()) : undefined
-}
-
-function takenOut(): TypeError {
-  return new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
+  if (lock === undefined)
+    throw new TypeError('the method was taken out of its lock: write lock.lock(), and not const { lock } = …')
 }

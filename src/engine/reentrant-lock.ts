@@ -10,7 +10,7 @@ import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
 import { ACQUIRE_FOR, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
-import type { AnyLockScripts, LockState } from './lock-scripts'
+import type { LockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
 import { reenterInTime } from './reenter'
 import { release } from './release'
@@ -20,7 +20,6 @@ import { waitForSiblingBranches } from './wait-for-sibling-branches'
 const NO_TEXT = '\uFFFD'
 
 const ENTER = Symbol('enter')
-const INSPECT = Symbol('inspect')
 
 /** The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of LockHolds. */
 export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
@@ -29,7 +28,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 {
   constructor(
     context: Context,
-    protected readonly scripts: AnyLockScripts,
+    protected readonly scripts: LockScripts,
     private readonly Handle: HandleClass<Handle | AcquiredLockHold> = AcquiredLockHold,
   ) {
     super(context, scripts)
@@ -49,7 +48,8 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
-    return `RLock(${quote(this.getName())})`
+    const { name, shownAs = 'RLock' } = this.scripts
+    return `${shownAs}(${quote(name)})`
   }
 
   toJSON(): object {
@@ -59,7 +59,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   async forceUnlock(): Promise<boolean> {
     this.context.assertOpen()
     for (;;) {
-      const { holders } = await this[INSPECT]('')
+      const { holders } = await inspectLock(this.scripts, '')
       if (holders.length === 0) return false
       const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
         this.scripts.relatedIds.includes(objectId),
@@ -91,7 +91,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   async isLocked(): Promise<boolean> {
     this.context.assertNotClosed()
-    return (await this[INSPECT]('')).holders.length > 0
+    return (await inspectLock(this.scripts, '')).holders.length > 0
   }
 
   async getHoldCount(): Promise<number> {
@@ -100,11 +100,11 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   async remainTimeToLive(): Promise<number> {
     this.context.assertNotClosed()
-    return (await this[INSPECT]('')).timeToLive
+    return (await inspectLock(this.scripts, '')).timeToLive
   }
 
   // Not async: where nothing is to be kept, a further async function costs a process with many callers some percent of its time.
-  protected [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
+  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     const { context, scripts } = this
     const entry = caller.entryToAcquire(scripts.objectId)
     const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
@@ -141,14 +141,14 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   protected async [LEVELS_OF](hold: Hold): Promise<number> {
-    const { count } = await this[INSPECT](hold.ownerField)
+    const { count } = await inspectLock(this.scripts, hold.ownerField)
     if (count === 0 && hold.state === 'held') hold.lose('gone')
     return count
   }
+}
 
-  private async [INSPECT](owner: string): Promise<LockState> {
-    return (await this.scripts.inspect(owner).answer).value
-  }
+async function inspectLock(scripts: LockScripts, owner: string): Promise<LockState> {
+  return (await scripts.inspect(owner).answer).value
 }
 
 function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
@@ -159,6 +159,14 @@ function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined>
 /** Adds a level to the hold of the caller; a new hold where that one has ended. Undefined when the wait was over. */
 async function reenter(request: AcquireRequest, hold: Hold): Promise<AcquiredLockHold | undefined> {
   const { scripts, caller } = request
-  if (scripts.refuseReentry && hold.checkLive()) throw scripts.refuseReentry(hold, caller)
+  if (scripts.reentrantBy && hold.checkLive()) throw reentryRefused(scripts, hold, caller)
   return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
+}
+
+function reentryRefused({ name, reentrantBy }: LockScripts, hold: Hold, caller: Caller) {
+  return new IllegalMonitorStateError(
+    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
+      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
+      `Where code that holds a lock calls code that takes it again, use ${reentrantBy}.`,
+  )
 }

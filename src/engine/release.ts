@@ -6,7 +6,7 @@ import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
-import { type AnyLockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
+import { type LockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
 
 const TRIES_TO_SEE_LEASE = 5
 
@@ -14,7 +14,7 @@ const TRIES_TO_SEE_LEASE = 5
  * Releases a level; with the last level of its hold the lock. If the hold is gone, settles the level and rejects with
  * LockLostError.
  */
-export function release(scripts: AnyLockScripts, level: Level): Promise<void> {
+export function release(scripts: LockScripts, level: Level): Promise<void> {
   const { hold } = level
   return hold.runSerially(async () => {
     const live = hold.checkLive()
@@ -29,7 +29,7 @@ export function release(scripts: AnyLockScripts, level: Level): Promise<void> {
 }
 
 /** Sets count and lease on the server to those that the levels of the hold need. */
-export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise<void> {
+export async function updateLevels(scripts: LockScripts, hold: Hold): Promise<void> {
   const isRenewing = hold.context.leases.isRenewing(hold)
   try {
     await releaseLevel(scripts, hold)
@@ -44,9 +44,9 @@ export async function updateLevels(scripts: AnyLockScripts, hold: Hold): Promise
   }
 }
 
-async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> {
+async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
   const { leases } = hold.context
-  const lease = Math.ceil(hold.leaseForLevels(scripts.levelsKeepTheirEnd === true))
+  const lease = Math.ceil(hold.leaseForLevels(scripts.shared === true))
   for (let tries = 1; ; tries++) {
     const { ownerField, levels, book } = hold
     const leaseEnd = book.releasing()
@@ -75,7 +75,7 @@ async function releaseLevel(scripts: AnyLockScripts, hold: Hold): Promise<void> 
   }
 }
 
-async function releaseLast(scripts: AnyLockScripts, hold: Hold): Promise<void> {
+async function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
   const { context } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
@@ -147,7 +147,7 @@ function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Val
  * Releases a hold on the server whose deadline has passed here. It may still be there: the wall clock was set forward, or the
  * answer to a renewal was lost. Its field belongs to this hold alone, so the release cannot affect another hold.
  */
-function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
+function releaseExpired(scripts: LockScripts, hold: Hold) {
   const { context, book, state, ended } = hold
   const lease = book.longest
   if (hold.lossReason !== 'lease') return
@@ -165,13 +165,13 @@ function releaseExpired(scripts: AnyLockScripts, hold: Hold) {
  * The server may have more levels of the hold, or a longer lease, than the client knows. The count is absolute, so the next
  * operation of the hold corrects it. A hold that ends without another operation releases what the key may have.
  */
-export function releaseAtItsEnd(scripts: AnyLockScripts, hold: Hold): void {
+export function releaseAtItsEnd(scripts: LockScripts, hold: Hold): void {
   hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.book.longest, hold.context.clock.now())
   if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
 }
 
 /** The lock that an owner may still hold although no caller waits for it. */
-export function lockOrphan(context: Context, scripts: AnyLockScripts, owner: string, lease: number): Orphan {
+export function lockOrphan(context: Context, scripts: LockScripts, owner: string, lease: number): Orphan {
   const release = async () => {
     const { value } = await scripts.release(owner, 0, 0, 0).answer
     if (value.result === 'freed') context.queues.freed(scripts, value.notified)
@@ -183,7 +183,7 @@ export function lockOrphan(context: Context, scripts: AnyLockScripts, owner: str
 }
 
 /** Releases in the background what the server may still have of a hold. `since`: when its lease was last set. */
-export function releaseOrphan(scripts: AnyLockScripts, hold: Hold, lease: number, since: Moment): void {
+export function releaseOrphan(scripts: LockScripts, hold: Hold, lease: number, since: Moment): void {
   const { context, ownerField } = hold
   context.orphans.releaseNow(lockOrphan(context, scripts, ownerField, lease), since)
 }

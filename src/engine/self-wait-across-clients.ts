@@ -4,7 +4,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
 import type { Hold } from './hold'
-import type { AnyLockScripts } from './lock-scripts'
+import type { LockScripts } from './lock-scripts'
 
 /**
  * Warns, once for each hold, when a thread has waited for a long time and it, or an ancestor, holds the lock through another
@@ -14,7 +14,7 @@ import type { AnyLockScripts } from './lock-scripts'
  */
 export function warnOfOtherClients(
   context: Context,
-  scripts: AnyLockScripts,
+  scripts: LockScripts,
   thread: LogicalThread,
   asked: Hold | undefined,
 ): Hold | undefined {
@@ -30,7 +30,7 @@ export function warnOfOtherClients(
   return hold
 }
 
-function heldThroughAnother(context: Context, { relatedIds }: AnyLockScripts, waiting: LogicalThread) {
+function heldThroughAnother(context: Context, { relatedIds }: LockScripts, waiting: LogicalThread) {
   for (let thread: LogicalThread | undefined = waiting; thread; thread = thread.parent)
     for (const [client, table] of thread.holdTables as Map<object, HoldTable<Hold>>)
       for (const objectId of client === context ? [] : relatedIds) {

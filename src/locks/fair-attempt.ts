@@ -1,18 +1,19 @@
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { AttemptOptions, LockScripts } from '../engine/lock-scripts'
+import type { AttemptOptions } from '../engine/lock-scripts'
 import type { Orphan } from '../leases/orphan-releaser'
 import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import type { Outcome } from '../waiting/attempt'
 import { FairPlaces } from './fair-places'
-import type { FairAnswer, FairScripts } from './fair-scripts'
+import type { FairScripts } from './fair-scripts'
 
 /** How long the client retries to leave the queue while the server is out of reach, in ms. Then the place has usually lapsed. */
 const LEAVING_LASTS = 60_000
 
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
-export class FairAttempt extends AcquireAttempt<undefined> {
+export class FairAttempt extends AcquireAttempt {
+  readonly owner = this.wanted.owner
   private readonly queues: boolean
   private places: FairPlaces | undefined
   /** When the last try was sent whose answer said that the owner is in the queue. */
@@ -24,7 +25,7 @@ export class FairAttempt extends AcquireAttempt<undefined> {
 
   constructor(
     context: Context,
-    private readonly fair: FairScripts & LockScripts,
+    private readonly fair: FairScripts,
     options: AttemptOptions,
   ) {
     super(context, fair, options, fair.queueOf(options.owner))
@@ -43,7 +44,12 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     this.mayHavePlace = true
     const call = fair.enter(owner, lease, true)
     call.whenAnswered(
-      ({ value, sent, connectionBroke }) => this.answered(value, sent, hadPlace || connectionBroke),
+      ({ value: { granted, isPlaced = false, lives = -1 }, sent, connectionBroke }) => {
+        if (granted) return
+        this.mayHavePlace = isPlaced || hadPlace || connectionBroke
+        this.placedAt = isPlaced ? sent : undefined
+        places.learn(lives)
+      },
       () => {
         this.mayHavePlace = hadPlace || call.mayHaveBeenApplied || call.isInFlight
       },
@@ -54,10 +60,6 @@ export class FairAttempt extends AcquireAttempt<undefined> {
       this.leave()
     }
     return call
-  }
-
-  get owner(): string {
-    return this.wanted.owner
   }
 
   /** Tries again: its place may be gone, or it may head the queue of a free lock. */
@@ -89,16 +91,5 @@ export class FairAttempt extends AcquireAttempt<undefined> {
     context.orphans.releaseNow(place, context.clock.now())
     // A try in flight may enter the queue after the script above.
     if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
-  }
-
-  private answered(
-    { granted, isPlaced = false, lives = -1 }: FairAnswer,
-    sent: Moment,
-    mayHavePlace: boolean,
-  ) {
-    if (granted) return
-    this.mayHavePlace = isPlaced || mayHavePlace
-    this.placedAt = isPlaced ? sent : undefined
-    this.places?.learn(lives)
   }
 }

@@ -1,14 +1,10 @@
 import type { RLock } from '../api/rlock'
-import type { Context } from '../client/context'
 import type { AcquireAttempt } from '../engine/acquire-attempt'
-import type { Caller, Hold } from '../engine/hold'
-import type { AttemptOptions, LockScripts, ReleaseReply } from '../engine/lock-scripts'
-import { ReentrantLock } from '../engine/reentrant-lock'
+import type { AttemptOptions, ReleaseReply } from '../engine/lock-scripts'
 import type { ScriptCall } from '../scripts/script-call'
 import { FairAttempt } from './fair-attempt'
 import { FairPlaces } from './fair-places'
-import { ALLOWANCE, FairScripts } from './fair-scripts'
-import { reentryRefused } from './non-reentrant-lock'
+import { FairScripts } from './fair-scripts'
 
 /**
  * Redisson's fair lock: an RLock whose waiters are served in the order in which they arrived at the server, across all
@@ -31,43 +27,20 @@ import { reentryRefused } from './non-reentrant-lock'
  */
 export interface RFairLock extends RLock {}
 
-class FairLockScripts extends FairScripts implements LockScripts {
-  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+/** See the interface. */
+export class FairLockScripts extends FairScripts {
+  newAttempt(options: AttemptOptions): AcquireAttempt {
     return new FairAttempt(this.context, this, options)
   }
 
-  override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    return this.freeing(super.release(owner, count, lease, leaseEnd))
-  }
-
-  override forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
-    return this.freeing(super.forceRelease(owners))
-  }
-
   /** If the server refuses the message, a refresh finds the next owner. */
-  private freeing(call: ScriptCall<ReleaseReply>): ScriptCall<ReleaseReply> {
-    const answered = ({ value }: { value: ReleaseReply }) => {
+  protected override free(...args: Parameters<FairScripts['free']>): ScriptCall<ReleaseReply> {
+    const call = super.free(...args)
+    call.whenAnswered(({ value }) => {
       if (value.result === 'freed' && value.notified === undefined)
         FairPlaces.existing(this.context, this.key)?.refreshWithin(0)
-    }
-    call.whenAnswered(answered)
+    })
     return call
-  }
-}
-
-class NonReentrantFairLockScripts extends FairLockScripts {
-  override readonly kind = 'non-reentrant-fair'
-
-  refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.name, hold, caller, 'getFairLock()')
-  }
-}
-
-/** See the interface. */
-export class FairLock extends ReentrantLock implements RFairLock {
-  /** `allowance`: how long a place outlives its last refresh, in ms. */
-  constructor(context: Context, name: string, key: string, allowance = ALLOWANCE) {
-    super(context, new FairLockScripts(name, key, context, allowance))
   }
 }
 
@@ -75,8 +48,7 @@ export class FairLock extends ReentrantLock implements RFairLock {
  * Redisson's fair lock that is not re-entrant: a caller that holds it and acquires it again is rejected with
  * IllegalMonitorStateError.
  */
-export class NonReentrantFairLock extends ReentrantLock implements RFairLock {
-  constructor(context: Context, name: string, key: string) {
-    super(context, new NonReentrantFairLockScripts(name, key, context, ALLOWANCE))
-  }
+export class NonReentrantFairLockScripts extends FairLockScripts {
+  override readonly kind = 'non-reentrant-fair'
+  readonly reentrantBy = 'getFairLock()'
 }

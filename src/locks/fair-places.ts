@@ -36,15 +36,12 @@ export class FairPlaces {
     private readonly scripts: FairScripts,
   ) {
     this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
+    placesOf(context).set(scripts.key, this)
   }
 
   /** The places of this client in the queue of this lock. The object lasts from the first `add` to the last `remove`. */
   static of(context: Context, scripts: FairScripts): FairPlaces {
-    const existing = FairPlaces.existing(context, scripts.key)
-    if (existing) return existing
-    const places = new FairPlaces(context, scripts)
-    placesOf(context).set(scripts.key, places)
-    return places
+    return FairPlaces.existing(context, scripts.key) ?? new FairPlaces(context, scripts)
   }
 
   /** The same, if the client has any. */

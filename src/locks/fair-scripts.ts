@@ -6,10 +6,10 @@ import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { GRANTED, type Outcome } from '../waiting/attempt'
-import { PlainLockScripts } from './lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 /** How long a place lasts after its last refresh, in ms. The client refreshes it at every third of that. */
-export const ALLOWANCE = 5_000
+const ALLOWANCE = 5_000
 
 /** The longest sleep of a waiter, in ms. It is long, because the refresh of its place also wakes it. */
 const RECHECK_AFTER = 600_000
@@ -20,24 +20,17 @@ const RECHECK_AFTER = 600_000
  */
 export type FairAnswer = Outcome<undefined> & { readonly isPlaced?: boolean; readonly lives?: number }
 
-/** The answer to a refresh: see lua/fair-lock/refresh.lua. */
-export interface RefreshReply {
-  readonly next: number
-  readonly waitsAhead: number
-  readonly lives: number
-  /** The owner that heads the queue of a free lock. */
-  readonly head: string
-  /** The thread ids of the places found. */
-  readonly found: readonly string[]
-}
-
 function decodeAcquire(raw: unknown): FairAnswer {
   if (raw === null) return GRANTED
   const [place, lives] = raw as [number, number]
   return { granted: false, blockedFor: RECHECK_AFTER, isPlaced: place === 1, lives }
 }
 
-function decodeRefresh(raw: unknown): RefreshReply {
+/**
+ * The answer to a refresh: see lua/fair-lock/refresh.lua. `head`: the owner that heads the queue of a free lock. `found`: the
+ * thread ids of the places found.
+ */
+function decodeRefresh(raw: unknown) {
   const [next, waitsAhead, lives, head, found] = raw as [number, number, number, string, string]
   return { next, waitsAhead, lives, head, found: found.split(' ').slice(0, -1) }
 }
@@ -58,7 +51,7 @@ class InOrderOfServer extends Admission {
 const IN_ORDER_OF_SERVER = new InOrderOfServer()
 
 /** The scripts of Java's fair lock: in Redis it is the hash of a plain lock, and a queue of owners. */
-export class FairScripts extends PlainLockScripts {
+export class FairScripts extends HashLockScripts {
   override readonly kind: string = 'fair'
   override readonly takesTurns = false
   override readonly admission = () => IN_ORDER_OF_SERVER
@@ -69,7 +62,7 @@ export class FairScripts extends PlainLockScripts {
     name: string,
     key: string,
     context: Context,
-    readonly allowance: number,
+    readonly allowance = ALLOWANCE,
   ) {
     super(name, key, context)
     this.queueKeys = [key, prefixed('redisson_lock_queue', key), prefixed('redisson_lock_timeout', key)]
@@ -94,13 +87,18 @@ export class FairScripts extends PlainLockScripts {
   }
 
   override release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    return count > 0
-      ? super.release(owner, count, lease, leaseEnd)
-      : this.context.scripts.run(RELEASE, this.queueKeys, this.freeArgs(owner))
+    return count > 0 ? super.release(owner, count, lease, leaseEnd) : this.free(RELEASE, owner)
   }
 
   override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(FORCE_RELEASE, this.queueKeys, this.freeArgs(owner))
+    return this.free(FORCE_RELEASE, owner)
+  }
+
+  /** The server notifies the next owner in the queue. */
+  protected free(script: typeof RELEASE, owner: string): ScriptCall<ReleaseReply> {
+    const { allowance, channel, context, ownChannels } = this
+    const args = [owner, allowance, ownChannels, channel, context.publishCommand]
+    return context.scripts.run(script, this.queueKeys, args)
   }
 
   leave(owner: string): ScriptCall<number> {
@@ -108,14 +106,10 @@ export class FairScripts extends PlainLockScripts {
     return context.scripts.run(LEAVE, this.queueKeys, [owner, allowance, ownChannels, context.publishCommand])
   }
 
-  refresh(from: number, waitsAhead: number): ScriptCall<RefreshReply> {
+  refresh(from: number, waitsAhead: number) {
     const { allowance, context, ownChannels } = this
     const owners = ownersOfClient(context.clientId)
     const args = [owners, allowance, from, waitsAhead, ownChannels, context.publishCommand]
     return context.scripts.run(REFRESH, this.queueKeys, args)
-  }
-
-  private freeArgs(owner: string): readonly (string | number)[] {
-    return [owner, this.allowance, this.ownChannels, this.channel, this.context.publishCommand]
   }
 }

@@ -7,8 +7,9 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller } from '../engine/hold'
-import { ACQUIRE_AS_ASKED, ACQUIRE_FOR } from '../engine/lock-internals'
-import type { LockScripts, ReenterReply } from '../engine/lock-scripts'
+import { ACQUIRE_FOR } from '../engine/lock-internals'
+import type { ReenterReply } from '../engine/lock-scripts'
+import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
 import { type CommandOrder, ranBefore } from '../scripts/command-order'
@@ -102,7 +103,7 @@ function decodeAcquire(raw: unknown): Outcome<number> {
 }
 
 /** An array of the lease end and the token. 0: the hold is gone. */
-function decodeReenter(raw: unknown): ReenterReply<number> {
+function decodeReenter(raw: unknown): ReenterReply {
   const [leaseEnd, token] = raw === 0 ? [0, '0'] : (raw as [number, string])
   return { leaseEnd, grant: Number(token) }
 }
@@ -119,17 +120,17 @@ interface LastToken {
 /** The last token that a client saw of each name, for the names that it acquired most recently. */
 const lastTokensOf = perObject((_: Context) => new Map<string, LastToken>())
 
-class FencedLockScripts extends HashLockScripts implements LockScripts<number> {
+class FencedLockScripts extends HashLockScripts {
   override readonly kind = 'fenced'
   private readonly keysWithToken: readonly string[] = [this.key, tokenKey(this.key)]
 
-  acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
+  override acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
     const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
     call.whenAnswered((reply) => reply.value.granted && this.see(reply.value.grant, owner, reply))
     return call
   }
 
-  reenter(owner: string, lease: number, count: number, releasedEnd: number) {
+  override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
     const last = lastTokensOf(this.context).get(this.key)
     const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
@@ -177,11 +178,10 @@ class FencedHold extends AcquiredLockHold implements FencedLockHold {
 
 /** See the interface. */
 export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
-  private readonly tokenKeys: readonly string[]
+  private readonly tokenKeys: readonly string[] = [tokenKey(this.scripts.key)]
 
   constructor(context: Context, name: string, key: string) {
     super(context, new FencedLockScripts(name, key, context), FencedHold)
-    this.tokenKeys = [tokenKey(key)]
   }
 
   async getToken(): Promise<number> {
@@ -190,14 +190,14 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
-    return (await this[ACQUIRE_AS_ASKED](() => lockArguments(first, unit), false))!.token
+    return (await acquireAsAsked(this, () => lockArguments(first, unit), false))!.token
   }
 
   async tryLockAndGetToken(...args: Parameters<typeof tryLockArguments>): Promise<number | undefined> {
-    return (await this[ACQUIRE_AS_ASKED](() => tryLockArguments(...args), false))?.token
+    return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
   }
 
-  protected override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
+  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     try {
       return await super[ACQUIRE_FOR](caller, options, isBare)
     } catch (error) {

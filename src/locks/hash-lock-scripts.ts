@@ -1,20 +1,17 @@
 import type { Context } from '../client/context'
-import { decodeInspect, decodeRelease, type LockState, type ReleaseReply } from '../engine/lock-scripts'
+import type { LockScripts, ReleaseReply } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
-import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
-import { NamedLock } from './named-lock'
+import { NamedLock, scriptsIn } from './named-lock'
 
 /** The channel on which the release of a lock is published. */
 export function lockChannel(key: string): string {
   return prefixed('redisson_lock__channel', key)
 }
 
-const RELEASE = script('lock/release', decodeRelease)
-const FORCE_RELEASE = script('lock/force-release', decodeRelease)
-const INSPECT = script('lock/inspect', decodeInspect)
+const SCRIPTS = scriptsIn('lock')
 
 /** Renews locks that are a hash with one lease. */
 export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
@@ -23,10 +20,11 @@ export const HASH_LOCK_RENEWAL = renewalBy('lock/renew')
  * The common part of all locks that are a hash of one field in Redis: the field is the owner, its value the hold count. Such
  * locks of one name exclude each other, and an owner re-enters and releases through any of them, as in Java.
  */
-export abstract class HashLockScripts extends NamedLock {
+export class HashLockScripts extends NamedLock implements LockScripts {
   readonly kind: string = 'lock'
   readonly takesTurns: boolean = true
   readonly admission: () => Admission = exclusive
+  protected readonly own = SCRIPTS
   readonly renewal = HASH_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
@@ -37,15 +35,6 @@ export abstract class HashLockScripts extends NamedLock {
   release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
     const { channel, context } = this
     const args = [owner, count, lease, channel, context.publishCommand, leaseEnd]
-    return context.scripts.run(RELEASE, this.keys, args)
-  }
-
-  forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    const { channel, context } = this
-    return context.scripts.run(FORCE_RELEASE, this.keys, [owner, channel, context.publishCommand])
-  }
-
-  inspect(owner: string): ScriptCall<LockState> {
-    return this.context.scripts.run(INSPECT, this.keys, [owner])
+    return context.scripts.run(SCRIPTS.release, this.keys, args)
   }
 }

@@ -1,11 +1,38 @@
 import type { Context } from '../client/context'
+import {
+  decodeAcquire,
+  decodeInspect,
+  decodeReenter,
+  decodeRelease,
+  type LockState,
+  type Payload,
+  type ReenterReply,
+  type ReleaseReply,
+} from '../engine/lock-scripts'
 import { ownerField } from '../ownership/owner-field'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
 import { quote } from '../util/quote'
+import type { Outcome } from '../waiting/attempt'
 
-/** The names of one lock, in its client and in Redis. */
+/** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
+export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock') {
+  return {
+    acquire: script<Outcome<Payload>>(`${folder}/acquire`, decodeAcquire),
+    reenter: script(`${folder}/reenter`, decodeReenter),
+    release: script(`${folder}/release`, decodeRelease),
+    forceRelease: script(`${folder}/force-release`, decodeRelease),
+    inspect: script(`${folder}/inspect`, decodeInspect),
+  }
+}
+
+export type KindScripts = ReturnType<typeof scriptsIn>
+
+/** The names of one lock, in its client and in Redis, and the calls of its scripts that most kinds of locks send alike. */
 export abstract class NamedLock {
   readonly relatedIds: readonly string[]
   protected readonly keys: readonly string[]
+  protected abstract readonly own: KindScripts
 
   /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
   constructor(
@@ -28,5 +55,22 @@ export abstract class NamedLock {
   /** The hash field that stands for one holder. */
   ownerField(threadId: number): string {
     return ownerField(this.context.clientId, threadId)
+  }
+
+  acquire(owner: string, lease: number, _companion?: string): ScriptCall<Outcome<Payload>> {
+    return this.context.scripts.run(this.own.acquire, this.keys, [owner, lease], true)
+  }
+
+  reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
+    return this.context.scripts.run(this.own.reenter, this.keys, [owner, lease, count, releasedEnd], true)
+  }
+
+  forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
+    const { channel, context } = this
+    return context.scripts.run(this.own.forceRelease, this.keys, [owner, channel, context.publishCommand])
+  }
+
+  inspect(owner: string): ScriptCall<LockState> {
+    return this.context.scripts.run(this.own.inspect, this.keys, [owner])
   }
 }

@@ -1,25 +1,4 @@
-import { IllegalMonitorStateError } from '../api/errors'
-import type { Context } from '../client/context'
-import type { Caller, Hold } from '../engine/hold'
-import { ReentrantLock } from '../engine/reentrant-lock'
-import { quote } from '../util/quote'
 import { HandoffLockScripts } from './lock'
-
-class NonReentrantLockScripts extends HandoffLockScripts {
-  override readonly kind: string = 'non-reentrant'
-  refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.name, hold, caller)
-  }
-}
-
-/** For a caller that acquires again a lock which it holds and which is not re-entrant. */
-export function reentryRefused(name: string, hold: Hold, caller: Caller, reentrant = 'getLock()'): Error {
-  return new IllegalMonitorStateError(
-    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
-      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
-      `Where code that holds a lock calls code that takes it again, use ${reentrant}.`,
-  )
-}
 
 /**
  * Redisson's non-reentrant lock: an RLock that its holder cannot acquire again. A logical thread, or a `threadId`, that
@@ -31,8 +10,7 @@ export function reentryRefused(name: string, hold: Hold, caller: Caller, reentra
  *
  * A caller without a scope is a new owner with each call. It waits, or gets false, as with every lock.
  */
-export class NonReentrantLock extends ReentrantLock {
-  constructor(context: Context, name: string, key: string) {
-    super(context, new NonReentrantLockScripts(name, key, context))
-  }
+export class NonReentrantLockScripts extends HandoffLockScripts {
+  override readonly kind: string = 'non-reentrant'
+  readonly reentrantBy = 'getLock()'
 }

@@ -1,8 +1,7 @@
 import type { Context } from '../client/context'
 import type { Caller, Hold } from '../engine/hold'
-import type { LockState, ReleaseReply } from '../engine/lock-scripts'
+import type { ReleaseReply } from '../engine/lock-scripts'
 import { prefixed, suffixed } from '../redis/names'
-import type { Script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { NamedLock } from './named-lock'
 
@@ -16,12 +15,6 @@ export function readTimeoutParts(key: string): { readonly before: string; readon
   return { before: suffixed(key, ''), behind: ':rwlock_timeout:' }
 }
 
-/** The scripts of one side that both sides call in the same way. */
-interface SideScripts {
-  readonly release: Script<ReleaseReply>
-  readonly inspect: Script<LockState>
-}
-
 /** What the read side and the write side have in common: one key, one channel, and the calls that are the same. */
 export abstract class ReadWriteSide extends NamedLock {
   /** What the last reader publishes when it leaves. A writer publishes another text. */
@@ -33,13 +26,7 @@ export abstract class ReadWriteSide extends NamedLock {
   protected readonly guardedKeys: readonly string[]
   protected readonly timeoutKeyParts: { readonly before: string; readonly behind: string }
 
-  constructor(
-    name: string,
-    key: string,
-    context: Context,
-    side: 'read' | 'write',
-    private readonly sideScripts: SideScripts,
-  ) {
+  constructor(name: string, key: string, context: Context, side: 'read' | 'write') {
     const otherLockId = `${side === 'read' ? 'write' : 'read'} ${key}`
     super(name, key, context, `${side} ${key}`, readWriteLockChannel(key), otherLockId)
     this.otherLockId = otherLockId
@@ -59,14 +46,6 @@ export abstract class ReadWriteSide extends NamedLock {
     const { before, behind } = this.timeoutKeyParts
     const { publishCommand, scripts } = this.context
     const args = [owner, count, lease, this.channel, publishCommand, leaseEnd, before, behind]
-    return scripts.run(this.sideScripts.release, this.guardedKeys, args)
-  }
-
-  inspect(owner: string): ScriptCall<LockState> {
-    return this.run(this.sideScripts.inspect, [owner])
-  }
-
-  protected run<Value>(script: Script<Value>, args: readonly (string | number)[], acknowledged = false) {
-    return this.context.scripts.run(script, this.keys, args, acknowledged)
+    return scripts.run(this.own.release, this.guardedKeys, args)
   }
 }

@@ -2,7 +2,7 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockQuorumError } from '../api/errors'
 import type { Context } from '../client/context'
 import { acquireMembers, type FailedRound } from '../multi/acquire-members'
-import { type Member, type MemberGroup, membersOf } from '../multi/member'
+import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates } from '../multi/member-states'
 import type { MembersHold } from '../multi/members-hold'
 import { COLLECT, MembersLock } from '../multi/members-lock'
@@ -48,7 +48,14 @@ export class RedLock extends MembersLock implements RRedLock {
     super(context, members, 'RedLock', Math.floor(members.length / 2) + 1)
     const leases = members.map(({ identity }) => identity?.client.lockWatchdogTimeout)
     this.watchdogLease = Math.min(...leases.map((lease) => lease ?? context.lockWatchdogTimeout))
-    warnOfOneServer(context, members, this.group.name)
+    const servers = members.flatMap(({ identity }) => (identity?.server ? [identity.server.id] : []))
+    if (new Set(servers).size < servers.length)
+      warnOnce(
+        context,
+        'RLOCK_ONE_SERVER',
+        `Members of ${quote(this.group.name)} are on one server and fail together (client ${context.clientId}), so they are no ` +
+          'quorum. Use independent servers, each with its own client, or a plain lock.',
+      )
   }
 
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
@@ -80,15 +87,4 @@ function misuse({ errors }: FailedRound): unknown {
   const isCallers = error instanceof TypeError || error instanceof RangeError
   const ofCaller: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST', 'REDISSON_SHUTDOWN']
   return isSame && (isCallers || ofCaller.includes(code)) ? error : undefined
-}
-
-function warnOfOneServer(context: Context, members: readonly Member[], name: string) {
-  const servers = members.flatMap(({ identity }) => (identity?.server ? [identity.server.id] : []))
-  if (new Set(servers).size === servers.length) return
-  warnOnce(
-    context,
-    'RLOCK_ONE_SERVER',
-    `Members of ${quote(name)} are on one server and fail together (client ${context.clientId}), so they are no quorum. Use ` +
-      'independent servers, each with its own client, or a plain lock.',
-  )
 }

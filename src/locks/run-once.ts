@@ -1,9 +1,9 @@
 import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { type AcquiredLockHold, HAND_TO_WATCHDOG, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
+import type { ReentrantLock } from '../engine/reentrant-lock'
 import { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
-import type { Lock } from './lock'
 
 /** Options of `runOnce()`. */
 export interface RunOnceOptions {
@@ -27,7 +27,7 @@ export interface RunOnceTask {
  */
 export function runOnce(
   context: Context,
-  lock: Lock,
+  lock: ReentrantLock,
   fn: (task: RunOnceTask) => unknown,
   options: RunOnceOptions,
 ): Promise<boolean> {
@@ -38,56 +38,47 @@ export function runOnce(
   return new LogicalThread(undefined).run(async () => {
     const hold = await lock.tryAcquire({ leaseTime: atLeast })
     if (!hold) return false
-    const run = new Run(context, hold, atLeast)
+    const { clock, lockWatchdogTimeout } = context
+    const started = clock.now()
+    // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
+    const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
+    const timer = clock.after(Math.max(0, hold.hold.book.left() - early), () => hold[HAND_TO_WATCHDOG]())
+    const end = async () => {
+      timer.cancel()
+      // No clock that was set, forward or back, changes how long that is.
+      await releaseAfter(atLeast - (clock.now().monotonic - started.monotonic), hold, context)
+    }
+    const task: RunOnceTask = {
+      get signal() {
+        return hold.signal
+      },
+    }
     try {
-      await fn(run)
+      await fn(task)
     } catch (error) {
       // The caller gets the error of `fn`. A loss was reported by the signal and the event.
-      await run.end().catch(() => {})
+      await end().catch(() => {})
       throw error
     }
-    await run.end()
+    await end()
     return true
   })
 }
 
-/** One run of a job. */
-class Run implements RunOnceTask {
-  private readonly started
-  private readonly timer
-
-  constructor(
-    private readonly context: Context,
-    private readonly hold: AcquiredLockHold,
-    private readonly atLeast: number,
-  ) {
-    const { clock, lockWatchdogTimeout } = context
-    this.started = clock.now()
-    // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
-    const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
-    this.timer = clock.after(Math.max(0, hold.hold.book.left() - early), () => hold[HAND_TO_WATCHDOG]())
+/** Releases the lock of a job that has ended, but not before so many ms are over. */
+async function releaseAfter(
+  left: number,
+  hold: AcquiredLockHold,
+  { clock, closing }: Context,
+): Promise<void> {
+  if (left > 0) {
+    const { needsWatchdog, book } = hold.hold
+    // A re-entry of the job may have made the lease longer.
+    if (!needsWatchdog && book.remaining() <= left) return await hold[LEAVE_TO_LEASE]()
+    const isOver = new Promise<void>((over) => clock.after(left, over))
+    // The job has ended: its caller and a shutdown need not wait for more.
+    await unlessAborted(isOver, closing).catch(() => {})
+    if (closing.aborted) return await hold[LEAVE_TO_LEASE]()
   }
-
-  get signal(): AbortSignal {
-    return this.hold.signal
-  }
-
-  /** Releases the lock, but not before `atLeast` is over. */
-  async end(): Promise<void> {
-    this.timer.cancel()
-    const { clock } = this.context
-    // No clock that was set, forward or back, changes how long that is.
-    const left = this.atLeast - (clock.now().monotonic - this.started.monotonic)
-    if (left > 0) {
-      const { needsWatchdog, book } = this.hold.hold
-      // A re-entry of the job may have made the lease longer.
-      if (!needsWatchdog && book.remaining() <= left) return await this.hold[LEAVE_TO_LEASE]()
-      const isOver = new Promise<void>((over) => clock.after(left, over))
-      // The job has ended: its caller and a shutdown need not wait for more.
-      const { closing } = this.context
-      await unlessAborted(isOver, closing).catch(() => {})
-      if (closing.aborted) return await this.hold[LEAVE_TO_LEASE]()
-    }
-    await this.hold.unlock()
-  }
+  await hold.unlock()
 }

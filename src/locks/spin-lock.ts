@@ -2,12 +2,11 @@ import { checkOptions, describe, positive } from '../api/arguments'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
-import { ReentrantLock } from '../engine/reentrant-lock'
 import { messageOf } from '../util/quote'
 import { random } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
-import { PlainLockScripts } from './lock'
+import { HashLockScripts } from './hash-lock-scripts'
 
 /** How long a waiter of a spin lock sleeps between its tries. */
 export interface BackOffPolicy {
@@ -106,21 +105,6 @@ export class Spinning extends Admission {
   }
 }
 
-class SpinLockScripts extends PlainLockScripts {
-  override readonly kind = 'spin'
-  private readonly target: WaitTarget
-
-  constructor(name: string, key: string, context: Context, backOff: BackOffPolicy) {
-    super(name, key, context)
-    // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
-    this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
-  }
-
-  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
-    return new AcquireAttempt(this.context, this, options, this.target)
-  }
-}
-
 /**
  * Redisson's spin lock: an RLock whose waiters also try again without a message, after the pauses of a back-off policy. Use
  * it beside a Java SpinLock, which publishes nothing when it releases.
@@ -132,12 +116,21 @@ class SpinLockScripts extends PlainLockScripts {
  *
  * It is the same lock as `getLock` of that name.
  */
-export class SpinLock extends ReentrantLock {
-  constructor(context: Context, name: string, key: string, backOff: BackOffPolicy = DEFAULT) {
+export class SpinLockScripts extends HashLockScripts {
+  override readonly kind = 'spin'
+  private readonly target: WaitTarget
+
+  constructor(name: string, key: string, context: Context, backOff: BackOffPolicy = DEFAULT) {
     if (typeof backOff?.nextSleepPeriod !== 'function')
       throw new TypeError(
         `a back-off must have nextSleepPeriod(), got ${describe(backOff)}: use exponentialBackOff() or constantBackOff()`,
       )
-    super(context, new SpinLockScripts(name, key, context, backOff))
+    super(name, key, context)
+    // Its own queue: the waiters of the plain lock of this name sleep until they are notified.
+    this.target = { ...queueBeside(this, 'spin'), admission: () => new Spinning(backOff) }
+  }
+
+  newAttempt(options: AttemptOptions): AcquireAttempt {
+    return new AcquireAttempt(this.context, this, options, this.target)
   }
 }

@@ -1,8 +1,6 @@
-import { inspect } from 'node:util'
 import type { LockCalls } from '../api/lock-calls'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { Caller, Hold } from '../engine/hold'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import {
   decodeAcquire,
@@ -10,21 +8,17 @@ import {
   decodeReenter,
   decodeRelease,
   type LockScripts,
-  type LockState,
   type ReenterReply,
   type ReleaseReply,
 } from '../engine/lock-scripts'
-import { ReentrantLock } from '../engine/reentrant-lock'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import { quote } from '../util/quote'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
-import { NamedLock } from './named-lock'
-import { reentryRefused } from './non-reentrant-lock'
+import { type KindScripts, NamedLock } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -61,12 +55,14 @@ export function tokenLockChannel(key: string): string {
   return prefixed('rlock_token', key)
 }
 
-const ACQUIRE = script('token-lock/acquire', decodeAcquire)
-const EXTEND = script('token-lock/extend', decodeReenter)
+const SCRIPTS: KindScripts = {
+  acquire: script('token-lock/acquire', decodeAcquire),
+  reenter: script('token-lock/extend', decodeReenter),
+  release: script('token-lock/release', decodeRelease),
+  forceRelease: script('token-lock/force-release', decodeRelease),
+  inspect: script('token-lock/inspect', decodeInspect),
+}
 const HAND_OFF = script('token-lock/handoff', decodeAcquire)
-const RELEASE = script('token-lock/release', decodeRelease)
-const FORCE_RELEASE = script('token-lock/force-release', decodeRelease)
-const INSPECT = script('token-lock/inspect', decodeInspect)
 
 const TOKEN_BYTES = 16
 const FIRST_PAUSE = 20
@@ -80,9 +76,12 @@ const DOUBLING: BackOffPolicy = {
 const RENEWAL = renewalBy('token-lock/renew')
 
 /** The scripts of the token lock. A hold has one level, and a token in place of its owner field. */
-class TokenLockScripts extends NamedLock implements LockScripts {
+export class TokenLockScripts extends NamedLock implements LockScripts {
   readonly kind = 'token'
+  protected readonly own = SCRIPTS
+  readonly shownAs = 'TokenLock'
   readonly ownerIsSecret = true
+  readonly reentrantBy = 'getLock()'
   readonly takesTurns = true
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
@@ -91,11 +90,7 @@ class TokenLockScripts extends NamedLock implements LockScripts {
     super(name, key, context, `token ${key}`, tokenLockChannel(key))
   }
 
-  refuseReentry(hold: Hold, caller: Caller): Error {
-    return reentryRefused(this.name, hold, caller)
-  }
-
-  newAttempt(options: AttemptOptions): AcquireAttempt<undefined> {
+  newAttempt(options: AttemptOptions): AcquireAttempt {
     return new TokenAttempt(this.context, this, options)
   }
 
@@ -104,34 +99,25 @@ class TokenLockScripts extends NamedLock implements LockScripts {
     return randomHex(TOKEN_BYTES)
   }
 
-  acquire(token: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.context.scripts.run(ACQUIRE, this.keys, [token, lease], true)
-  }
-
   handOff(giver: string, taker: string, lease: number): ScriptCall<Outcome<undefined>> {
     return this.context.scripts.run(HAND_OFF, this.keys, [giver, taker, lease], true)
   }
 
-  reenter(token: string, lease: number): ScriptCall<ReenterReply> {
-    return this.context.scripts.run(EXTEND, this.keys, [token, lease], true)
+  override reenter(token: string, lease: number): ScriptCall<ReenterReply> {
+    return this.context.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
   }
 
   release(token: string): ScriptCall<ReleaseReply> {
-    return this.context.scripts.run(RELEASE, this.keys, [token, this.channel, this.context.publishCommand])
-  }
-
-  forceRelease([holder = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    const args = [holder, this.channel, this.context.publishCommand]
-    return this.context.scripts.run(FORCE_RELEASE, this.keys, args)
-  }
-
-  inspect(token: string): ScriptCall<LockState> {
-    return this.context.scripts.run(INSPECT, this.keys, [token])
+    return this.context.scripts.run(SCRIPTS.release, this.keys, [
+      token,
+      this.channel,
+      this.context.publishCommand,
+    ])
   }
 }
 
 /** Warns once when it has waited for a long time behind a key that never expires. */
-class TokenAttempt extends AcquireAttempt<undefined> {
+class TokenAttempt extends AcquireAttempt {
   private isBehindNoExpiry = false
 
   override send(): ScriptCall<Outcome<undefined>> {
@@ -152,16 +138,5 @@ class TokenAttempt extends AcquireAttempt<undefined> {
         `${this.context.clientId}): the key is no lock, or its holder died between SETNX and EXPIRE. ` +
         'The wait may never end. Check what the key is. If nothing holds the lock, delete the key or call forceUnlock().',
     )
-  }
-}
-
-/** See the interface. */
-export class PlainTokenLock extends ReentrantLock implements TokenLock {
-  constructor(context: Context, name: string, key: string) {
-    super(context, new TokenLockScripts(name, key, context))
-  }
-
-  override [inspect.custom](): string {
-    return `TokenLock(${quote(this.getName())})`
   }
 }

@@ -110,7 +110,8 @@ export async function acquireMembers(
       return undefined
     }
     if (rounds > 0) {
-      const pause = Math.min(wait.left, pauseAfter(rounds))
+      // Random, so that callers that blocked each other do not do so again.
+      const pause = Math.min(wait.left, random() * Math.min(2 ** rounds, LONGEST_PAUSE))
       await unlessAborted(new Promise<void>((over) => clock.after(pause, over)), signal)
     }
     // All callers wait for the same member, so that its next holder finds the other members free.
@@ -194,7 +195,8 @@ async function tryAtOnce(
     Promise.all(members.map((member) => (member === first?.member ? first : tryOne(member, how))))
   const limit = new AbortController()
   if (bound === undefined) return await tryAll(options)
-  const timer = context.clock.after(bound, () => limit.abort(unanswered(bound)))
+  const unanswered = `the server did not answer within ${Math.round(bound)} ms, which is a tenth of the lease`
+  const timer = context.clock.after(bound, () => limit.abort(new RedisUnavailableError(unanswered)))
   try {
     return await withEither(limit.signal, signal, (either) => tryAll({ ...options, signal: either }))
   } finally {
@@ -244,18 +246,7 @@ async function tryInOrder(
   return answers
 }
 
-/** Callers that blocked each other do not do so again. */
-function pauseAfter(rounds: number): number {
-  return random() * Math.min(2 ** rounds, LONGEST_PAUSE)
-}
-
 /** A factor between a half and one. */
 function atRandom(): number {
   return 0.5 + random() / 2
-}
-
-function unanswered(bound: number): RedisUnavailableError {
-  return new RedisUnavailableError(
-    `the server did not answer within ${Math.round(bound)} ms, which is a tenth of the lease`,
-  )
 }

@@ -19,16 +19,13 @@ import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
 import { type Part, releaseParts, settledInTime } from './try-member'
 
-const BEGIN = Symbol('begin')
 const CHECK_HELD = Symbol('checkHeld')
-const ASSERT_HELD = Symbol('assertHeld')
 const LEFT_OF = Symbol('leftOf')
 const WATCH_MEMBERS = Symbol('watchMembers')
 const MEMBER_GONE = Symbol('memberGone')
 const LOSE = Symbol('lose')
 const STOP = Symbol('stop')
 const RELEASE = Symbol('release')
-const LOSS_ERROR = Symbol('lossError')
 
 /** The codes of errors that say that a hold was gone at its release. */
 const LOST: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST']
@@ -55,9 +52,8 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   leaseTime: number | undefined
   bareIn: OwnedLevel['bareIn']
   readonly level = this
-  onLost: (() => void) | undefined
   private unlocked = false
-  private loss: LockLostError | undefined
+  loss: LockLostError | undefined
   private isWatching = false
   private readonly lossSignal = new LazySignal()
   private readonly stopWatching: (() => void)[] = []
@@ -70,13 +66,6 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     /** How long an acquisition with a lease is valid, in ms. The members have their own deadlines as well. */
     private readonly validFor: number | undefined,
   ) {}
-
-  /** It is a level of its caller's hold from now on. */
-  [BEGIN](hold: LevelsHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
-    this.hold = hold
-    this.thread = thread
-    this.leaseTime = leaseTime
-  }
 
   get lockName(): string {
     return this.group.name
@@ -143,7 +132,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   }
 
   /** Whether enough members are held, as far as the client knows without asking the servers. */
-  private [CHECK_HELD](): boolean {
+  [CHECK_HELD](): boolean {
     if (this.loss) return false
     const { group, parts } = this
     if (this.unlocked) return true
@@ -151,10 +140,6 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     if (isValid && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
     this[LOSE]()
     return false
-  }
-
-  [ASSERT_HELD](): void {
-    if (!this[CHECK_HELD]()) throw this.loss
   }
 
   /** How much of a time from the start of the acquisition is left, in ms. */
@@ -188,14 +173,16 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
 
   private [LOSE]() {
     if (this.loss || this.unlocked) return
-    this.loss = this[LOSS_ERROR](
-      this.parts.map(({ member, hold }) =>
-        hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
-      ),
+    const states = this.parts.map(({ member, hold }) =>
+      hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
     )
+    this.loss = lossError(this, this.group, states)
     this[STOP]()
     this.lossSignal.abort(this.loss)
-    this.onLost?.()
+    // A level with a lease may never be released, and then nobody else would release what its members still have.
+    if (this.leaseTime === undefined) return
+    this[ABANDON]()
+    this.hold.forgetUnlessNeeded()
   }
 
   private [STOP]() {
@@ -227,21 +214,21 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     const isFree = () => parts.length - count('released') <= members.length - needed
     await settledInTime(releases, context.clock)
     if (!isLost() && !isFree()) await Promise.all(releases)
-    if (isLost()) throw this[LOSS_ERROR](states)
+    if (isLost()) throw lossError(this, group, states)
     if (!isFree()) throw errors[0]
   }
+}
 
-  private [LOSS_ERROR](members: readonly LockMember[]): LockLostError {
-    const { name, context, needed } = this.group
-    const error = new LockLostError(
-      `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
-        'Other clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
-      name,
-      this.threadId,
-    )
-    error.members = members
-    return error
-  }
+function lossError({ threadId }: MembersHold, group: MemberGroup, members: readonly LockMember[]) {
+  const { name, context, needed } = group
+  const error = new LockLostError(
+    `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
+      'Other clients may hold the lost members: stop working under the lock, and acquire it again where needed.',
+    name,
+    threadId,
+  )
+  error.members = members
+  return error
 }
 
 /** What one caller holds over the same members: a level for each acquisition. */
@@ -256,14 +243,11 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   }
 
   add(level: MembersHold, leaseTime: number | undefined, thread: LogicalThread | undefined): void {
-    level[BEGIN](this, leaseTime, thread)
+    level.hold = this
+    level.thread = thread
+    level.leaseTime = leaseTime
     this.levels.add(level)
-    if (leaseTime === undefined) return
-    level.onLost = () => {
-      level[ABANDON]()
-      this.forgetUnlessNeeded()
-    }
-    if (this.entry) level[WATCH_MEMBERS]()
+    if (leaseTime !== undefined && this.entry) level[WATCH_MEMBERS]()
   }
 
   get holder(): string {
@@ -277,7 +261,8 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   /** Throws if a level was lost that its caller has yet to release. */
   assertNotLost(): void {
     this.checkLive()
-    for (const level of this.levels) if (level.leaseTime === undefined) level[ASSERT_HELD]()
+    for (const level of this.levels)
+      if (level.leaseTime === undefined && !level[CHECK_HELD]()) throw level.loss
   }
 
   /** Its caller releases this level. */
@@ -286,11 +271,8 @@ export class LevelsHold implements OwnedHold<MembersHold> {
     this.forgetUnlessNeeded()
   }
 
-  private forgetUnlessNeeded() {
-    if (![...this.levels].some(isNeeded)) this.entry?.forget(this)
+  forgetUnlessNeeded(): void {
+    const isNeeded = [...this.levels].some(({ isHeld, leaseTime }) => isHeld || leaseTime === undefined)
+    if (!isNeeded) this.entry?.forget(this)
   }
-}
-
-function isNeeded({ isHeld, leaseTime }: MembersHold): boolean {
-  return isHeld || leaseTime === undefined
 }

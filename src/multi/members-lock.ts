@@ -58,7 +58,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   /** Resolves with a hold, or with undefined when the wait was over. */
   protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
 
-  protected async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments, isBare: boolean) {
+  async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments, isBare: boolean) {
     this.context.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller

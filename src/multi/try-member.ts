@@ -14,9 +14,7 @@ export interface Part {
 }
 
 /** The answer of a member that was acquired. */
-export interface Granted extends Part {
-  readonly kind: 'granted'
-}
+export type Granted = Part & { readonly kind: 'granted' }
 
 /** The answer of a member. */
 export type Answer =

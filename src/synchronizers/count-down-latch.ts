@@ -5,13 +5,10 @@ import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
-import type { ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { queueBeside } from '../waiting/admission'
-import { CHECK, type LatchAnswer, LatchAttempt, type LatchState, OpenToAll } from './latch-attempt'
-import { Synchronizer } from './synchronizer'
-import { CHANGE, CHANGED, ENTER, MESSAGES, READ } from './synchronizer-internals'
+import { LatchAttempt, type LatchState, OpenToAll, openedSince } from './latch-attempt'
+import { change, changed, enter, messagesOf, read, Synchronizer } from './synchronizer'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -69,9 +66,6 @@ const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
 const GET_COUNT = script('count-down-latch/get-count', (raw) => Number((raw as LatchState)[0]))
 
-const LOOK = Symbol('look')
-const WAITING = Symbol('waiting')
-const OPENED_SINCE = Symbol('openedSince')
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
 /** See the interface. */
@@ -86,7 +80,7 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     super(context, name, KIND, [key, `${requestsKey(key)}:opened`], {
       channel,
       takesTurns: false,
-      admission: () => new OpenToAll(context.clock, this[LOOK], (since) => this[OPENED_SINCE](since)),
+      admission: () => new OpenToAll(this),
     })
   }
 
@@ -94,52 +88,44 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
     if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
     if (!Number.isSafeInteger(count) || count < 1)
       throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
-    this[WAITING]?.lookNow()
-    return await this[CHANGE](TRY_SET_COUNT, [count], false)
+    rulesOf(this)?.lookNow()
+    return await change(this, TRY_SET_COUNT, [count], false)
   }
 
   async getCount(): Promise<number> {
-    return await this[READ](GET_COUNT)
+    return await read(this, GET_COUNT)
   }
 
   async countDown(): Promise<void> {
     this.context.assertOpen()
     const called = this.context.clock.now()
-    const { value } = await this.requests.run(COUNT_DOWN, this[MESSAGES], false, 'unavailable')
-    this[CHANGED](value)
-    if (value !== 0) this[OPENED_SINCE](called)
-  }
-
-  /** The latch was opened: the callers of this client that came before this moment have waited for it. */
-  private [OPENED_SINCE](called: Moment) {
-    for (const waiter of [...(this.context.queues.of(this.target)?.waiters ?? [])])
-      if (waiter.joined.monotonic <= called.monotonic) waiter.grant(undefined)
+    const { value } = await this.requests.run(COUNT_DOWN, messagesOf(this), false, 'unavailable')
+    changed(this, value)
+    if (value !== 0) openedSince(this, called)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
-    const attempt = new LatchAttempt(this[LOOK], { waitTime, signal })
+    const attempt = new LatchAttempt(this, { waitTime, signal })
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
-    const acquired = this[ENTER](attempt, target)
-    if (!isSingle && !attempt.hasTried) this[WAITING]?.tell(attempt)
+    const acquired = enter(this, attempt, target)
+    if (!isSingle && !attempt.hasTried) rulesOf(this)?.tell(attempt)
     const reply = await acquired
     return first === undefined ? undefined : reply !== undefined
   }
 
-  /** The rules of the queue of this latch, if a caller waits. */
-  private get [WAITING](): OpenToAll | undefined {
-    return this.context.queues.of(this.target)?.admission as OpenToAll | undefined
-  }
-
-  private readonly [LOOK] = (): ScriptCall<LatchAnswer> => this.context.scripts.run(CHECK, this.keys, [])
-
   async delete(): Promise<boolean> {
     const called = this.context.clock.now()
-    const existed = await this[CHANGE](DELETE, [], false)
-    if (existed) this[OPENED_SINCE](called)
+    const existed = await change(this, DELETE, [], false)
+    if (existed) openedSince(this, called)
     return existed
   }
+}
+
+/** The rules of the queue of this latch, if a caller waits. */
+function rulesOf({ context, target }: CountDownLatch): OpenToAll | undefined {
+  return context.queues.of(target)?.admission as OpenToAll | undefined
 }

@@ -7,8 +7,7 @@ import { randomHex } from '../util/random'
 import { GRANTED } from '../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import { asUnknown } from './request-record'
-import { type Synchronizer, untilRecheck } from './synchronizer'
-import { CHANGED, MESSAGES } from './synchronizer-internals'
+import { changed, messagesOf, type Synchronizer, untilRecheck } from './synchronizer'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
 const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
@@ -47,10 +46,10 @@ export function timeoutsKey(key: string): string {
 
 /** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
-  const args = [all ? 1 : 0, ...semaphore[MESSAGES], ...ids]
+  const args = [all ? 1 : 0, ...messagesOf(semaphore), ...ids]
   const call = semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true)
   const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
-  semaphore[CHANGED](reply.value.change)
+  changed(semaphore, reply.value.change)
   return reply
 }
 
@@ -83,8 +82,8 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
 
   protected ask(): ScriptCall<PermitsAnswer> {
     const { permitLease: lease, ids } = this
-    const { context, keys, [MESSAGES]: messages } = this.semaphore
-    const args = [lease ?? 0, ...messages, ids.length, ...ids]
+    const { context, keys } = this.semaphore
+    const args = [lease ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
     return context.scripts.run(ACQUIRE, keys, args, true)
   }
 

@@ -1,11 +1,11 @@
 import { script } from '../scripts/script'
 import type { Reply, ScriptCall } from '../scripts/script-call'
-import type { Clock, Moment } from '../util/clock'
+import type { Moment } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { Shared, type TryReply } from '../waiting/admission'
 import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { AnyWaiter } from '../waiting/waiter'
-import { untilRecheck } from './synchronizer'
+import { type Synchronizer, untilRecheck } from './synchronizer'
 
 /** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
 export type LatchState = readonly [count: string, opened: string, ago: number]
@@ -26,8 +26,18 @@ function decodeCheck(raw: unknown): LatchAnswer {
     : GRANTED
 }
 
+const CHECK = script('count-down-latch/get-count', decodeCheck)
+
 /** Looks whether a latch is open. */
-export const CHECK = script('count-down-latch/get-count', decodeCheck)
+function lookAt({ context, keys }: Synchronizer): ScriptCall<LatchAnswer> {
+  return context.scripts.run(CHECK, keys, [])
+}
+
+/** The latch was opened: the callers of this client that came before this moment have waited for it. */
+export function openedSince({ context, target }: Synchronizer, called: Moment): void {
+  for (const waiter of [...(context.queues.of(target)?.waiters ?? [])])
+    if (waiter.joined.monotonic <= called.monotonic) waiter.grant(undefined)
+}
 
 /** The soonest look for an opening, in ms. */
 const SOONEST_LOOK = 20
@@ -45,13 +55,13 @@ export class LatchAttempt implements Attempt<undefined> {
   private answeredAs = 0
 
   constructor(
-    private readonly look: () => ScriptCall<LatchAnswer>,
+    private readonly latch: Synchronizer,
     readonly wanted: Wanted,
   ) {}
 
   send(): ScriptCall<LatchAnswer> {
     this.hasTried = true
-    const look = this.look()
+    const look = lookAt(this.latch)
     look.whenAnswered((reply) => this.learn(reply))
     return look
   }
@@ -80,12 +90,7 @@ export class OpenToAll extends Shared {
   /** No answer puts the last opening after this moment. */
   private latest = 0
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly look: () => ScriptCall<LatchAnswer>,
-    /** The latch was open after all callers who had come by then. */
-    private readonly wasOpen: (since: Moment) => void,
-  ) {
+  constructor(private readonly latch: Synchronizer) {
     super()
   }
 
@@ -113,9 +118,9 @@ export class OpenToAll extends Shared {
     const told = [...this.untold]
     if (told.length === 0) return
     this.untold.clear()
-    this.look().whenAnswered((reply) => {
+    lookAt(this.latch).whenAnswered((reply) => {
       for (const each of told) each.learn(reply)
-      if (reply.value.granted) this.wasOpen(reply.sent)
+      if (reply.value.granted) openedSince(this.latch, reply.sent)
     })
   }
 
@@ -127,10 +132,11 @@ export class OpenToAll extends Shared {
   private grantByOpening(waiters: Iterable<AnyWaiter>, reply: Reply<LatchAnswer>) {
     const { value, sent } = reply
     const { id, ago } = value.opening!
-    const { clock, lastId } = this
+    const { latch, lastId } = this
     // The server's clock may be set back, or the clock of its successor is behind. Then the time says nothing (`ago` below 0), or a
     // later moment than an earlier answer. That answer has told which waiters came after the opening.
-    const latest = ago < 0 ? Number.NEGATIVE_INFINITY : clock.now().monotonic - ago * (1 - DRIFT)
+    const latest =
+      ago < 0 ? Number.NEGATIVE_INFINITY : latch.context.clock.now().monotonic - ago * (1 - DRIFT)
     const earliest = sent.monotonic - ago * (1 + DRIFT)
     this.latest = lastId === id ? Math.min(this.latest, latest) : latest
     this.lastId = id

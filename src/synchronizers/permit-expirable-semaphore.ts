@@ -5,7 +5,7 @@ import type {
   TryAcquirePermitOptions,
   WithPermitOptions,
 } from '../api/call-options'
-import { PermitNotHeldError, RedisUnavailableError } from '../api/errors'
+import { PermitNotHeldError } from '../api/errors'
 import {
   acquireLeasedArguments,
   acquirePermitOptions,
@@ -25,11 +25,10 @@ import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
-import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
-import { AcquiredPermit, mayBeInUse, PermitLease } from './permit-lease'
+import { LeasedPermitsAttempt, permitsOrphan, timeoutsKey } from './expirable-permit-scripts'
+import { AcquiredPermit, PermitLease, releaseWithLeases } from './permit-lease'
 import { semaphoreChannel } from './permits-attempt'
-import { Synchronizer } from './synchronizer'
-import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT } from './synchronizer-internals'
+import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
   const [exists, free, inUse] = raw as [number, number, number]
@@ -48,12 +47,6 @@ const NOT_IN_USE = -2
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
-const IDS = Symbol('ids')
-const OWN_LEASES = Symbol('ownLeases')
-const PERMIT = Symbol('permit')
-const RELEASE_PERMITS = Symbol('releasePermits')
-const TAKE = Symbol('take')
-
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   constructor(context: Context, name: string, key: string) {
@@ -62,34 +55,34 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {
-    return (await this[PERMIT](acquirePermitOptions(options)))!
+    return (await takeAsObject(this, acquirePermitOptions(options)))!
   }
 
   async tryAcquirePermit(options?: TryAcquirePermitOptions): Promise<Permit | undefined> {
-    return await this[PERMIT](tryPermitOptions(options))
+    return await takeAsObject(this, tryPermitOptions(options))
   }
 
   async withPermit<T>(fn: (permit: Permit) => T | Promise<T>, options?: WithPermitOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermit expects a function')
     const wanted = withPermitOptions(options)
-    const permit = await this[PERMIT](wanted)
-    if (!permit) throw this[TIMED_OUT](wanted.waitTime)
+    const permit = await takeAsObject(this, wanted)
+    if (!permit) throw waitIsOver(this, wanted.waitTime)
     return await disposeAfter(permit, () => fn(permit), PermitNotHeldError)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   async acquire(first?: number | LeasedPermitsOptions, unit?: TimeUnit): Promise<any> {
-    return await this[IDS](acquireLeasedArguments(first, unit))
+    return await takeIds(this, acquireLeasedArguments(first, unit))
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: an id or a list of them, as the interface says.
   async tryAcquire(...args: Parameters<typeof tryAcquireLeasedArguments>): Promise<any> {
-    return await this[IDS](tryAcquireLeasedArguments(...args))
+    return await takeIds(this, tryAcquireLeasedArguments(...args))
   }
 
   async release(permits: string | readonly string[]): Promise<void> {
     const ids = Array.isArray(permits) ? permitIds(permits) : [permitId(permits)]
-    const states = await this[RELEASE_PERMITS](ids, false)
+    const states = await releaseByIds(this, ids, false)
     const lost = ids.filter((_, index) => states[index] !== 'released')
     if (lost.length > 0)
       throw new PermitNotHeldError(
@@ -104,36 +97,36 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
   async tryRelease(permits: string | readonly string[]): Promise<any> {
     if (!Array.isArray(permits)) {
-      const [state] = await this[RELEASE_PERMITS]([permitId(permits)], false)
+      const [state] = await releaseByIds(this, [permitId(permits)], false)
       return state === 'released'
     }
-    const states = await this[RELEASE_PERMITS](permitIds(permits), true)
+    const states = await releaseByIds(this, permitIds(permits), true)
     return states.every((state) => state === 'released') ? states.length : 0
   }
 
   async availablePermits(): Promise<number> {
-    return (await this[READ](COUNT, this[MESSAGES])).free
+    return (await read(this, COUNT, messagesOf(this))).free
   }
 
   async acquiredPermits(): Promise<number> {
-    return (await this[READ](COUNT, this[MESSAGES])).inUse
+    return (await read(this, COUNT, messagesOf(this))).inUse
   }
 
   async getPermits(): Promise<number> {
-    const { exists, free, inUse } = await this[READ](COUNT, this[MESSAGES])
+    const { exists, free, inUse } = await read(this, COUNT, messagesOf(this))
     return exists ? free + inUse : 0
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    return await this[CHANGE](TRY_SET_PERMITS, [count(permits, 'permits', 0)])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 'permits', 0)])
   }
 
   async setPermits(permits: number): Promise<void> {
-    await this[CHANGE](SET_PERMITS, [count(permits, 'permits', 0)])
+    await change(this, SET_PERMITS, [count(permits, 'permits', 0)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await this[CHANGE](ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await change(this, ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
@@ -141,25 +134,16 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
     this.context.assertOpen()
-    const update = (ms: number) => this.requests.run(UPDATE_LEASE_TIME, [ms, ...this[MESSAGES], id], true)
-    const [own] = this[OWN_LEASES]([id])
+    const update = (ms: number) => this.requests.run(UPDATE_LEASE_TIME, [ms, ...messagesOf(this), id], true)
+    const [own] = ownLeases(this, [id])
     return own ? await own.set(lease, update) : (await update(lease ?? 0)).value
-  }
-
-  /** The leases of those permits that this client holds as objects. */
-  private [OWN_LEASES](ids: readonly string[]): PermitLease[] {
-    const wanted = new Set(ids)
-    const own: PermitLease[] = []
-    for (const lease of this.context.leases.live.on(this.target.key))
-      if (lease instanceof PermitLease && wanted.has(lease.id)) own.push(lease)
-    return own
   }
 
   async getLeaseTime(permit: string): Promise<number> {
     const id = permitId(permit)
-    const value = await this[READ](GET_LEASE_TIME, [id])
+    const value = await read(this, GET_LEASE_TIME, [id])
     if (value === NOT_IN_USE) {
-      this[OWN_LEASES]([id])[0]?.lose('gone')
+      ownLeases(this, [id])[0]?.lose('gone')
       throw new PermitNotHeldError(
         `The permit ${id} of the semaphore ${quote(this.name)} is not in use (client ${this.context.clientId}): it was released ` +
           'already, or its lease ran out. Acquire another one where needed.',
@@ -169,85 +153,65 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     }
     return value
   }
+}
 
-  private async [PERMIT](wanted: AcquireArguments): Promise<AcquiredPermit | undefined> {
-    const { context } = this
-    const { leaseTime, signal } = wanted
-    const lease = leaseTime ?? context.lockWatchdogTimeout
-    const started = context.clock.now()
-    // All tries are one wait, also where its limit is that of the client.
-    const limit = wanted.waitTime ?? context.waitTime
-    for (let tries = 1; ; tries++) {
-      const waitTime = limit && Math.max(0, limit - context.clock.elapsedSince(started))
-      const taken = await this[TAKE]({ leaseTime, waitTime, signal, permits: 1, many: false }, lease)
-      if (!taken) {
-        if (wanted.waitTime === undefined) throw this[TIMED_OUT](limit)
-        return undefined
-      }
-      const { ids, sent } = taken
-      const permit = new PermitLease(this, ids[0]!, sent, leaseTime)
-      if (!permit.book.isPastDeadline) {
-        context.leases.begin(permit)
-        return new AcquiredPermit(permit)
-      }
-      context.orphans.releaseNow(permitsOrphan(this, ids, lease), sent)
-      if (tries === TRIES_TO_OUTRUN_LEASE)
-        throw new PermitNotHeldError(
-          `The semaphore ${quote(this.name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
-            `over before the answer arrived (client ${context.clientId}). Use a leaseTime that is longer than a round trip.`,
-          this.name,
-          ids,
-        )
+/** The leases of those permits that this client holds as objects. */
+function ownLeases({ context, target }: Synchronizer, ids: readonly string[]): PermitLease[] {
+  const wanted = new Set(ids)
+  const leases = [...context.leases.live.on(target.key)].filter((lease) => lease instanceof PermitLease)
+  return leases.filter(({ id }) => wanted.has(id))
+}
+
+async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
+  semaphore.context.assertNotClosed()
+  return await releaseWithLeases(semaphore, ids, ownLeases(semaphore, ids), all)
+}
+
+async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
+  const { context, name } = semaphore
+  const { leaseTime, signal } = wanted
+  const lease = leaseTime ?? context.lockWatchdogTimeout
+  const started = context.clock.now()
+  // All tries are one wait, also where its limit is that of the client.
+  const limit = wanted.waitTime ?? context.waitTime
+  for (let tries = 1; ; tries++) {
+    const waitTime = limit && Math.max(0, limit - context.clock.elapsedSince(started))
+    const taken = await take(semaphore, { leaseTime, waitTime, signal, permits: 1, many: false }, lease)
+    if (!taken) {
+      if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)
+      return undefined
     }
-  }
-
-  private async [IDS](wanted: LeasedPermitsWanted): Promise<string | readonly string[] | undefined> {
-    const taken = await this[TAKE](wanted, wanted.leaseTime)
-    return wanted.many ? taken?.ids : taken?.ids[0]
-  }
-
-  private async [TAKE](wanted: LeasedPermitsWanted, lease: number | undefined) {
-    const { context } = this
-    const attempt = new LeasedPermitsAttempt(this, wanted, lease)
-    const { ids } = attempt
-    const reply = await this[ENTER](attempt)
-    if (!reply) return undefined
-    const { sent } = reply
-    // The client may have begun to shut down in the same tick.
-    if (!context.closing.aborted) return { ids, sent }
-    context.orphans.releaseNow(permitsOrphan(this, ids, lease), sent)
-    throw context.closing.reason
-  }
-
-  private async [RELEASE_PERMITS](ids: readonly string[], all: boolean) {
-    this.context.assertNotClosed()
-    const own = this[OWN_LEASES](ids)
-    // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
-    for (const lease of own)
-      if (all) lease.releaseBegins()
-      else lease.wasReleased()
-    const began = this.context.clock.now()
-    try {
-      const { value, connectionBroke } = await releasePermits(this, ids, all)
-      // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
-      const areGone = value.states.every((state) => state === 'absent')
-      const mayBeReleased = connectionBroke && (!all || areGone)
-      const states = value.states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
-      const areReleased = states.every((state) => state === 'released')
-      for (const lease of own)
-        if (areReleased) lease.wasReleased()
-        else if (states[ids.indexOf(lease.id)] === 'absent') lease.lose('gone')
-      return states
-    } catch (error) {
-      // As `permit.release()`: the object ends, and no watchdog renews the permit any more. What was refused with `all` goes on.
-      if (all ? error instanceof RedisUnavailableError : mayBeInUse(error))
-        for (const lease of own) {
-          lease.wasReleased()
-          lease.releaseOrphan(began)
-        }
-      throw error
-    } finally {
-      if (all) for (const lease of own) lease.releaseEnds()
+    const { ids, sent } = taken
+    const permit = new PermitLease(semaphore, ids[0]!, sent, leaseTime)
+    if (!permit.book.isPastDeadline) {
+      context.leases.begin(permit)
+      return new AcquiredPermit(permit)
     }
+    context.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
+    if (tries === TRIES_TO_OUTRUN_LEASE)
+      throw new PermitNotHeldError(
+        `The semaphore ${quote(name)} granted a permit ${tries} times, and each time its lease of ${lease} ms was ` +
+          `over before the answer arrived (client ${context.clientId}). Use a leaseTime that is longer than a round trip.`,
+        name,
+        ids,
+      )
   }
+}
+
+async function takeIds(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
+  const taken = await take(semaphore, wanted, wanted.leaseTime)
+  return wanted.many ? taken?.ids : taken?.ids[0]
+}
+
+async function take(semaphore: Synchronizer, wanted: LeasedPermitsWanted, lease: number | undefined) {
+  const { context } = semaphore
+  const attempt = new LeasedPermitsAttempt(semaphore, wanted, lease)
+  const { ids } = attempt
+  const reply = await enter(semaphore, attempt)
+  if (!reply) return undefined
+  const { sent } = reply
+  // The client may have begun to shut down in the same tick.
+  if (!context.closing.aborted) return { ids, sent }
+  context.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
+  throw context.closing.reason
 }

@@ -139,18 +139,8 @@ export class PermitLease extends Lease {
       if (this.lossReason === 'lease') this.releaseOrphan(this.semaphore.context.clock.now())
       throw this.signal.reason
     }
-    this.wasReleased()
-    const began = this.semaphore.context.clock.now()
-    try {
-      const { value, connectionBroke } = await releasePermits(this.semaphore, [this.id], false)
-      const [state] = value.states
-      // After a broken connection "absent" may mean success: an earlier copy of this release was applied.
-      if (state !== 'released' && !(state === 'absent' && connectionBroke))
-        throw this.notHeld('the server no longer knows it')
-    } catch (error) {
-      if (mayBeInUse(error)) this.releaseOrphan(began)
-      throw error
-    }
+    const [state] = await releaseWithLeases(this.semaphore, [this.id], [this], false)
+    if (state !== 'released') throw this.notHeld('the server no longer knows it')
   }
 
   /** Goes on in the background with a release that failed. */
@@ -191,16 +181,46 @@ export class PermitLease extends Lease {
   }
 }
 
-/** Whether a permit may still be in use after its release failed like this. */
-export function mayBeInUse(error: unknown): boolean {
-  return error instanceof RedisUnavailableError || error instanceof RedisRefusedError
+/** Releases permits, and ends the leases among them that this client holds as objects: `own`. Resolves with their states. */
+export async function releaseWithLeases(
+  semaphore: Synchronizer,
+  ids: readonly string[],
+  own: readonly PermitLease[],
+  all: boolean,
+) {
+  // Their renewals must not find them gone. With `all`, only the answer says whether they are released.
+  for (const lease of own)
+    if (all) lease.releaseBegins()
+    else lease.wasReleased()
+  const began = semaphore.context.clock.now()
+  try {
+    const { value, connectionBroke } = await releasePermits(semaphore, ids, all)
+    // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
+    const areGone = value.states.every((state) => state === 'absent')
+    const mayBeReleased = connectionBroke && (!all || areGone)
+    const states = value.states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
+    const areReleased = states.every((state) => state === 'released')
+    for (const lease of own)
+      if (areReleased) lease.wasReleased()
+      else if (states[ids.indexOf(lease.id)] === 'absent') lease.lose('gone')
+    return states
+  } catch (error) {
+    const isUnavailable = error instanceof RedisUnavailableError
+    // The object ends, and no watchdog renews the permit any more. What was refused with `all` goes on.
+    if (isUnavailable || (!all && error instanceof RedisRefusedError))
+      for (const lease of own) {
+        lease.wasReleased()
+        lease.releaseOrphan(began)
+      }
+    throw error
+  } finally {
+    if (all) for (const lease of own) lease.releaseEnds()
+  }
 }
-
-const IS_RELEASED = Symbol('isReleased')
 
 /** See the interface. */
 export class AcquiredPermit implements Permit {
-  private released = false
+  released = false
 
   constructor(readonly lease: PermitLease) {}
 
@@ -221,20 +241,16 @@ export class AcquiredPermit implements Permit {
     return this.lease.checkLive() && !this.lease.isBeingReleased
   }
 
-  private get [IS_RELEASED](): boolean {
-    return this.released || this.lease.state === 'released'
-  }
-
   async release(): Promise<void> {
     const { lease } = this
-    if (this[IS_RELEASED]) throw lease.notHeld('it was released already')
+    if (isReleased(this)) throw lease.notHeld('it was released already')
     lease.semaphore.context.assertNotClosed()
     this.released = true
     await lease.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this[IS_RELEASED]) await this.release()
+    if (!isReleased(this)) await this.release()
   }
 
   // A log must not show the client inside, which has credentials.
@@ -245,4 +261,8 @@ export class AcquiredPermit implements Permit {
   toJSON(): object {
     return { semaphoreName: this.semaphoreName, id: this.id }
   }
+}
+
+function isReleased({ released, lease }: AcquiredPermit): boolean {
+  return released || lease.state === 'released'
 }

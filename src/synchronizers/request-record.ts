@@ -22,13 +22,8 @@ export type Retried = 'never' | 'unavailable' | 'also refused'
 
 type Arguments = readonly (string | number)[]
 
-/** A request. Several calls may send it. The caller closes it when it needs no answer any more. */
-export interface Request {
-  /** Its field in the record: the lowest that no other open request of this client to this object has. */
-  readonly slot: number
-  /** Higher than those of all earlier requests of this client. */
-  readonly number: number
-}
+/** A request. Several calls may send it. */
+export type Request = ReturnType<RequestRecord['open']>
 
 /** The slots of one client at one object, while it has open requests there. */
 interface Slots {
@@ -56,7 +51,11 @@ export class RequestRecord {
     this.requests = requestsOf(context)
   }
 
-  open(): Request {
+  /**
+   * A new request. Its caller closes it when it needs no answer any more. `slot`: its field in the record, the lowest that no
+   * other open request of this client to this object has. `number`: higher than those of all earlier requests of this client.
+   */
+  open() {
     const { requests, key } = this
     const { slots } = requests
     let own = slots.get(key)

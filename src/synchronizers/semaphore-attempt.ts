@@ -3,8 +3,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { type PermitsAnswer, PermitsAttempt } from './permits-attempt'
 import type { Request } from './request-record'
-import { untilRecheck } from './synchronizer'
-import { CHANGED, MESSAGES } from './synchronizer-internals'
+import { changed, messagesOf, untilRecheck } from './synchronizer'
 
 const ACQUIRE = script('semaphore/acquire', decodeAcquire)
 const CANCEL = script('semaphore/cancel', Number)
@@ -66,8 +65,8 @@ export class SemaphoreAttempt extends PermitsAttempt {
     const release = async () => {
       // An earlier copy of this call may have been applied, and its record may have expired, too.
       const isGranted = readLate && !this.mayHaveExpired(readLate)
-      const args = [wanted.permits, ...semaphore[MESSAGES], isGranted ? 1 : 0]
-      semaphore[CHANGED]((await requests.send(CANCEL, args, request).answer).value)
+      const args = [wanted.permits, ...messagesOf(semaphore), isGranted ? 1 : 0]
+      changed(semaphore, (await requests.send(CANCEL, args, request).answer).value)
     }
     const cancelled = context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
     cancelled.then(() => requests.close(request))

@@ -19,8 +19,16 @@ import type { AnyWaiter } from '../waiting/waiter'
 import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
 import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
-import { Synchronizer, untilRecheck } from './synchronizer'
-import { CHANGE, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
+import {
+  change,
+  enter,
+  messagesOf,
+  read,
+  Synchronizer,
+  tooMany,
+  untilRecheck,
+  waitIsOver,
+} from './synchronizer'
 
 /**
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
@@ -154,11 +162,6 @@ class PermitsInTurn extends Shared {
   }
 }
 
-const PASS_PERMITS = Symbol('passPermits')
-const RELEASE_OF_SCOPE = Symbol('releaseOfScope')
-const RELEASE_ON_SERVER = Symbol('releaseOnServer')
-const TAKE = Symbol('take')
-
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
   constructor(context: Context, name: string, key: string) {
@@ -170,34 +173,34 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
-    await this[TAKE](acquirePermitsArguments(first))
+    await take(this, acquirePermitsArguments(first))
   }
 
   async tryAcquire(...args: Parameters<typeof tryAcquirePermitsArguments>): Promise<boolean> {
-    return await this[TAKE](tryAcquirePermitsArguments(...args))
+    return await take(this, tryAcquirePermitsArguments(...args))
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
     const wanted = withPermitsArguments(options)
     const { permits, waitTime } = wanted
-    if (!(await this[TAKE](wanted))) throw this[TIMED_OUT](waitTime)
-    const taken = { [Symbol.asyncDispose]: () => this[RELEASE_OF_SCOPE](permits) }
+    if (!(await take(this, wanted))) throw waitIsOver(this, waitTime)
+    const taken = { [Symbol.asyncDispose]: () => releaseOfScope(this, permits) }
     return await this.context.untilReleased(disposeAfter(taken, fn))
   }
 
   async release(permits = 1): Promise<void> {
     count(permits, 'permits', 0)
     this.context.assertNotClosed()
-    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, false))
+    await (passPermits(this, permits) ?? releaseOnServer(this, permits, false))
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await this[RELEASE_ON_SERVER](count(permits, 'permits', 0), true)
+    return await releaseOnServer(this, count(permits, 'permits', 0), true)
   }
 
   async availablePermits(): Promise<number> {
-    return await this[READ](AVAILABLE_PERMITS)
+    return await read(this, AVAILABLE_PERMITS)
   }
 
   async drainPermits(): Promise<number> {
@@ -206,64 +209,65 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    return await this[CHANGE](TRY_SET_PERMITS, [count(permits, 'permits', 0), timeToLive(ttl, unit)])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 'permits', 0), timeToLive(ttl, unit)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await this[CHANGE](ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await change(this, ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
   }
+}
 
-  private async [TAKE](wanted: PermitsWanted): Promise<boolean> {
-    const { context } = this
-    const { permits, signal } = wanted
-    if (permits === 0) {
-      context.assertOpen()
-      signal?.throwIfAborted()
-      return true
-    }
-    if (!(await this[ENTER](new SemaphoreAttempt(this, wanted)))) return false
-    // The client may have begun to shut down in the same tick.
-    if (!context.closing.aborted) return true
-    await this[RELEASE_OF_SCOPE](permits)
-    throw context.closing.reason
+async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolean> {
+  const { context } = semaphore
+  const { permits, signal } = wanted
+  if (permits === 0) {
+    context.assertOpen()
+    signal?.throwIfAborted()
+    return true
   }
+  if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false
+  // The client may have begun to shut down in the same tick.
+  if (!context.closing.aborted) return true
+  await releaseOfScope(semaphore, permits)
+  throw context.closing.reason
+}
 
-  /** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
-  private async [RELEASE_OF_SCOPE](permits: number): Promise<void> {
-    this.context.assertNotClosed()
-    await (this[PASS_PERMITS](permits) ?? this[RELEASE_ON_SERVER](permits, true, 'also refused'))
-  }
+/** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
+async function releaseOfScope(semaphore: Semaphore, permits: number): Promise<void> {
+  semaphore.context.assertNotClosed()
+  await (passPermits(semaphore, permits) ?? releaseOnServer(semaphore, permits, true, 'also refused'))
+}
 
-  /** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
-  private [PASS_PERMITS](permits: number): Promise<void> | undefined {
-    const queue = this.context.queues.of(this.target)
-    if (!(queue && (queue.admission as PermitsInTurn).pass(queue, permits))) return undefined
-    // Callers that only pass permits on to each other must not keep the event loop from all others.
-    return new Promise((resolve) => setImmediate(resolve))
-  }
+/** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
+function passPermits({ context, target }: Semaphore, permits: number): Promise<void> | undefined {
+  const queue = context.queues.of(target)
+  if (!(queue && (queue.admission as PermitsInTurn).pass(queue, permits))) return undefined
+  // Callers that only pass permits on to each other must not keep the event loop from all others.
+  return new Promise((resolve) => setImmediate(resolve))
+}
 
-  private async [RELEASE_ON_SERVER](
-    permits: number,
-    onlyIfExists: boolean,
-    retried: Retried = 'unavailable',
-  ) {
-    const { context, name, target } = this
-    context.assertNotClosed()
-    if (permits === 0) return false
-    const args = [permits, onlyIfExists ? 1 : 0, ...this[MESSAGES]]
-    context.queues.releasing(target)
-    let notified: number | undefined
-    try {
-      const { value } = await this.requests.run(RELEASE, args, true, retried)
-      if (value.result === 'too-large') throw this[TOO_MANY]()
-      notified = value.notified
-      context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
-      // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
-      if (value.result !== 'freed') context.queues.mayBeFree(target)
-      return value.result !== 'absent'
-    } finally {
-      // Without a message, no other client waits for these permits.
-      context.queues.freed(target, notified, notified === 0 ? 0 : undefined)
-    }
+async function releaseOnServer(
+  semaphore: Semaphore,
+  permits: number,
+  onlyIfExists: boolean,
+  retried: Retried = 'unavailable',
+) {
+  const { context, name, target, requests } = semaphore
+  context.assertNotClosed()
+  if (permits === 0) return false
+  const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
+  context.queues.releasing(target)
+  let notified: number | undefined
+  try {
+    const { value } = await requests.run(RELEASE, args, true, retried)
+    if (value.result === 'too-large') throw tooMany(semaphore)
+    notified = value.notified
+    context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
+    // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
+    if (value.result !== 'freed') context.queues.mayBeFree(target)
+    return value.result !== 'absent'
+  } finally {
+    // Without a message, no other client waits for these permits.
+    context.queues.freed(target, notified, notified === 0 ? 0 : undefined)
   }
 }

@@ -9,7 +9,6 @@ import type { Attempt } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
 import type { WaitResult } from '../waiting/waiter'
 import { RequestRecord } from './request-record'
-import { CHANGE, CHANGED, ENTER, MESSAGES, READ, TIMED_OUT, TOO_MANY } from './synchronizer-internals'
 
 /** The answer to a change whose message was published. */
 const PUBLISHED = 1
@@ -43,7 +42,7 @@ export abstract class Synchronizer {
   constructor(
     readonly context: Context,
     readonly name: string,
-    private readonly kind: Kind,
+    readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],
     waits: Pick<WaitTarget, 'channel' | 'takesTurns' | 'admission'>,
   ) {
@@ -60,61 +59,6 @@ export abstract class Synchronizer {
     return this.name
   }
 
-  /** The channel and the command by which scripts publish. */
-  get [MESSAGES](): readonly [channel: string, publish: string] {
-    return [this.target.channel, this.context.publishCommand]
-  }
-
-  /** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
-  [CHANGED](answer: number): void {
-    if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
-    const { context, name, target } = this
-    const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
-    context.unpublishedReleases.released({ name, channel: target.channel }, released, this.kind.what)
-    // The message also wakes the waiters of this client. Without a message this call does.
-    if (answer === UNPUBLISHED) context.queues.mayBeFree(target)
-  }
-
-  /** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
-  protected [ENTER]<Grant>(attempt: Attempt<Grant>, target = this.target): Promise<WaitResult<Grant>> {
-    const { queues, waitTime } = this.context
-    const { wanted } = attempt
-    this.context.assertOpen()
-    wanted.signal?.throwIfAborted()
-    if (wanted.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
-    return queues
-      .acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } }))
-      .then((reply) => {
-        if (!reply) throw this[TIMED_OUT](waitTime)
-        return reply
-      })
-  }
-
-  protected [TIMED_OUT](waitTime = 0): LockTimeoutError {
-    return timedOut(this.kind.what, this.name, waitTime, this.context.clientId)
-  }
-
-  protected async [READ]<Value>(script: Script<Value>, args: readonly string[] = []): Promise<Value> {
-    this.context.assertNotClosed()
-    return (await this.context.scripts.run(script, this.keys, args).answer).value
-  }
-
-  /** Sends a change, and resolves with whether the server applied it. */
-  protected async [CHANGE](script: Script<number>, args: readonly number[], acknowledged = true) {
-    this.context.assertOpen()
-    const { value } = await this.requests.run(script, [...args, ...this[MESSAGES]], acknowledged)
-    if (value === TOO_LARGE) throw this[TOO_MANY]()
-    this[CHANGED](value)
-    return value > 0
-  }
-
-  protected [TOO_MANY](): RangeError {
-    return new RangeError(
-      `The semaphore ${quote(this.name)} would have more permits than Java can count, 2147483647 ` +
-        `(client ${this.context.clientId}). Nothing was changed.`,
-    )
-  }
-
   // A log must not show the client inside, which has credentials.
   [inspect.custom](): string {
     return `${this.kind.interfaceName}(${quote(this.name)})`
@@ -123,4 +67,73 @@ export abstract class Synchronizer {
   toJSON(): object {
     return { name: this.name }
   }
+}
+
+// Functions and no methods, so that a semaphore or a latch has no method that its type does not have.
+
+/** The channel and the command by which scripts publish. */
+export function messagesOf({ target, context }: Synchronizer): readonly [channel: string, publish: string] {
+  return [target.channel, context.publishCommand]
+}
+
+/** Takes the answer to a change. A change without a message does not tell whether the server refuses messages. */
+export function changed({ context, name, target, kind }: Synchronizer, answer: number): void {
+  if (answer !== PUBLISHED && answer !== UNPUBLISHED) return
+  const released = { result: 'freed', notified: answer === PUBLISHED ? 0 : undefined }
+  context.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
+  // The message also wakes the waiters of this client. Without a message this call does.
+  if (answer === UNPUBLISHED) context.queues.mayBeFree(target)
+}
+
+/** Waits in the queue. An attempt without a waitTime has the one of the client, and rejects after it. */
+export function enter<Grant>(
+  synchronizer: Synchronizer,
+  attempt: Attempt<Grant>,
+  target = synchronizer.target,
+): Promise<WaitResult<Grant>> {
+  const { context } = synchronizer
+  const { queues, waitTime } = context
+  const { wanted } = attempt
+  context.assertOpen()
+  wanted.signal?.throwIfAborted()
+  if (wanted.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
+  return queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
+    if (!reply) throw waitIsOver(synchronizer, waitTime)
+    return reply
+  })
+}
+
+export function waitIsOver({ kind, name, context }: Synchronizer, waitTime = 0): LockTimeoutError {
+  return timedOut(kind.what, name, waitTime, context.clientId)
+}
+
+export async function read<Value>(
+  { context, keys }: Synchronizer,
+  script: Script<Value>,
+  args: readonly string[] = [],
+): Promise<Value> {
+  context.assertNotClosed()
+  return (await context.scripts.run(script, keys, args).answer).value
+}
+
+/** Sends a change, and resolves with whether the server applied it. */
+export async function change(
+  synchronizer: Synchronizer,
+  script: Script<number>,
+  args: readonly number[],
+  acknowledged = true,
+): Promise<boolean> {
+  synchronizer.context.assertOpen()
+  const asked = [...args, ...messagesOf(synchronizer)]
+  const { value } = await synchronizer.requests.run(script, asked, acknowledged)
+  if (value === TOO_LARGE) throw tooMany(synchronizer)
+  changed(synchronizer, value)
+  return value > 0
+}
+
+export function tooMany({ name, context }: Synchronizer): RangeError {
+  return new RangeError(
+    `The semaphore ${quote(name)} would have more permits than Java can count, 2147483647 ` +
+      `(client ${context.clientId}). Nothing was changed.`,
+  )
 }

@@ -75,13 +75,8 @@ export class Subscriptions {
     return this.source.isConfirmed(name)
   }
 
-  /** The server confirmed the subscription: it delivers every message since then. */
-  confirmed(name: string): void {
-    this.changes.run(() => this.wake(name))
-  }
-
-  /** The subscription broke: messages may be lost until it is confirmed again. */
-  broken(name: string): void {
+  /** The server confirmed the subscription and delivers every message since then, or it broke and messages may be lost. */
+  changed(name: string): void {
     this.changes.run(() => this.wake(name))
   }
 

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { ClientInternals } from '../../src/client/client'
+import { ReentrantLock } from '../../src/engine/reentrant-lock'
 import type { LockHold, Redisson, RLock } from '../../src/index'
-import { FairLock } from '../../src/locks/fair-lock'
+import { FairLockScripts } from '../../src/locks/fair-lock'
 import { lockChannel } from '../../src/locks/hash-lock-scripts'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
 import { ForeignFairLock } from '../kit/foreign-fair-lock'
@@ -35,9 +36,9 @@ export class FairScene {
 
   /** The lock, with another allowance than the usual one. */
   lockOf(redisson: Redisson, allowance?: number): RLock {
-    return allowance === undefined
-      ? redisson.getFairLock(this.name)
-      : new FairLock(internalsOf(redisson), this.name, this.name, allowance)
+    if (allowance === undefined) return redisson.getFairLock(this.name)
+    const client = internalsOf(redisson)
+    return new ReentrantLock(client, new FairLockScripts(this.name, this.name, client, allowance))
   }
 
   /** Callers of these locks, one after the other; each writes down its number when it is inside. */

@@ -119,11 +119,11 @@ describe('Credentials that a function returns', () => {
     try {
       const credentials = () => ({ username: 'app', password: 'password-0' })
       const redisson = await createRedisson({ redis: address(), credentials })
-      const { opened } = internalsOf(redisson).connections as unknown as {
-        opened: { commands: { redis: Redis } }
+      const { transport } = internalsOf(redisson).connections as unknown as {
+        transport: { redis: Redis }
       }
       // A real server answers NOAUTH from now on.
-      await opened.commands.redis.call('RESET')
+      await transport.redis.call('RESET')
       await redisson.getLock(uniqueName()).withLock(() => {})
     } finally {
       const app = await openRedis(`redis://app:password-0@${server.host}:${server.port}`)
@@ -240,10 +240,10 @@ describe('Credentials that a function returns, behind sentinels and in a cluster
       await lockAll()
       for (const node of setup.nodes)
         await withClient(node, (admin) => admin.call('ACL', 'SETUSER', 'default', 'resetpass', '>other'))
-      const { opened } = internalsOf(redisson).connections as unknown as {
-        opened: { commands: { redis: Cluster } }
+      const { transport } = internalsOf(redisson).connections as unknown as {
+        transport: { redis: Cluster }
       }
-      for (const node of opened.commands.redis.nodes('master')) await node.call('RESET')
+      for (const node of transport.redis.nodes('master')) await node.call('RESET')
       await lockAll()
       await closeAll()
     } finally {

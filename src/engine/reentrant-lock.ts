@@ -107,16 +107,21 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
     const { context, scripts } = this
     const entry = caller.entryToAcquire(scripts.objectId)
-    const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
     if (entry && !entry.begin())
       throw new IllegalMonitorStateError(
         `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
           'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
       )
-    const acquiring = (
-      caller.thread?.parent ? waitForSiblingBranches(request, acquire) : acquire(request)
-    ) as Promise<Handle | undefined>
-    return entry || isBare ? this[ENTER](acquiring, request, isBare) : acquiring
+    const isBranch = caller.thread?.parent !== undefined
+    const hold = isBranch ? undefined : caller.holdOf(scripts.objectId)
+    const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
+    const acquiring = isBranch
+      ? waitForSiblingBranches(request, acquire)
+      : hold
+        ? reenter(request, hold)
+        : acquireAnew(request)
+    const entered = acquiring as Promise<Handle | undefined>
+    return entry || isBare ? this[ENTER](entered, request, isBare) : entered
   }
 
   /** The level belongs to its caller before the acquisition is over. */

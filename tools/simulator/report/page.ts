@@ -24,7 +24,10 @@ export function page(results: Results, about: ReadonlyMap<string, string>): stri
   const totals = together(runs)
   const faults = [...totals.faults].sort(([, a], [, b]) => b - a)
   const injected = faults.reduce((sum, [, count]) => sum + count, 0)
-  const processSeconds = runs.reduce((sum, { seconds, jobs }) => sum + seconds * jobs, 0)
+  // A pace is that of the code as it is.
+  const newest = runs.filter(({ commit }) => commit === runs.at(-1)!.commit)
+  const processSeconds = newest.reduce((sum, { seconds, jobs }) => sum + seconds * jobs, 0)
+  const pace = together(newest)
   const scenes = [...totals.scenes].sort(
     ([one], [other]) => [...about.keys()].indexOf(one) - [...about.keys()].indexOf(other),
   )
@@ -60,15 +63,16 @@ All together:
 | faults injected | ${number(injected)} |
 | violations | ${number(totals.violations)} |
 | schedules with more than ${number(MOST_EVENTS)} events, judged up to there | ${number(totals.cut)} |
-| sections a second, in each process | ${number(Math.round(totals.sections / Math.max(1, processSeconds)))} |
-| sections a second of processor time | ${paceOf([...totals.scenes.values()])} |
+| sections a second, in each process, on the newest commit | ${number(Math.round(pace.sections / Math.max(1, processSeconds)))} |
+| sections a second of processor time, on the newest commit | ${paceOf([...pace.scenes.values()])} |
 
 ## Scenes
 
 ${table(
   ['scene', 'what its callers use', 'schedules', 'sections', 'a second of processor time'],
   scenes.map(([name, counts]) => [
-    ...[name, about.get(name) ?? '', number(counts.schedules), number(counts.sections), paceOf([counts])],
+    ...[name, about.get(name) ?? '', number(counts.schedules), number(counts.sections)],
+    paceOf(pace.scenes.has(name) ? [pace.scenes.get(name)!] : []),
   ]),
   2,
 )}

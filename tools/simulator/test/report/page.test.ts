@@ -15,9 +15,11 @@ const MUTANTS = [
   },
 ]
 
-function totalsOf(schedules: number) {
+function totalsOf(schedules: number, cost = 1) {
   const sections = schedules * 100
-  const scenes = new Map([['plain', { schedules, sections, timed: sections / 2, cpuMs: sections / 10 }]])
+  const scenes = new Map([
+    ['plain', { schedules, sections, timed: sections / 2, cpuMs: (sections / 10) * cost }],
+  ])
   const faults = new Map(Object.entries({ kill: 5, slow: schedules / 100 }))
   return { ...newTotals(), schedules, sections: schedules * 100, virtualMs: 4e10, scenes, faults }
 }
@@ -31,7 +33,8 @@ describe('The page of the simulator', () => {
 
   const run = { commit: 'abc1234', command: 'npm run simulate -- --keep', jobs: 2, seconds: 1_000 }
 
-  it('Says how much all kept runs tried, which faults there were, and what each mutant took', () => {
+  it('Says how much all kept runs tried, how fast the newest commit is, which faults there were, and what each mutant took', () => {
+    keepSearch({ ...run, from: 9, commit: 'old1234', seconds: 9_000 }, totalsOf(1_000, 9), file)
     keepSearch({ ...run, from: 1 }, totalsOf(20_000), file)
     keepSearch({ ...run, from: 100_001, command: 'npm run simulate -- --pct 3' }, totalsOf(20_000), file)
     keepMutants(MUTANTS, file)
@@ -40,13 +43,13 @@ describe('The page of the simulator', () => {
     for (const part of [
       '| `npm run simulate -- --keep` | abc1234 | 1 | 20,000 | 2,000,000 | 16.7 minutes | 2 |',
       '| `npm run simulate -- --pct 3` | abc1234 | 100,001 |',
-      '| critical sections | 4,000,000 |',
-      '| virtual time | 2.5 years |',
-      '| faults injected | 410 |',
-      '| sections a second, in each process | 1,000 |',
-      '| sections a second of processor time | 5,000 |',
-      '| plain | plain locks | 40,000 | 4,000,000 | 5,000 |',
-      '| slow | 400 |\n| kill | 10 |',
+      '| critical sections | 4,100,000 |',
+      '| virtual time | 3.8 years |',
+      '| faults injected | 425 |',
+      '| sections a second, in each process, on the newest commit | 1,000 |',
+      '| sections a second of processor time, on the newest commit | 5,000 |',
+      '| plain | plain locks | 41,000 | 4,100,000 | 5,000 |',
+      '| slow | 410 |\n| kill | 15 |',
       '| lock, two clients | 98,765 | at most 1 | 0 |',
       '1 of 2.',
       '| one | A1 | is broken | **not found** | – | 12 |',

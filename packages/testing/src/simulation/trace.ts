@@ -11,7 +11,10 @@ export class Trace {
 
   constructor(private readonly isRecorded = false) {}
 
-  /** `by`: the connection of a command. Texts are written only if the run is recorded. The hash is of the parts, because to join them costs more than to run a command. */
+  /**
+   * `by`: the connection of a command. Texts are written only if the run is recorded. The hash is of the parts, because to join them costs
+   * more than to run a command.
+   */
   note(what: string, time: number, details: readonly string[], answer?: Noted, by = ''): void {
     let one = hash(by, hashNumber(time, hash(what, this.one)))
     for (const detail of details) one = hash(detail, hashNumber(detail.length, one))

@@ -41,7 +41,7 @@ function layer(title: string, once: () => Promise<unknown>): Layer {
 export async function openLayers(url: string): Promise<Layers> {
   const { Redis } = built('ioredis')
   const { Redisson } = built('./dist/index.js')
-  const { sendRawScript } = built('./dist/redis/fast-path/raw-command.js')
+  const { encode, RawCommand } = built('./dist/redis/fast-path/raw-command.js')
   const { script } = built('./dist/scripts/script.js')
   const { AcquireAttempt } = built('./dist/engine/acquire-attempt.js')
   const redis: Redis = new Redis(url)
@@ -59,7 +59,10 @@ export async function openLayers(url: string): Promise<Layers> {
   for (const { source } of [acquire, release, handoff]) await redis.script('LOAD', source)
   const owner = (id: number) => scripts.ownerField(id)
   const send = (sha: string, args: readonly (string | number)[], name = NAME) =>
-    new Promise((resolve, reject) => sendRawScript(redis, 'evalsha', sha, [name], args, resolve, reject))
+    new Promise((resolve, reject) => {
+      const bytes = encode('evalsha', sha, [name], args)
+      redis.sendCommand(new RawCommand('evalsha', [name], args, bytes, resolve, reject))
+    })
   // Beyond any that the client itself gives out here.
   let id = 1e12
 

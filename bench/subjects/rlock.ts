@@ -19,9 +19,10 @@ export const open: OpenSubject = async (at) => {
 async function create(options: RedissonOptions): Promise<Redisson> {
   if (process.env.RLOCK_BENCH_FAST_PATH !== 'off') return await Redisson.create(options)
   const { createWith } = Redisson as unknown as {
-    createWith(options: RedissonOptions, internals: { fastPath: boolean }): Promise<Redisson>
+    createWith(options: RedissonOptions, internals: { transport(each: object): object }): Promise<Redisson>
   }
-  return await createWith.call(Redisson, options, { fastPath: false })
+  const transport = (each: object) => Object.assign(each, { usesFastPath: false })
+  return await createWith.call(Redisson, options, { transport })
 }
 
 function callerOf(lock: RLock): Caller {

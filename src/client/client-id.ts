@@ -1,10 +1,9 @@
-import { randomUuid } from '../util/random'
+import { randomHex } from '../util/random'
 
 /**
  * The id of a new client: a random UUID of version 8 ("custom", RFC 9562). The ids of Java clients are of version 4. So an
  * owner field shows to scripts and to people which library the owner uses.
  */
 export function newClientId(): string {
-  const id = randomUuid()
-  return `${id.slice(0, 14)}8${id.slice(15)}`
+  return randomHex(16).replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, '$1-$2-8$3-8$4-$5')
 }

@@ -31,8 +31,6 @@ export interface ClientInternals {
   readonly newClientId?: () => string
   /** Wraps the transport that carries scripts to the server. */
   readonly transport?: (transport: ScriptTransport) => ScriptTransport
-  /** Whether scripts take the fast path through ioredis (redis/fast-path). The bench also measures without. Default true. */
-  readonly fastPath?: boolean
   readonly unavailableAfter?: number
   readonly silentAfter?: number
 }
@@ -70,7 +68,7 @@ export class Client implements Context {
   static async connect(given: RedissonOptions, internals: ClientInternals): Promise<Client> {
     const options = resolveOptions(given)
     const clientId = (internals.newClientId ?? newClientId)()
-    const server = serverOf(options, clientId, internals.fastPath)
+    const server = serverOf(options, clientId)
     const clock = internals.clock ?? server.clock
     // Sockets and timers that are made here must not belong to the request or the thread that creates the client.
     return await outsideRequests(async () => {

@@ -10,7 +10,7 @@ import { systemClock } from '../util/clock'
 import type { Server } from './connections'
 
 /** The server that the options name. Throws TypeError or RangeError for a `redis` option that makes no sense. */
-export function serverOf(options: ResolvedOptions, clientId: string, fastPath?: boolean): Server {
+export function serverOf(options: ResolvedOptions, clientId: string): Server {
   const { [IN_PROCESS_SERVER]: inProcess } = Object(options.redis) as { [IN_PROCESS_SERVER]?: Server }
   if (inProcess) return inProcess
   const target = named(loggingIn(resolveTarget(options.redis), options.credentials), `rlock:${clientId}`)
@@ -22,8 +22,8 @@ export function serverOf(options: ResolvedOptions, clientId: string, fastPath?: 
       // A single server has no replicas that acknowledge, as with Redisson.
       const hasReplicas = target.kind !== 'standalone'
       const commands = hasReplicas
-        ? new ReplicaAckConnection(target, client, fastPath, options)
-        : new CommandConnection(target, client, fastPath)
+        ? new ReplicaAckConnection(target, client, options)
+        : new CommandConnection(target, client)
       try {
         const asked = await commands.connect()
         const publishCommand = await choosePublish(asked, target, options, clock)

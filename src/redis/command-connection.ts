@@ -4,7 +4,7 @@ import { primaryOf } from './cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
 import type { ConnectedClient } from './connected-client'
 import { classify, isLogin, withoutSecrets } from './errors'
-import { type Answered, rawCommandsWork, sendRawScript } from './fast-path/raw-command'
+import { type Answered, encode, RawCommand, rawCommandsWork } from './fast-path/raw-command'
 import type { BrokenConnection } from './fencing/fence-states'
 import { Fences } from './fencing/fences'
 import { pingOrDisconnect } from './health-check'
@@ -34,7 +34,7 @@ export class CommandConnection {
   readonly redis: Redis | Cluster
   /** Why the server refused the last connection; undefined once a connection is ready. */
   refusal?: Error | undefined
-  /** @internal For tests: whether scripts take the fast path. */
+  /** @internal Whether scripts take the fast path. The bench also measures without. */
   usesFastPath = false
   protected readonly fences: Fences
   private closed = false
@@ -42,8 +42,6 @@ export class CommandConnection {
   constructor(
     readonly target: RedisTarget,
     protected readonly client: Pick<ConnectedClient, 'clock' | 'outages' | 'newServer'>,
-    /** Whether scripts may take the fast path, if the installed ioredis supports it. */
-    private readonly mayUseFastPath = true,
   ) {
     this.redis = target.kind === 'cluster' ? this.openCluster(target) : this.openSingle()
     this.fences = new Fences(this.redis, client.clock)
@@ -70,7 +68,7 @@ export class CommandConnection {
 
   private openSingle(): Redis {
     const { client } = this
-    const redis = openChecked(connectionOptions(this.target))
+    const redis = openChecked(this.target)
     redis.on('error', (error: unknown) => this.failed(error))
     redis.on('ready', () => this.admitted())
     redis.on('ready', () => client.outages.connected())
@@ -152,7 +150,7 @@ export class CommandConnection {
         throw new Error('the installed ioredis does not let its handshake be checked')
       const answering = redis instanceof Redis ? redis : await inTime(firstToAnswer(redis), target, clock)
       if (target.kind === 'standalone') await refuseWrongMode(answering, target, clock)
-      this.usesFastPath = this.mayUseFastPath && (await inTime(rawCommandsWork(answering), target, clock))
+      this.usesFastPath = await inTime(rawCommandsWork(answering), target, clock)
       return answering
     } catch (error) {
       throw error instanceof TypeError ? error : unavailable(error, target)
@@ -194,7 +192,8 @@ export class CommandConnection {
     const { redis } = this
     const how = bySource ? 'eval' : 'evalsha'
     const text = bySource ? script.source : script.sha
-    if (this.usesFastPath) sendRawScript(redis, how, text, keys, args, answered, failed)
+    if (this.usesFastPath)
+      redis.sendCommand(new RawCommand(how, keys, args, encode(how, text, keys, args), answered, failed))
     else redis[how](text, keys.length, ...keys, ...args).then((value) => answered(value), failed)
   }
 

@@ -12,7 +12,8 @@ export const NO_RESENDING = {
 /**
  * Makes a connection that becomes ready only when it is in its database. With `enableReadyCheck: false` it sends no INFO.
  */
-export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }): Redis {
+export function openChecked(target: RedisTarget, override?: RedisOptions): Redis {
+  const options = connectionOptions(target, override)
   const redis = new Redis({ ...options, enableReadyCheck: true })
   openSocketsOutsideRequests(redis)
   checkDatabase(redis, options.enableReadyCheck !== false)
@@ -23,14 +24,12 @@ export function openChecked(options: RedisOptions & { replyMapping: 'legacy' }):
 /** Opens a separate connection to one node of a cluster, by the address that `reachedAt` tells. */
 export function openNode(target: RedisTarget, address: string): Redis {
   const colon = address.lastIndexOf(':')
-  const redis = openChecked(
-    connectionOptions(target, {
-      ...NO_RESENDING,
-      host: address.slice(0, colon),
-      port: Number(address.slice(colon + 1)),
-      db: 0,
-    }),
-  )
+  const redis = openChecked(target, {
+    ...NO_RESENDING,
+    host: address.slice(0, colon),
+    port: Number(address.slice(colon + 1)),
+    db: 0,
+  })
   // The connections of the Cluster report that a node is away.
   redis.on('error', () => {})
   redis.connect().catch(() => {})

@@ -10,7 +10,6 @@ import { withoutSecrets } from './errors'
 import { answerInspectors } from './inspection-channel'
 import { speaksResp3 } from './ioredis-internals'
 import { NO_RESENDING, openChecked } from './node-connection'
-import { connectionOptions } from './options/connection-options'
 import { type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
 
@@ -59,7 +58,7 @@ export async function openSource(
     redis.nodes('all').forEach(listen)
     return new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)
   }
-  const subscriber = openChecked(connectionOptions(target, { ...NO_RESENDING, protocol: 2 }))
+  const subscriber = openChecked(target, { ...NO_RESENDING, protocol: 2 })
   if (inspected) answerInspectors(subscriber, redis, inspected)
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))

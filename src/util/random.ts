@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { processState } from '../ownership/process-state'
 
 const POOLED = 4_096
@@ -22,10 +22,4 @@ export function randomHex(bytes: number): string {
   }
   used += bytes
   return pool.toString('hex', used - bytes, used)
-}
-
-/** A random UUID of version 4. */
-export function randomUuid(): string {
-  if (!processState.simulated) return randomUUID()
-  return randomHex(16).replace(/(.{8})(.{4}).(.{3}).(.{3})(.{12})/, '$1-$2-4$3-8$4-$5')
 }

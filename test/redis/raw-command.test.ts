@@ -3,7 +3,8 @@ import calculateSlot from 'cluster-key-slot'
 import { Cluster, Command, Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
 import type { CommandConnection } from '../../src/redis/command-connection'
-import { rawCommandsWork, sendRawScript } from '../../src/redis/fast-path/raw-command'
+import { encode, RawCommand, rawCommandsWork } from '../../src/redis/fast-path/raw-command'
+import type { ScriptTransport } from '../../src/scripts/transport'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { internalsOf } from '../kit/internals'
 import { closeProxies, openProxy } from '../kit/proxies'
@@ -20,6 +21,8 @@ const UNKNOWN = '0'.repeat(40)
 
 const usesFastPath = (redisson: Redisson) =>
   (internalsOf(redisson).connections.transport as CommandConnection).usesFastPath
+
+const withoutFastPath = (transport: ScriptTransport) => Object.assign(transport, { usesFastPath: false })
 
 describe('Raw commands', () => {
   let server: Standalone
@@ -43,7 +46,9 @@ describe('Raw commands', () => {
     args: (string | number)[] = [],
     by: Redis | Cluster = redis,
   ) =>
-    new Promise<unknown>((resolve, reject) => sendRawScript(by, 'eval', script, keys, args, resolve, reject))
+    new Promise<unknown>((resolve, reject) =>
+      by.sendCommand(new RawCommand('eval', keys, args, encode('eval', script, keys, args), resolve, reject)),
+    )
 
   it('Raw commands work with the installed ioredis, and a client uses them', async () => {
     expect(await rawCommandsWork(redis)).to.equal(true)
@@ -52,7 +57,7 @@ describe('Raw commands', () => {
   })
 
   it('A client whose fast path is switched off locks by ordinary commands', async () => {
-    const redisson = await createRedisson({ redis: server.url }, { fastPath: false })
+    const redisson = await createRedisson({ redis: server.url }, { transport: withoutFastPath })
     expect(usesFastPath(redisson)).to.equal(false)
     const name = uniqueName()
     await redisson.getLock(name).withLock(async () => {
@@ -93,7 +98,9 @@ describe('Raw commands', () => {
     const wrongType = await rejection(run("return redis.call('hget', KEYS[1], 'a')", [name]))
     expect(wrongType.message).to.match(/WRONGTYPE/)
     const unknown = new Promise((resolve, reject) =>
-      sendRawScript(redis, 'evalsha', UNKNOWN, [], [], resolve, reject),
+      redis.sendCommand(
+        new RawCommand('evalsha', [], [], encode('evalsha', UNKNOWN, [], []), resolve, reject),
+      ),
     )
     expect((await rejection(unknown)).message).to.match(/^NOSCRIPT/)
   })

@@ -6,7 +6,6 @@ import {
   ClusterSubscriber,
   CommandConnection,
   choosePublish,
-  connectionOptions,
   connectOrFail,
   loggingIn,
   named,
@@ -41,7 +40,7 @@ export class Connection {
   static async open(options: RedissonOptions): Promise<Connection> {
     const target = named(loggingIn(resolveTarget(options.redis), options.credentials), 'rlock-cli')
     const outages = new OutageReporter(systemClock, { error() {} })
-    const commands = new CommandConnection(target, { clock: systemClock, outages, newServer() {} }, false)
+    const commands = new CommandConnection(target, { clock: systemClock, outages, newServer() {} })
     try {
       const asked = await commands.connect()
       const { shardedSubscriptionMode = 'AUTO' } = options
@@ -162,7 +161,7 @@ export class Connection {
   ): Promise<{ close(): void }> {
     const redis = this.isCluster
       ? openNode(this.target, `${node.options.host}:${node.options.port}`)
-      : openChecked(connectionOptions(this.target, { protocol: 2, maxRetriesPerRequest: 0 }))
+      : openChecked(this.target, { protocol: 2, maxRetriesPerRequest: 0 })
     redis.on('error', () => {})
     redis.on(event, listener)
     try {

@@ -1,4 +1,4 @@
-import { outsideRequests, randomUuid, setImmediate } from 'rlock/internal'
+import { outsideRequests, randomHex, setImmediate } from 'rlock/internal'
 import { Engine } from './engine'
 import type { ServerClock } from './server-clock'
 
@@ -29,7 +29,7 @@ const MOST_TICKS = 10_000
 /** The in-memory server. It executes commands in one tick, in order, and answers them in the next. */
 export class InMemoryServer {
   /** The run id, as of a real server. By it multi locks recognise that two clients have one server. */
-  readonly runId = randomUuid()
+  readonly runId = randomHex(16)
   readonly links = new Set<Peer>()
   readonly engine: Engine
   /** Sees each command before it runs, also those in scripts: what MONITOR shows of a real server. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { type Cluster, Command, type Redis } from 'ioredis'
+import { Command, type Redis } from 'ioredis'
 import { withoutPromise } from '../ioredis-internals'
 import { coalesceWrites } from './write-coalescing'
 
@@ -21,7 +21,7 @@ function next(word: string | number): string {
 const calls = new Map<string, string>()
 
 /** The bytes of a call of a script in RESP. */
-function encode(
+export function encode(
   how: 'eval' | 'evalsha',
   script: string,
   keys: readonly string[],
@@ -44,9 +44,10 @@ const NO_OPTIONS = {}
 
 /**
  * A command of ioredis that has its bytes already. The encoding by ioredis, and its search for keys and its promises, would
- * cost more than all other code of this package. `rawCommandsWork` finds out whether the installed ioredis carries it.
+ * cost more than all other code of this package. `rawCommandsWork` finds out whether the installed ioredis carries it. It
+ * calls back in the tick in which the answer arrives, which is text, a number, or an array of these.
  */
-class RawCommand extends Command {
+export class RawCommand extends Command {
   private writes = 0
 
   constructor(
@@ -97,20 +98,6 @@ function decoded(value: unknown): unknown {
 
 /** Receives an answer. `wasRedirected`: the first node of a cluster that got the command did not answer it, but another one. */
 export type Answered = (value: unknown, wasRedirected?: boolean) => void
-
-/** Sends a script whose answer is text, a number, or an array of these. Calls back in the tick in which the answer arrives. */
-export function sendRawScript(
-  redis: Redis | Cluster,
-  how: 'eval' | 'evalsha',
-  script: string,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-  answered: Answered,
-  failed: (error: unknown) => void,
-): void {
-  const bytes = encode(how, script, keys, args)
-  redis.sendCommand(new RawCommand(how, keys, args, bytes, answered, failed))
-}
 
 /**
  * Whether the installed ioredis carries raw commands: sends a raw PING and an ordinary PING behind it. When the ordinary

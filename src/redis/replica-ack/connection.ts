@@ -4,7 +4,6 @@ import { CommandConnection, type ReplicaAckReply, type SentScript } from '../com
 import type { ConnectedClient } from '../connected-client'
 import { classify } from '../errors'
 import { NO_RESENDING, openChecked, openNode } from '../node-connection'
-import { connectionOptions } from '../options/connection-options'
 import { OutageReporter } from '../outage-reporter'
 import type { RedisTarget } from '../target'
 import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
@@ -19,10 +18,9 @@ export class ReplicaAckConnection extends CommandConnection {
   constructor(
     target: RedisTarget,
     protected override readonly client: ConnectedClient,
-    mayUseFastPath: boolean | undefined,
     private readonly options: ReplicaAckOptions,
   ) {
-    super(target, client, mayUseFastPath)
+    super(target, client)
     this.refusals = new OutageReporter(client.clock, client)
     const { redis } = this
     if (redis instanceof Cluster) redis.on('refresh', () => this.closeUnused(redis))
@@ -80,7 +78,7 @@ export class ReplicaAckConnection extends CommandConnection {
   }
 
   private openPrimary(): Redis {
-    const redis = openChecked(connectionOptions(this.target, NO_RESENDING))
+    const redis = openChecked(this.target, NO_RESENDING)
     redis.on('error', (error: unknown) => this.companionFailed(error))
     redis.on('ready', () => this.admitted())
     redis.connect().catch(() => {})

@@ -173,14 +173,10 @@ export class Redisson implements RedissonClient {
     return clientOf(this).publicStats()
   }
 
-  shutdown(options: ShutdownOptions = {}): Promise<void> {
-    try {
-      const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
-      this.ending ??= clientOf(this).shutdown(timeout)
-      return this.ending
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  async shutdown(options: ShutdownOptions = {}): Promise<void> {
+    const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
+    this.ending ??= clientOf(this).shutdown(timeout)
+    await this.ending
   }
 
   /** @internal A log must not show the credentials inside. */

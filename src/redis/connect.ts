@@ -19,7 +19,7 @@ export async function connectOrFail(
   // ioredis rejects with "Connection is closed" or "all are unreachable". Its events had the reason before.
   let reason: unknown
   const note = (error: unknown) => {
-    if (!isVague(error)) reason = error
+    if ((error as Error).message !== 'Connection is closed.') reason = error
   }
   emitter.on('node error', note)
   emitter.on('sentinelError', note)
@@ -92,10 +92,6 @@ export function unavailable(reason: unknown, target: RedisTarget): RedisRefusedE
   return refused
     ? new RedisRefusedError(message, cause.message, { cause })
     : new RedisUnavailableError(message, { cause })
-}
-
-function isVague(error: unknown): boolean {
-  return (error as Error).message === 'Connection is closed.'
 }
 
 function explain(message: string, isTls: boolean): string {

@@ -15,16 +15,14 @@ export interface OnlineReplica {
 export function onlineReplicas(info: string): OnlineReplica[] {
   const lines = [...info.matchAll(/^(?:slave|replica)\d+:(.*)/gm)].map(([line]) => line)
   // Some servers tell only the number of replicas.
-  if (lines.length === 0)
-    return Array(connectedReplicas(info)).fill({ lag: Number.POSITIVE_INFINITY, hasAcknowledged: true })
+  if (lines.length === 0) {
+    const count = /^connected_(?:slaves|replicas):(\d+)/m.exec(info)?.[1] ?? 0
+    return Array(Number(count)).fill({ lag: Number.POSITIVE_INFINITY, hasAcknowledged: true })
+  }
   return lines
     .filter((line) => /[:,]state=online\b/.test(line))
     .map((line) => ({
       lag: Number(/,lag=(\d+)/.exec(line)?.[1] ?? 0),
       hasAcknowledged: !/,offset=0\b/.test(line),
     }))
-}
-
-function connectedReplicas(info: string): number {
-  return Number(/^connected_(?:slaves|replicas):(\d+)/m.exec(info)?.[1] ?? 0)
 }

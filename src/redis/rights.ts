@@ -27,20 +27,15 @@ export function subscribeRefused(channel: string, isSharded: boolean, cause: Err
   )
 }
 
-/** What the fence of a broken connection calls (fencing/connection-fence.ts). No connection has this id, so none is killed. */
-const FENCE = [
-  ['CLIENT', 'ID'],
-  ['CLIENT', 'KILL', 'ID', String(Number.MAX_SAFE_INTEGER)],
-  ['INFO', 'server'],
-] as const
-
 /**
  * Emits a process warning if the server refuses what fences a broken connection, because nothing else would tell of it. Never
  * rejects. Other missing rights are reported by the first call or the first release that needs them.
  */
 export async function warnIfUnfenced(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
-  const asked = FENCE.map(([command, ...words]) => inTime(redis.call(command, ...words), target, clock))
-  const answers = await Promise.allSettled(asked)
+  // No connection has this id, so none is killed.
+  const killing = redis.client('KILL', 'ID', Number.MAX_SAFE_INTEGER)
+  const asked = [redis.client('ID'), killing, redis.info('server')]
+  const answers = await Promise.allSettled(asked.map((each) => inTime<unknown>(each, target, clock)))
   const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))
   const refusal = errors.find((error) => classify(error) === 'refused')
   if (!refusal) return

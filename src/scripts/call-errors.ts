@@ -1,7 +1,7 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { isKeyRefused } from '../redis/errors'
 import { suffixed } from '../redis/names'
-import { quote, shown } from '../util/quote'
+import { quote } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
 import type { AnyScriptCall } from './script-call'
 
@@ -64,5 +64,5 @@ function missingKeyRights([key = '', ...companions]: readonly string[], cause: E
   const patterns = companions.map((companion) =>
     companion.startsWith(beside) ? `${beside}*` : companion.replace(CLIENT_ID, ':*'),
   )
-  return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${shown(pattern)}`).join(' and ')}.`
+  return `The user needs ${[...new Set([key, ...patterns])].map((pattern) => `~${quote(pattern).slice(1, -1)}`).join(' and ')}.`
 }

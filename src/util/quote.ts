@@ -12,11 +12,6 @@ export function quote(name: string): string {
   )
 }
 
-/** The same without the quotes. */
-export function shown(name: string): string {
-  return quote(name).slice(1, -1)
-}
-
 /** The message of whatever was thrown. Not everything that can be thrown can be made text. */
 export function messageOf(thrown: unknown): string {
   try {

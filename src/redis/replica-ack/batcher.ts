@@ -49,7 +49,6 @@ type Result = [error: Error | null, value: unknown]
 export class ReplicaAckBatcher {
   private queue: Order[] = []
   private underWay: readonly Order[] = []
-  private busy = false
   private closed = false
   /** How many replicas to wait for. One acknowledgement is enough. */
   private awaited = 0
@@ -59,7 +58,7 @@ export class ReplicaAckBatcher {
   /** The server had an online replica at some count. */
   private hadReplicas = false
   private cutOff = false
-  /** When the batch in flight was written. */
+  /** When the batch in flight was written. Undefined: there is none, and none is about to be. */
   private sent: Moment | undefined
 
   constructor(
@@ -86,7 +85,7 @@ export class ReplicaAckBatcher {
     return new Promise((resolve, reject) => {
       if (this.closed) return reject(isClosed())
       this.queue.push({ queued, command, asking, resolve, reject })
-      if (!this.busy) void this.sendBatches()
+      if (this.sent === undefined) void this.sendBatches()
     })
   }
 
@@ -123,7 +122,7 @@ export class ReplicaAckBatcher {
   }
 
   private async sendBatches() {
-    this.busy = true
+    this.sent = this.client.clock.now()
     // Commands of the same tick belong to the first batch.
     await Promise.resolve()
     while (this.queue.length > 0) {
@@ -141,7 +140,6 @@ export class ReplicaAckBatcher {
     }
     this.underWay = []
     this.sent = undefined
-    this.busy = false
   }
 
   /** The process may have stood still. */
@@ -191,7 +189,6 @@ export class ReplicaAckBatcher {
    * Resolves with whether all online replicas are loading their first copy of the data.
    */
   private async countReplicas(askedInVain = false): Promise<boolean> {
-    let areLoading = false
     try {
       const online = onlineReplicas(await this.redis.info('replication'))
       const counted = online.filter(
@@ -200,12 +197,12 @@ export class ReplicaAckBatcher {
       const keepingUp = counted.filter(({ lag }) => lag <= KEEPS_UP)
       this.waitFor(Math.min(counted.length, Math.max(1, keepingUp.length)))
       this.hadReplicas ||= online.length > 0
-      areLoading = online.length > 0 && counted.length === 0
+      return online.length > 0 && counted.length === 0
     } catch (error) {
       if (!isRefused(error)) throw error
       this.waitForNone()
+      return false
     }
-    return areLoading
   }
 
   private readWait([error, count]: Result): { acknowledged: boolean; error?: Error } {

@@ -18,7 +18,6 @@ import { Subscriptions } from '../waiting/subscriptions'
 import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
 import type { Connections, Server } from './connections'
-import type { Context } from './context'
 import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { Inspection } from './inspection'
@@ -46,22 +45,29 @@ const SILENT_AFTER = 3_000
  */
 const SETTLED_WITHIN = 1_000
 
-/** One Redisson client: makes its parts and connects them. */
-export class Client implements Context {
+/** One Redisson client: makes its parts and connects them. Locks, semaphores and latches use it and its parts. */
+export class Client {
   readonly clock: Clock
+  /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
   readonly lockWatchdogTimeout: number
+  /** How long a call waits at most that gives no `waitTime`, in ms; undefined: without limit. */
   readonly waitTime: number | undefined
+  /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
+  /** The holds of callers that the `threadId` option names. */
   readonly explicitHolds: HoldTable = new HoldTable()
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
   readonly unpublishedReleases: UnpublishedReleases
   readonly events: ClientEvents
+  /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
   readonly publishCommand: PublishCommand
   readonly scripts: ScriptExecutor
   private readonly closer = new AbortController()
-  readonly closing: Context['closing'] = this.closer.signal
+  /** Aborts with RedissonShutdownError when shutdown() is called. */
+  readonly closing: AbortSignal = this.closer.signal
+  /** shutdown() has finished. */
   isClosed = false
 
   /** Connects; rejects with RedisUnavailableError when nothing answers within the connect timeout. */
@@ -116,7 +122,6 @@ export class Client implements Context {
   private constructor(
     readonly clientId: string,
     private readonly options: ResolvedOptions,
-    /** @internal Tests look at them. */
     readonly connections: Connections,
     private readonly outages: OutageReporter,
     internals: ClientInternals & Pick<Server, 'clock' | 'secrets'>,
@@ -158,7 +163,7 @@ export class Client implements Context {
       longestSleep: options.lockWatchdogTimeout,
       audienceIsKnown: !isCluster || publishCommand === 'spublish',
     })
-    this.inspection = new Inspection(this, options.label)
+    this.inspection = new Inspection(clientId, clock, this.leases, this.queues, options.label)
     this.orphans = new OrphanReleaser(clock)
     this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
@@ -168,10 +173,12 @@ export class Client implements Context {
     return this.options.mapName(name)
   }
 
+  /** Throws RedissonShutdownError once shutdown() has been called. */
   assertOpen(): void {
     if (this.closing.aborted) throw this.shutdownError()
   }
 
+  /** Throws RedissonShutdownError once shutdown() has finished. */
   assertNotClosed(): void {
     if (this.isClosed) throw this.shutdownError()
   }
@@ -247,6 +254,7 @@ export class Client implements Context {
     )
   }
 
+  /** Takes what has something without an owner, and releases it at its end: shutdown() waits for it as for a hold. */
   untilReleased<T>(section: Promise<T>): Promise<T> {
     return tracked(this.sections, section)
   }

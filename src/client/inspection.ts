@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
 import type { Lease } from '../leases/lease'
+import type { LeaseMonitor } from '../leases/lease-monitor'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { ownerField } from '../ownership/owner-field'
 import { INSPECT_CHANNEL } from '../redis/names'
-import type { Clock } from '../util/clock'
-import type { Context } from './context'
+import type { Clock, Moment } from '../util/clock'
+import type { WaitQueues } from '../waiting/wait-queues'
 
 /** A longer request is none of ours, in characters. */
 const LONGEST_REQUEST = 4_096
@@ -22,7 +23,10 @@ export class Inspection {
   private second = 0
 
   constructor(
-    private readonly client: Pick<Context, 'clientId' | 'clock' | 'leases' | 'queues'>,
+    private readonly clientId: string,
+    private readonly clock: Clock,
+    private readonly leases: LeaseMonitor,
+    private readonly queues: WaitQueues,
     private readonly label = `${HOST}:${process.pid}`,
   ) {}
 
@@ -32,13 +36,13 @@ export class Inspection {
     // Only the server's answer to a renewal ends a hold, because any user of the channel may claim anything.
     if (Array.isArray(look))
       for (const each of [...new Set(look)].slice(0, MOST_KEYS))
-        if (typeof each === 'string') this.client.leases.lookAt(each)
+        if (typeof each === 'string') this.leases.lookAt(each)
     if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id) || !this.admits(id)) return undefined
     return [`${INSPECT_CHANNEL}:${id}`, this.describe(typeof key === 'string' ? key : undefined)]
   }
 
   private admits(id: string): boolean {
-    const second = Math.floor(this.client.clock.now().monotonic / 1_000)
+    const second = Math.floor(this.clock.now().monotonic / 1_000)
     if (second !== this.second) this.answered.clear()
     this.second = second
     if (this.answered.has(id) || this.answered.size >= ANSWERS_A_SECOND) return false
@@ -47,8 +51,7 @@ export class Inspection {
   }
 
   private describe(key: string | undefined): string {
-    const { label } = this
-    const { clientId: client, leases } = this.client
+    const { clientId: client, label, leases } = this
     const [holds, waits]: [object[], object[]] = [[], []]
     let room = LONGEST_ANSWER
     const isFull = (list: object[], entry: object) => {
@@ -71,14 +74,14 @@ export class Inspection {
   private *waits(key: string | undefined): Iterable<object> {
     let owners: Map<object, string[]> | undefined
     const places = new Map<string, number>()
-    for (const { target, waiter } of this.client.queues.waiting()) {
+    for (const { target, waiter } of this.queues.waiting()) {
       const { key: wanted, subject: name } = target
       if (key !== undefined && wanted !== key) continue
       const place = (places.get(wanted) ?? 0) + 1
       places.set(wanted, place)
       const { at, wanted: asked } = waiter.attempt
       const { threadId, thread } = asked
-      const owner = threadId === undefined ? undefined : ownerField(this.client.clientId, threadId)
+      const owner = threadId === undefined ? undefined : ownerField(this.clientId, threadId)
       owners ??= this.ownersByThread()
       const holding = thread && ownersOf(thread, owners)
       yield { key: wanted, name, owner, place, waitingFor: this.since(waiter.joined), holding, at }
@@ -87,7 +90,7 @@ export class Inspection {
 
   private ownersByThread(): Map<object, string[]> {
     const owners = new Map<object, string[]>()
-    for (const { thread, leased, owner } of this.client.leases.live.all()) {
+    for (const { thread, leased, owner } of this.leases.live.all()) {
       if (!thread) continue
       const held = owners.get(thread) ?? []
       held.push(`${owner} ${leased.key}`)
@@ -96,8 +99,8 @@ export class Inspection {
     return owners
   }
 
-  private since(moment: Parameters<Clock['elapsedSince']>[0]): number {
-    return Math.max(0, Math.round(this.client.clock.elapsedSince(moment)))
+  private since(moment: Moment): number {
+    return Math.max(0, Math.round(this.clock.elapsedSince(moment)))
   }
 }
 

@@ -159,7 +159,7 @@ export class CommandConnection {
 
   /**
    * From now on ioredis resends nothing, and rejects unanswered commands as soon as their connection breaks. Such a command
-   * may still arrive at the server. The executor sends it again only after a fence has ruled that out (ConnectionFence).
+   * may still arrive at the server. The executor sends it again only after a fence has ruled that out (Fences).
    */
   stopResending(): void {
     const { redis } = this

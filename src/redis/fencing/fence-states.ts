@@ -32,20 +32,11 @@ export class BrokenConnection {
 /** The broken connections of a client, in order. A call in flight keeps those that broke after it was sent on them. */
 export class BrokenConnections {
   last = new BrokenConnection('', 'fenced')
-  /** How many of them are pending. */
-  pending = 0
-
-  constructor(private readonly onPending: () => void = () => {}) {}
 
   add(server: string, state: FenceState): BrokenConnection {
     const broken = new BrokenConnection(server, state)
     this.last.next = broken
     this.last = broken
-    if (state === 'pending') {
-      this.pending++
-      broken.whenSettled(() => this.pending--)
-      this.onPending()
-    }
     return broken
   }
 }

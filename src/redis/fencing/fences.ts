@@ -1,20 +1,38 @@
 import { Cluster, type Redis } from 'ioredis'
 import type { Clock, Timer } from '../../util/clock'
 import { addressOf, servingNodes } from '../cluster-nodes'
-import { ConnectionFence } from './connection-fence'
-import { BrokenConnections } from './fence-states'
+import { classify } from '../errors'
+import { unanswered } from '../ioredis-internals'
+import { type BrokenConnection, BrokenConnections } from './fence-states'
 
+const RETRY_AFTER = 250
 /** How often the client reads the map of slots while the fence of a broken connection is pending, in ms. */
 const REFRESH_EVERY = 500
 
+/** The id of a connection, and the run id of its server. A restarted server numbers its connections from 1 again. */
+interface Identity {
+  readonly id: number
+  readonly runId: string
+}
+
 /**
- * The fences of a client's connections, one for each server. In a cluster, ioredis connects to a node only when it sends a command
- * there, and the commands wait for the fence. So this class reads the map of slots again and connects to the node, until the node
- * has answered or serves no slot any more.
+ * Ensures that the commands of a client's broken connections do not arrive later.
+ *
+ * A command that was in flight when its connection broke may be delayed in a network, a proxy or a buffer. It may arrive after
+ * commands that are sent later. So the client asks for the id of each connection. The next connection to the same run of the
+ * same server kills the broken one (`CLIENT KILL ID`). After that answer the old commands have been executed or never will
+ * be. A broken connection stays unfenced if its id is unknown, if the server has restarted or is another one, or if the user
+ * may not kill it.
+ *
+ * ioredis must not resend any command of these connections (`maxRetriesPerRequest: 0`): a kill that reached another server
+ * would close the connection of another client.
+ *
+ * In a cluster, ioredis connects to a node only when it sends a command there, and the commands wait for the fence. So this
+ * class reads the map of slots again and connects to the node, until the node has answered or serves no slot any more.
  */
 export class Fences {
-  readonly broken = new BrokenConnections(() => this.readSlotMap(0))
-  private readonly fences = new Map<string, ConnectionFence>()
+  readonly broken = new BrokenConnections()
+  private readonly pending = new Map<BrokenConnection, Identity>()
   private timer: Timer | undefined
   private closed = false
 
@@ -24,24 +42,101 @@ export class Fences {
   ) {
     if (redis instanceof Cluster) {
       redis.on('+node', (node: Redis) => {
-        if (this.watch(addressOf(node), node).isPending) node.connect().catch(() => {})
+        const server = addressOf(node)
+        this.watch(server, node)
+        if (this.pendingOf(server).length > 0) node.connect().catch(() => {})
       })
       redis.on('refresh', () => this.giveUpUnused(redis))
     } else this.watch('', redis)
   }
 
+  /** Fences a connection to this server, now and after each reconnect. See BrokenConnection for `server`. */
+  watch(server: string, redis: Redis): void {
+    let identity: Partial<Identity> = {}
+    let identified: Promise<void> = Promise.resolve()
+    redis.on('connect', () => {
+      const own: Partial<Identity> = {}
+      const { stream } = redis
+      identity = own
+      // A server that became a replica refuses every command in flight, and ioredis adds a listener for each.
+      stream.setMaxListeners(0)
+      // The id is read during the handshake, so that the answer comes before any command of the client is sent.
+      identified = this.identify(redis, own, () => redis.stream === stream && !stream.destroyed)
+      // This listener runs before ioredis rejects the unanswered commands, because their callers read this state.
+      redis.stream.prependOnceListener('close', () => this.ended(server, redis, own))
+    })
+    redis.on('ready', () => {
+      if (this.pending.size === 0) return
+      const { stream } = redis
+      const own = identity
+      const isSame = () => redis.stream === stream && redis.status === 'ready'
+      void identified.then(() => this.fenceAll(server, redis, own, isSame))
+    })
+  }
+
   close(): void {
     this.closed = true
     this.timer?.cancel()
-    for (const fence of this.fences.values()) fence.close()
+    for (const broken of [...this.pending.keys()]) this.settle(broken, 'unfenced')
   }
 
-  /** Fences a connection to this server: the address of a cluster node, or '' for a single server. */
-  watch(server: string, redis: Redis): ConnectionFence {
-    const fence = this.fences.get(server) ?? new ConnectionFence(server, this.broken, this.clock)
-    this.fences.set(server, fence)
-    fence.watch(redis)
-    return fence
+  private pendingOf(server: string): [BrokenConnection, Identity][] {
+    return [...this.pending].filter(([broken]) => broken.server === server)
+  }
+
+  private ended(server: string, redis: Redis, { id, runId }: Partial<Identity>) {
+    // A connection that never became ready carried no commands.
+    if (redis.status !== 'ready') return
+    if (unanswered(redis) === 0) this.broken.add(server, 'fenced')
+    else if (this.closed || id === undefined || runId === undefined) this.broken.add(server, 'unfenced')
+    else {
+      this.pending.set(this.broken.add(server, 'pending'), { id, runId })
+      this.readSlotMap(0)
+    }
+  }
+
+  /** Asks for the ids. Asks a server that is busy or loading again, because pending fences wait for the answer. */
+  private async identify(redis: Redis, identity: Partial<Identity>, isSame: () => boolean): Promise<void> {
+    while (isSame() && !this.closed) {
+      try {
+        const [id, info] = await Promise.all([redis.client('ID'), redis.info('server')])
+        const runId = /^run_id:(\w+)/m.exec(info)?.[1]
+        if (runId !== undefined) Object.assign(identity, { id: Number(id), runId })
+        return
+      } catch (error) {
+        // The user may not ask, or the connection is gone already.
+        if (classify(error) !== 'transient') return
+        await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
+      }
+    }
+  }
+
+  private fenceAll(server: string, redis: Redis, { runId }: Partial<Identity>, isSame: () => boolean) {
+    for (const [broken, lost] of this.pendingOf(server)) {
+      if (!isSame()) return
+      if (runId === lost.runId) this.kill(redis, broken, lost, isSame)
+      else this.settle(broken, 'unfenced')
+    }
+  }
+
+  private kill(redis: Redis, broken: BrokenConnection, lost: Identity, isSame: () => boolean) {
+    redis.client('KILL', 'ID', lost.id).then(
+      // How many it killed does not matter: 0 means that the server has closed it already.
+      () => this.settle(broken, 'fenced'),
+      (error) => {
+        const kind = classify(error)
+        if (kind === 'connection') return
+        if (kind !== 'transient') return this.settle(broken, 'unfenced')
+        this.clock.after(RETRY_AFTER, () => {
+          if (isSame() && this.pending.has(broken)) this.kill(redis, broken, lost, isSame)
+        })
+      },
+    )
+  }
+
+  private settle(broken: BrokenConnection, state: 'fenced' | 'unfenced') {
+    this.pending.delete(broken)
+    broken.settle(state)
   }
 
   private readSlotMap(delay: number) {
@@ -49,22 +144,17 @@ export class Fences {
     if (this.closed || !(redis instanceof Cluster)) return
     this.timer ??= this.clock.after(delay, () => {
       this.timer = undefined
-      if (this.broken.pending === 0) return
+      if (this.pending.size === 0) return
       redis.refreshSlotsCache()
       this.readSlotMap(REFRESH_EVERY)
     })
   }
 
+  /** No new connection to a server without slots will come. */
   private giveUpUnused(cluster: Cluster) {
-    const { fences } = this
+    if (this.pending.size === 0) return
     const serving = servingNodes(cluster)
-    const known = new Set(cluster.nodes('all').map(addressOf))
-    for (const [at, fence] of fences) {
-      if (serving.has(at)) continue
-      fence.giveUp()
-      if (known.has(at)) continue
-      fence.close()
-      fences.delete(at)
-    }
+    for (const broken of [...this.pending.keys()])
+      if (!serving.has(broken.server)) this.settle(broken, 'unfenced')
   }
 }

@@ -1,10 +1,9 @@
 import type { Redis } from 'ioredis'
 import { type InProcessServer, RedisUnavailableError } from 'rlock'
 import {
-  BrokenConnections,
   type ConnectedClient,
-  ConnectionFence,
   type Connections,
+  Fences,
   IN_PROCESS_SERVER,
   pingOrDisconnect,
   reconnectUnless,
@@ -56,13 +55,8 @@ async function connect(
   const messages = new SimulatedRedis(server, process, 'messages')
   const acknowledged = server.replica && new SimulatedRedis(server, process, 'acknowledged')
   opened({ commands, messages, acknowledged })
-  const broken = new BrokenConnections()
-  const fences = [commands, acknowledged].flatMap((redis) => {
-    if (!redis) return []
-    const fence = new ConnectionFence('', broken, clock)
-    fence.watch(asRedis(redis))
-    return [fence]
-  })
+  const fences = new Fences(asRedis(commands), clock)
+  if (acknowledged) fences.watch('', asRedis(acknowledged))
   commands.on('error', (error: Error) => outages.failed(error))
   commands.on('ready', () => {
     outages.connected()
@@ -92,11 +86,11 @@ async function connect(
         return commands.server.runId
       },
     },
-    transport: new SimulatedTransport(commands, acknowledged, broken, process),
+    transport: new SimulatedTransport(commands, acknowledged, fences.broken, process),
     source,
     close() {
       isClosed = true
-      for (const fence of fences) fence.close()
+      fences.close()
       acknowledged?.disconnect()
       commands.disconnect()
     },
@@ -107,7 +101,7 @@ class SimulatedTransport implements ScriptTransport {
   constructor(
     private readonly commands: SimulatedRedis,
     private readonly acknowledged: SimulatedRedis | undefined,
-    private readonly broken: BrokenConnections,
+    private readonly broken: Fences['broken'],
     private readonly process: SimulatedProcess,
   ) {}
 

@@ -173,10 +173,14 @@ export class Redisson implements RedissonClient {
     return clientOf(this).publicStats()
   }
 
-  async shutdown(options: ShutdownOptions = {}): Promise<void> {
-    const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
-    this.ending ??= clientOf(this).shutdown(timeout)
-    await this.ending
+  shutdown(options: ShutdownOptions = {}): Promise<void> {
+    try {
+      const timeout = timeoutOf(options, SHUTDOWN_TIMEOUT)
+      this.ending ??= clientOf(this).shutdown(timeout)
+      return this.ending
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** @internal A log must not show the credentials inside. */
@@ -235,7 +239,7 @@ function keyOf(client: Client, name: string): string {
     throw new TypeError(
       `the name ${quote(name)} cannot be used: a part of it is missing, or is an object, so that different names would be one`,
     )
-  const key = client.keyOf(name)
+  const key = client.options.mapName(name)
   if (client.connections.isCluster && !sharesSlotWithCompanions(key))
     throw new TypeError(
       `the name ${quote(name)} cannot be used in a cluster: because of its braces its key and its ` +

@@ -30,7 +30,6 @@ export interface ClientInternals {
   readonly newClientId?: () => string
   /** Wraps the transport that carries scripts to the server. */
   readonly transport?: (transport: ScriptTransport) => ScriptTransport
-  readonly unavailableAfter?: number
   readonly silentAfter?: number
 }
 
@@ -50,8 +49,6 @@ export class Client {
   readonly clock: Clock
   /** The lease of a hold without a `leaseTime`, in ms; the watchdog renews it. */
   readonly lockWatchdogTimeout: number
-  /** How long a call waits at most that gives no `waitTime`, in ms; undefined: without limit. */
-  readonly waitTime: number | undefined
   /** How long a call still accepts the answer to a try in flight after its wait is over, in ms. */
   readonly grace: number
   /** The holds of callers that the `threadId` option names. */
@@ -121,7 +118,7 @@ export class Client {
 
   private constructor(
     readonly clientId: string,
-    private readonly options: ResolvedOptions,
+    readonly options: ResolvedOptions,
     readonly connections: Connections,
     private readonly outages: OutageReporter,
     internals: ClientInternals & Pick<Server, 'clock' | 'secrets'>,
@@ -131,11 +128,9 @@ export class Client {
     const label = `${clientId}, server ${identity.address}`
     const origin = { clientId, address: identity.address }
     this.events = new ClientEvents(origin)
-    const unavailableAfter = internals.unavailableAfter ?? options.unavailableAfter
     this.clock = clock
     this.publishCommand = publishCommand
     this.lockWatchdogTimeout = options.lockWatchdogTimeout
-    this.waitTime = options.waitTime
     this.grace = GRACE + (hasReplicas ? options.slavesSyncTimeout : 0)
     this.scripts = new ScriptExecutor({
       clientId: label,
@@ -145,7 +140,7 @@ export class Client {
       refusals: new OutageReporter(clock, { error: this.events.error }),
       secrets: internals.secrets,
       logsInAgain: connections.logsInAgain === true,
-      unavailableAfter,
+      unavailableAfter: options.unavailableAfter,
       silentAfter: internals.silentAfter ?? SILENT_AFTER,
     })
     this.subscriptions = new Subscriptions(connections.source, clock)
@@ -159,18 +154,13 @@ export class Client {
       scripts,
       subscriptions: this.subscriptions,
       leases: this.leases.live,
-      unavailableAfter,
+      unavailableAfter: options.unavailableAfter,
       longestSleep: options.lockWatchdogTimeout,
       audienceIsKnown: !isCluster || publishCommand === 'spublish',
     })
     this.inspection = new Inspection(clientId, clock, this.leases, this.queues, options.label)
     this.orphans = new OrphanReleaser(clock)
     this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
-  }
-
-  /** The key of a lock of this name, by the name mapper. */
-  keyOf(name: string): string {
-    return this.options.mapName(name)
   }
 
   /** Throws RedissonShutdownError once shutdown() has been called. */

@@ -235,7 +235,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const options = asked()
   const caller = given ?? lock[CALLER](options.threadId)
   const { context, subject } = lock
-  const { waitTime } = context
+  const { waitTime } = context.options
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
   let handle: Handle | undefined

@@ -35,7 +35,6 @@ export interface ScriptExecutorOptions {
   readonly silentAfter: number
 }
 
-const FIRST_BACKOFF = 50
 const LONGEST_BACKOFF = 250
 
 /** Connection errors and slot migrations that end within this time, in ms, are not reported. */
@@ -75,13 +74,12 @@ export class ScriptExecutor {
     const { clock, transport } = this.options
     const call = new ScriptCall(script, keys, args, clock, transport.lastBroken, acknowledged)
     if (this.closed !== undefined) {
-      call.reject(this.closed)
-      call.finish(undefined)
+      this.end(call, this.closed)
       return call
     }
     call.place = this.pending.push(call) - 1
     this.supervisor ??= this.armSupervisor()
-    this.send(call, call.started, false, FIRST_BACKOFF)
+    this.send(call, false)
     return call
   }
 
@@ -108,31 +106,24 @@ export class ScriptExecutor {
       this.refuse(call, errorFor(call.isInFlight || call.mayHaveBeenApplied))
   }
 
-  private send(
-    call: AnyScriptCall,
-    sent: Moment,
-    bySource: boolean,
-    backoff: number,
-    wasRedirected = false,
-  ): void {
+  private send(call: AnyScriptCall, bySource: boolean, wasRedirected = false): void {
     const { transport } = this.options
     // ioredis would queue a command that is sent now. The server could apply it long after its caller has left.
-    if (transport.state !== 'ready')
-      return this.failed(call, sent, backoff, transport.refusal ?? NOT_READY[transport.state])
+    if (transport.state !== 'ready') return this.failed(call, transport.refusal ?? NOT_READY[transport.state])
     call.isInFlight = true
     call.sentAs = ++this.numbered
     const answered = (raw: unknown, isFromOtherNode = false) => {
-      if (!isFromOtherNode || !call.acknowledged) return this.answered(call, sent, raw, true)
+      if (!isFromOtherNode || !call.acknowledged) return this.answered(call, raw, true)
       // That node may have replicas: a second copy waits for them. Both have the effect of one.
       call.hasLostCopy = true
-      this.sendAgain(call, sent, bySource, backoff, true)
+      this.sendAgain(call, bySource, true)
     }
-    const failed = (error: unknown) => this.failed(call, sent, backoff, error)
+    const failed = (error: unknown) => this.failed(call, error)
     try {
       call.isAcknowledging = call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!))
       if (call.isAcknowledging)
         transport.sendAcknowledged(call, bySource).then(({ value, acknowledged, waitError }) => {
-          if (!waitError) return this.answered(call, sent, value, acknowledged)
+          if (!waitError) return this.answered(call, value, acknowledged)
           call.hasLostCopy = true
           failed(waitError)
         }, failed)
@@ -143,7 +134,7 @@ export class ScriptExecutor {
     }
   }
 
-  private answered<Value>(call: ScriptCall<Value>, sent: Moment, raw: unknown, acknowledged: boolean) {
+  private answered<Value>(call: ScriptCall<Value>, raw: unknown, acknowledged: boolean) {
     this.unwatch(call)
     let value: Value
     try {
@@ -151,7 +142,7 @@ export class ScriptExecutor {
     } catch (error) {
       return this.broke(call, error)
     }
-    const { hasLostCopy: connectionBroke, sentAs, isAcknowledging } = call
+    const { hasLostCopy: connectionBroke, sent, sentAs, isAcknowledging } = call
     const answeredAs = ++this.numbered
     const reply = { value, sent, connectionBroke, acknowledged, sentAs, answeredAs, isAcknowledging }
     const { outages, refusals } = this.options
@@ -160,13 +151,13 @@ export class ScriptExecutor {
     call.resolve(reply)
   }
 
-  private failed(call: AnyScriptCall, sent: Moment, backoff: number, error: unknown): void {
+  private failed(call: AnyScriptCall, error: unknown): void {
     const { clock, outages, transport, unavailableAfter } = this.options
     const kind = this.kindOf(error)
     call.isInFlight = false
     if (kind === 'connection' && error !== NOT_READY.away) call.brokeOff(transport)
     else if (scriptBrokeOff(error)) call.hasLostCopy = true
-    if (kind === 'noscript' && this.closed === undefined) return this.sendAgain(call, sent, true, backoff)
+    if (kind === 'noscript' && this.closed === undefined) return this.sendAgain(call, true)
     const isTransient = kind === 'connection' || kind === 'transient'
     const isTrouble = isDeclined(error) && error !== NOT_READY.loading
     if (
@@ -179,7 +170,7 @@ export class ScriptExecutor {
       // A server error counts more than the closed connection that follows it: READONLY makes ioredis reconnect.
       if (error !== NOT_READY.away || !call.lastError)
         call.lastError = withoutSecrets(error, this.options.secrets)
-      clock.after(backoff, () => this.retries.run(() => this.retry(call, backoff)))
+      clock.after(call.backoff, () => this.retries.run(() => this.retry(call)))
       return
     }
     this.end(call, this.explain(kind, error, call))
@@ -197,19 +188,21 @@ export class ScriptExecutor {
     call.whenFenced(() => this.finish(call))
   }
 
-  private retry(call: AnyScriptCall, backoff: number) {
+  private retry(call: AnyScriptCall) {
     call.whenFenced(() => {
-      if (call.settled) this.finish(call)
-      else this.sendAgain(call, this.options.clock.now(), false, Math.min(2 * backoff, LONGEST_BACKOFF))
+      if (call.settled) return this.finish(call)
+      call.sent = this.options.clock.now()
+      call.backoff = Math.min(2 * call.backoff, LONGEST_BACKOFF)
+      this.sendAgain(call, false)
     })
     if (call.isFencePending) this.refuseWithConnection(call)
   }
 
   /** Not where the process stood still, and the server may have forgotten that it has applied an earlier copy. */
-  private sendAgain(call: AnyScriptCall, ...how: [Moment, boolean, number, boolean?]) {
+  private sendAgain(call: AnyScriptCall, bySource: boolean, wasRedirected = false) {
     const { clientId, clock, unavailableAfter } = this.options
     const age = clock.elapsedSince(call.started)
-    if (age < unavailableAfter || !call.mayHaveBeenApplied) this.send(call, ...how)
+    if (age < unavailableAfter || !call.mayHaveBeenApplied) this.send(call, bySource, wasRedirected)
     else this.end(call, unavailable(call, clientId, age, call.lastError))
   }
 

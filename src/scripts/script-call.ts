@@ -15,6 +15,8 @@ export interface Reply<Value> extends CommandOrder {
   readonly acknowledged: boolean
 }
 
+const FIRST_BACKOFF = 50
+
 // biome-ignore lint/suspicious/noExplicitAny: a list of calls in flight does not care what each answers.
 export type AnyScriptCall = ScriptCall<any>
 
@@ -23,6 +25,10 @@ export class ScriptCall<Value> {
   /** Its place among the calls that the executor supervises; below 0: it is none of them. */
   place = -1
   readonly started: Moment
+  /** When its last copy was sent, apart from copies that only take another way to the server. */
+  sent: Moment
+  /** How long to wait before the next copy, in ms. */
+  backoff = FIRST_BACKOFF
   /** The caller has its answer or its error. The command may still be in flight. */
   settled = false
   private error: unknown
@@ -57,7 +63,7 @@ export class ScriptCall<Value> {
     /** A replica must have the writes before the answer counts. */
     readonly acknowledged: boolean,
   ) {
-    this.started = clock.now()
+    this.started = this.sent = clock.now()
   }
 
   /** The answer for a caller that awaits it. */

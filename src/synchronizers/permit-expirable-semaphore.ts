@@ -173,7 +173,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const lease = leaseTime ?? context.lockWatchdogTimeout
   const started = context.clock.now()
   // All tries are one wait, also where its limit is that of the client.
-  const limit = wanted.waitTime ?? context.waitTime
+  const limit = wanted.waitTime ?? context.options.waitTime
   for (let tries = 1; ; tries++) {
     const waitTime = limit && Math.max(0, limit - context.clock.elapsedSince(started))
     const taken = await take(semaphore, { leaseTime, waitTime, signal, permits: 1, many: false }, lease)

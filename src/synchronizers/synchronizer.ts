@@ -92,7 +92,8 @@ export function enter<Grant>(
   target = synchronizer.target,
 ): Promise<WaitResult<Grant>> {
   const { context } = synchronizer
-  const { queues, waitTime } = context
+  const { options, queues } = context
+  const { waitTime } = options
   const { wanted } = attempt
   context.assertOpen()
   wanted.signal?.throwIfAborted()

@@ -11,11 +11,11 @@ let names = 0
 /** A client on the shared standalone server unless `redis` says otherwise; shut down after the test. */
 export async function createRedisson(
   options: Partial<RedissonOptions> = {},
-  internals: ClientInternals = {},
+  { unavailableAfter, ...internals }: ClientInternals & Pick<RedissonOptions, 'unavailableAfter'> = {},
 ): Promise<Redisson> {
   const given = options.redis ?? (await defaultServer()).url
   const redis = inMemoryAt(given) ?? given
-  const redisson = await Redisson.createWith({ ...options, redis }, internals)
+  const redisson = await Redisson.createWith({ unavailableAfter, ...options, redis }, internals)
   opened.push({ close: () => redisson.shutdown({ timeout: 0 }) })
   return redisson
 }

@@ -15,7 +15,7 @@ describe('A crowd before a fair lock', () => {
   it('5,000 waiters of one process have a place each, send nothing but refreshes, and are served in order (E11)', async function () {
     this.timeout(240_000)
     // A process that gets little of its cores takes longer for 5,000 first tries than a call may wait by default.
-    const redisson = await createRedisson({ redis: scene.server.url }, { unavailableAfter: 120_000 })
+    const redisson = await createRedisson({ redis: scene.server.url }, { unavailableAfter: 30_000 })
     const lock = scene.lockOf(redisson)
     await scene.java.take()
     const entered: number[] = []

@@ -1,7 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { ClientInternals } from '../../src/client/client'
 import { type Permit, PermitNotHeldError, type RPermitExpirableSemaphore } from '../../src/index'
 import { timeoutsKey } from '../../src/synchronizers/expirable-permit-scripts'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
@@ -14,7 +13,7 @@ import { latch, tapped } from '../kit/tapped-transport'
 describe('updateLeaseTime() of a permit that its client holds', () => {
   afterEach(closeAll)
 
-  async function newSemaphore(internals: ClientInternals = {}) {
+  async function newSemaphore(internals?: Parameters<typeof createRedisson>[1]) {
     const redisson = await createRedisson({}, internals)
     const name = uniqueName('permits')
     const semaphore = redisson.getPermitExpirableSemaphore(name)

@@ -6,7 +6,7 @@ import { uniqueName } from '../../kit/clients'
 import type { RedisNode, TcpProxy } from '../../kit/servers/index'
 
 export const SYNC = 300
-const PATIENT = { unavailableAfter: 120_000 }
+const PATIENT = { unavailableAfter: 30_000 }
 /** Holders that are still inside together after this long stay so until the network is repaired. */
 const LONG_ENOUGH = 8_000
 
@@ -35,10 +35,10 @@ export class World {
   }
 
   async connect(holder: RedissonOptions['redis'], contender = holder): Promise<void> {
-    const options = { lockWatchdogTimeout: this.lease, slavesSyncTimeout: SYNC }
-    this.holder = await Redisson.createWith({ redis: holder, ...options }, PATIENT)
+    const options = { lockWatchdogTimeout: this.lease, slavesSyncTimeout: SYNC, ...PATIENT }
+    this.holder = await Redisson.create({ redis: holder, ...options })
     this.later(() => this.holder.shutdown({ timeout: 0 }))
-    this.contender = await Redisson.createWith({ redis: contender, ...options }, PATIENT)
+    this.contender = await Redisson.create({ redis: contender, ...options })
     this.later(() => this.contender.shutdown({ timeout: 0 }))
     // The first user of a connection waits for it to be opened.
     for (const client of [this.holder, this.contender])

@@ -6,8 +6,6 @@ export interface Simulated {
   random(): number
   /** Calls back after the events that are due now. */
   immediate(callback: () => void): void
-  /** Throws: the package asked for this, which the seed of the simulation does not determine. */
-  refuse(what: string): void
 }
 
 export interface ProcessState {

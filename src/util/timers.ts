@@ -4,25 +4,8 @@ import { performance } from 'node:perf_hooks'
 import timers from 'node:timers'
 import { processState } from '../ownership/process-state'
 
-const { now: realNow } = Date
-
-/** A simulation refuses real time and real timers: a seed could not repeat such a run. */
-function refuseInSimulation(name: string): void {
-  if (processState.simulated) processState.simulated.refuse(name)
-}
-
-const { setTimeout: realSetTimeout } = timers
-export const { clearTimeout } = timers
-
-export function setTimeout(callback: () => void, delay: number): NodeJS.Timeout {
-  refuseInSimulation('setTimeout')
-  return realSetTimeout(callback, delay)
-}
-
-export function dateNow(): number {
-  refuseInSimulation('Date.now')
-  return realNow()
-}
+export const { now: dateNow } = Date
+export const { clearTimeout, setTimeout } = timers
 
 /**
  * Jest with `enableGlobally` makes these two fake before the import, and they are in no module of Node. Fake functions have
@@ -46,7 +29,6 @@ export function setImmediate(callback: () => void): void {
 let now: (() => number) | undefined
 /** Monotonic time in ms. `performance` is read at the first call and not at import, because Node loads it only then. */
 export function performanceNow(): number {
-  refuseInSimulation('performance.now')
   now ??= performance.now.bind(performance)
   return now()
 }

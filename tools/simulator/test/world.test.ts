@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { World } from '../../../packages/testing/src/simulation/world'
+import { systemClock } from '../../../src/util/clock'
 import { random } from '../../../src/util/random'
-import { dateNow, setTimeout } from '../../../src/util/timers'
 import { runSchedule } from '../run-schedule'
 import { scenes } from '../scenes'
 
@@ -30,8 +30,8 @@ describe('The world of the simulator', () => {
   })
 
   for (const [what, ask] of [
-    ['setTimeout', () => setTimeout(() => {}, 1)],
-    ['Date.now', () => dateNow()],
+    ['a real timer', () => systemClock.after(1, () => {})],
+    ['the real time', () => systemClock.now()],
   ] as const)
     it(`A run in which the package asks for ${what} fails, and the failure names it`, async () => {
       const world = new World({ seed: 1 })

@@ -1,4 +1,4 @@
-import { outsideRequests, processState } from 'rlock/internal'
+import { type Clock, outsideRequests, processState, systemClock } from 'rlock/internal'
 import { Choices, type Stream } from './choices'
 import { EventQueue } from './event-queue'
 import { type ClockSkew, SimulatedProcess } from './process'
@@ -166,21 +166,33 @@ export class World implements Timeline {
     state.simulated = {
       random: () => this.ids.fraction(),
       immediate: (callback) => void this.in(0, undefined, callback),
-      refuse: (what) => {
-        const error = new Error(
-          `The simulation cannot repeat this run: the package asked for ${what} at ${this.time} ms`,
-        )
-        this.failed(error)
-        throw error
-      },
     }
+    const realClock = { ...systemClock }
+    Object.assign(systemClock, this.refusedClock())
     state.nextThreadId = this.nextThreadId
     process.emitWarning = ((warning: string | Error) =>
       this.trace.note('warning', this.time, [String(warning)])) as never
     return () => {
       this.nextThreadId = state.nextThreadId
       Object.assign(state, before)
+      Object.assign(systemClock, realClock)
       process.emitWarning = emitWarning
+    }
+  }
+
+  /** Takes the place of the real clock: a seed could not repeat a run that reads it. */
+  private refusedClock(): Clock {
+    const refuse = (what: string) => () => {
+      const error = new Error(
+        `The simulation cannot repeat this run: the package asked for ${what} at ${this.time} ms`,
+      )
+      this.failed(error)
+      throw error
+    }
+    return {
+      now: refuse('the real time'),
+      elapsedSince: refuse('the real time'),
+      after: refuse('a real timer'),
     }
   }
 }

@@ -72,7 +72,8 @@ export class Client {
     const options = resolveOptions(given)
     const clientId = (internals.newClientId ?? newClientId)()
     const server = serverOf(options, clientId)
-    const clock = internals.clock ?? server.clock
+    const { clock = server.clock } = internals
+    const { secrets } = server
     // Sockets and timers that are made here must not belong to the request or the thread that creates the client.
     return await outsideRequests(async () => {
       let client: Client | undefined
@@ -96,18 +97,14 @@ export class Client {
           broken: (channel) => client?.subscriptions.changed(channel),
           error: (error, channel) => {
             const isSharded = client?.publishCommand === 'spublish'
-            refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, server.secrets)))
+            refusals.failed(subscribeRefused(channel, isSharded, withoutSecrets(error, secrets)))
           },
         },
         inspected: options.inspectable ? (text) => client?.inspection.answer(text) : undefined,
         newServer: () => client?.leases.renewAll(),
         replicasCutOff: () => client?.replicasCutOff(),
       })
-      client = new Client(clientId, options, connections, outages, {
-        ...internals,
-        clock,
-        secrets: server.secrets,
-      })
+      client = new Client(clientId, options, connections, outages, { ...internals, clock, secrets })
       return client
     })
   }
@@ -147,7 +144,8 @@ export class Client {
     const { scripts, renewalsAcknowledged: acknowledged } = this
     this.leases = new LeaseMonitor({ ...options, origin, clock, scripts, acknowledged, isCluster })
     publishLosses(this.events)
-    this.queues = new TracedQueues(origin, {
+    this.queues = new TracedQueues({
+      origin,
       clock,
       clientId: label,
       grace: this.grace,

@@ -4,7 +4,7 @@ import type { EventOrigin } from '../api/events'
 import { isTraced } from '../leases/lease-diagnostics'
 import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
-import { WaitQueues, type WaitQueuesOptions } from '../waiting/wait-queues'
+import { WaitQueues } from '../waiting/wait-queues'
 import { ANCESTOR_ACQUIRED, type WaitResult } from '../waiting/waiter'
 import type { ClientEvents } from './event-emitter'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
@@ -26,13 +26,6 @@ interface Acquisition extends EventOrigin, Pick<WaitTarget, 'name' | 'kind' | 's
 
 /** Every acquisition of every kind passes through here, except a re-entry, which never waits for others. */
 export class TracedQueues extends WaitQueues {
-  constructor(
-    private readonly origin: EventOrigin,
-    options: WaitQueuesOptions,
-  ) {
-    super(options)
-  }
-
   override acquire<Grant>(target: WaitTarget, attempt: Attempt<Grant>): Promise<WaitResult<Grant>> {
     if (IS_DEVELOPMENT) attempt.at = placeInCode()
     const { hasSubscribers = isTraced(acquisitions) } = acquisitions
@@ -44,7 +37,7 @@ export class TracedQueues extends WaitQueues {
     const { start, end, asyncStart, asyncEnd, error } = acquisitions
     const { name, kind, subject, key } = target
     const { signal, waitTime } = attempt.wanted
-    const acquisition: Acquisition = { ...this.origin, name, kind, subject, key, waitTime }
+    const acquisition: Acquisition = { ...this.options.origin, name, kind, subject, key, waitTime }
     const { clock } = this.environment
     const began = clock.now()
     const settled = (outcome: NonNullable<Acquisition['outcome']>) => {

@@ -19,7 +19,6 @@ export class ClusterSubscriber implements ChannelSource {
   private readonly nodes = new Map<string, SubscriberConnection>()
   private readonly routes = new Map<string, string>()
   private refresh: Timer | undefined
-  private readonly onTopology = () => this.reroute()
 
   constructor(
     private readonly cluster: Cluster,
@@ -28,8 +27,8 @@ export class ClusterSubscriber implements ChannelSource {
     private readonly clock: Clock,
     private readonly events: ChannelEvents,
   ) {
-    cluster.on('refresh', this.onTopology)
-    cluster.on('-node', this.onTopology)
+    cluster.on('refresh', this.reroute)
+    cluster.on('-node', this.reroute)
   }
 
   want(channel: string): void {
@@ -59,8 +58,8 @@ export class ClusterSubscriber implements ChannelSource {
 
   close(): void {
     this.refresh?.cancel()
-    this.cluster.off('refresh', this.onTopology)
-    this.cluster.off('-node', this.onTopology)
+    this.cluster.off('refresh', this.reroute)
+    this.cluster.off('-node', this.reroute)
     for (const connection of this.nodes.values()) connection.close()
     this.nodes.clear()
     this.routes.clear()
@@ -70,7 +69,7 @@ export class ClusterSubscriber implements ChannelSource {
     return this.nodes.get(this.routes.get(channel) ?? '')
   }
 
-  private reroute() {
+  private readonly reroute = () => {
     // ioredis emits the event before it has removed the nodes that left.
     queueMicrotask(() => {
       for (const channel of this.routes.keys()) this.route(channel)

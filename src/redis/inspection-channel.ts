@@ -1,21 +1,18 @@
 import type { Cluster, Redis } from 'ioredis'
+import { speaksResp3 } from './ioredis-internals'
 import { INSPECT_CHANNEL } from './names'
 
 /** Takes a request. Returns the channel and the text of the answer, if there is one. */
 export type Inspected = (request: string) => readonly [channel: string, text: string] | undefined
 
 /**
- * Listens to inspectors on a connection that exists for something else, if it `mayListen` when it is ready, and answers on
- * `commands`. A missing right costs the answer and nothing else.
+ * Listens to inspectors on a connection that exists for something else, and answers on `commands`. Where both are one connection,
+ * only RESP3 lets it listen. A missing right costs the answer and nothing else.
  */
-export function answerInspectors(
-  subscriber: Redis,
-  commands: Redis,
-  inspected: Inspected,
-  mayListen: (subscriber: Redis) => boolean = () => true,
-): void {
+export function answerInspectors(subscriber: Redis, commands: Redis, inspected: Inspected): void {
   const listen = () => {
-    if (mayListen(subscriber)) subscriber.subscribe(INSPECT_CHANNEL).catch(() => {})
+    if (subscriber !== commands || speaksResp3(subscriber))
+      subscriber.subscribe(INSPECT_CHANNEL).catch(() => {})
   }
   if (subscriber.status === 'ready') listen()
   subscriber.on('ready', listen)

@@ -30,7 +30,5 @@ export const INSPECT_CHANNEL = 'rlock:inspect'
  */
 export function sharesSlotWithCompanions(name: string): boolean {
   const slot = calculateSlot(name)
-  return (
-    slot === calculateSlot(prefixed('channel', name)) && slot === calculateSlot(suffixed(name, 'timeout'))
-  )
+  return [prefixed('channel', name), suffixed(name, 'timeout')].every((each) => calculateSlot(each) === slot)
 }

@@ -8,7 +8,6 @@ import { connectOrFail, inTime, unavailable } from './connect'
 import type { ConnectedClient } from './connected-client'
 import { withoutSecrets } from './errors'
 import { answerInspectors } from './inspection-channel'
-import { speaksResp3 } from './ioredis-internals'
 import { NO_RESENDING, openChecked } from './node-connection'
 import { type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
@@ -53,7 +52,7 @@ export async function openSource(
 ): Promise<ChannelSource> {
   const { redis, target } = commands
   if (redis instanceof Cluster) {
-    const listen = (node: Redis) => inspected && answerInspectors(node, node, inspected, speaksResp3)
+    const listen = (node: Redis) => inspected && answerInspectors(node, node, inspected)
     redis.on('+node', listen)
     redis.nodes('all').forEach(listen)
     return new ClusterSubscriber(redis, target, publish === 'spublish', clock, channels)

@@ -1,3 +1,4 @@
+import type { EventOrigin } from '../api/events'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
@@ -12,6 +13,8 @@ export interface WaitQueuesOptions extends Omit<WaitEnvironment, 'selfWait' | 'q
    * the same node.
    */
   readonly audienceIsKnown: boolean
+  /** For diagnostics. */
+  readonly origin: EventOrigin
 }
 
 type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft'>
@@ -21,7 +24,7 @@ export class WaitQueues {
   private readonly queues = new Map<string, WaitQueue>()
   protected readonly environment: WaitEnvironment
 
-  constructor(private readonly options: WaitQueuesOptions) {
+  constructor(protected readonly options: WaitQueuesOptions) {
     const { clock, leases, clientId } = options
     const selfWait = new SelfDeadlockWarning(clock, leases, clientId)
     this.environment = { ...options, selfWait, queues: this.queues }

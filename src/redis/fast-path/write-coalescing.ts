@@ -8,26 +8,22 @@ const TOGETHER = 16
 /** The commands that were written to one stream in this tick of the event loop. */
 class WriteBatch {
   private commands = 0
-  private corked = false
 
   constructor(private readonly stream: Writable) {}
 
   add(): void {
     if (this.commands === 0) nextTick(this.end)
-    else if (this.commands % TOGETHER === 1) this.cork()
+    else if (this.commands % TOGETHER === 1) {
+      if (this.commands > 1) this.stream.uncork()
+      this.stream.cork()
+    }
     this.commands++
   }
 
-  private cork() {
-    if (this.corked) this.stream.uncork()
-    this.corked = true
-    this.stream.cork()
-  }
-
   private readonly end = () => {
+    // The first command was not corked.
+    if (this.commands > 1) this.stream.uncork()
     this.commands = 0
-    if (this.corked) this.stream.uncork()
-    this.corked = false
   }
 }
 

@@ -70,7 +70,13 @@ export class Fences {
       const { stream } = redis
       const own = identity
       const isSame = () => redis.stream === stream && redis.status === 'ready'
-      void identified.then(() => this.fenceAll(server, redis, own, isSame))
+      void identified.then(() => {
+        for (const [broken, lost] of this.pendingOf(server)) {
+          if (!isSame()) return
+          if (own.runId === lost.runId) this.kill(redis, broken, lost, isSame)
+          else this.settle(broken, 'unfenced')
+        }
+      })
     })
   }
 
@@ -108,14 +114,6 @@ export class Fences {
         if (classify(error) !== 'transient') return
         await new Promise<void>((resolve) => this.clock.after(RETRY_AFTER, resolve))
       }
-    }
-  }
-
-  private fenceAll(server: string, redis: Redis, { runId }: Partial<Identity>, isSame: () => boolean) {
-    for (const [broken, lost] of this.pendingOf(server)) {
-      if (!isSame()) return
-      if (runId === lost.runId) this.kill(redis, broken, lost, isSame)
-      else this.settle(broken, 'unfenced')
     }
   }
 

@@ -57,9 +57,8 @@ function parseUrl(given: string, where: string): URL {
 }
 
 function parsePath(given: string, where: string): RedisOptions {
-  const end = given.indexOf('?')
-  const path = end < 0 ? given : given.slice(0, end)
-  return withQuery({ path }, new URLSearchParams(end < 0 ? '' : given.slice(end)), where)
+  const [path = '', ...query] = given.split('?')
+  return withQuery({ path }, new URLSearchParams(query.join('?')), where)
 }
 
 function credentials(username: string, password: string, where: string): RedisOptions {

@@ -20,6 +20,7 @@ import { type Bare, BareLevels, TIME_LEFT } from '../ownership/bare-levels'
 import {
   type Caller,
   explicitCaller,
+  type HoldEntry,
   type HoldTable,
   ThreadCaller,
   unscopedCaller,
@@ -32,7 +33,7 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { hasWarned } from '../util/warn-once'
 import { timedOut } from '../waiting/wait-errors'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
 import {
   SHARED_OBJECT,
@@ -49,6 +50,7 @@ interface HandleOf<H extends OwnedHold<any>> extends LockHold {
   [ADOPT](thread: LogicalThread): void
 }
 
+const BARE_LEVELS = Symbol('bareLevels')
 const CALLER = Symbol('caller')
 const NOTE_FAILURE = Symbol('noteFailure')
 const RELEASE_FOR = Symbol('releaseFor')
@@ -70,11 +72,11 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
-  /** Undefined: the wait was over. `isBare`: it has to `[KEEP]` the level, before the acquisition of the caller is over. */
+  /** Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock already. */
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
-    isBare: boolean,
+    entry: HoldEntry<H> | undefined,
   ): Promise<Handle | undefined>
   protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
@@ -153,9 +155,9 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
-  /** From now on an `unlock()` of the caller ends this level. */
-  protected [KEEP](caller: Caller<H>, level: LevelOf<H>): void {
-    caller.bareLevels(this.subject.objectId, this.unscoped).add(level)
+  /** What an `unlock()` of the caller ends. */
+  [BARE_LEVELS](caller: Caller<H>): BareLevels<LevelOf<H>> {
+    return caller.bareLevels(this.subject.objectId, this.unscoped)
   }
 
   [CALLER](explicit: number | undefined): Caller<H> {
@@ -195,8 +197,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   }
 
   [NOTE_FAILURE](caller: Caller<H>) {
-    const { context, failures, unscoped, subject } = this
-    const levels = caller.bareLevels(subject.objectId, unscoped)
+    const { context, failures } = this
+    const levels = this[BARE_LEVELS](caller)
     if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
     const place = placeInCode()
     for (const { hold } of levels) failures.set(hold as H, place)
@@ -238,11 +240,17 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const { waitTime } = context
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
+  const entry = caller.entryToAcquire(subject.objectId)
+  const begun = entry?.begin() ? entry : undefined
   let handle: Handle | undefined
   if (isNoted) lock.acquiring++
   try {
-    handle = await lock[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, !byToken)
+    handle = await lock[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, begun)
   } finally {
+    // The level belongs to its caller before the acquisition is over.
+    const bare = byToken ? undefined : handle?.level
+    if (begun) begun.end(bare)
+    else if (bare) lock[BARE_LEVELS](caller).add(bare)
     if (isNoted) lock.acquiring--
     // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
     if (isNoted && !handle) lock[NOTE_FAILURE](caller)

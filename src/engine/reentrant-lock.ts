@@ -7,13 +7,13 @@ import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { HoldEntry } from '../ownership/caller'
 import { quote } from '../util/quote'
-import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
+import { AcquireRequest, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
 import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
-import { reenterInTime } from './reenter'
+import { acquire } from './reenter'
 import { release } from './release'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
@@ -111,7 +111,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
           'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
       )
     const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
-    const acquiring = caller.thread?.parent ? waitForSiblingBranches(request, acquire) : acquire(request)
+    const acquiring = caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
     return acquiring as Promise<Handle | undefined>
   }
 
@@ -128,24 +128,4 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
 async function inspectLock(scripts: LockScripts, owner: string): Promise<LockState> {
   return (await scripts.inspect(owner).answer).value
-}
-
-function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
-  const hold = request.caller.holdOf(request.scripts.objectId)
-  return hold ? reenter(request, hold) : acquireAnew(request)
-}
-
-/** Adds a level to the hold of the caller; a new hold where that one has ended. Undefined when the wait was over. */
-async function reenter(request: AcquireRequest, hold: Hold): Promise<AcquiredLockHold | undefined> {
-  const { scripts, caller } = request
-  if (scripts.reentrantBy && hold.checkLive()) throw reentryRefused(scripts, hold, caller)
-  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
-}
-
-function reentryRefused({ name, reentrantBy }: LockScripts, hold: Hold, caller: Caller) {
-  return new IllegalMonitorStateError(
-    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
-      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
-      `Where code that holds a lock calls code that takes it again, use ${reentrantBy}.`,
-  )
 }

@@ -19,9 +19,8 @@ export class BranchPlace {
     return this.path.at(-1)!
   }
 
-  /** Resolves once it no longer waits. */
+  /** For a place that waits: resolves once it does not. */
   decided(): Promise<void> {
-    if (this.state !== 'waiting') return Promise.resolve()
     return new Promise((resolve) => {
       this.whenDecided = resolve
     })

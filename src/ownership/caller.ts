@@ -8,7 +8,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   /** The hold that the next acquisition re-enters. */
   hold: H | undefined
   /** Locked while an acquisition of its caller is in flight. */
-  private acquiring: Mutex | undefined
+  private readonly acquiring = new Mutex()
   private bareLevels: BareLevels<LevelOf<H>> | undefined
 
   constructor(
@@ -18,12 +18,12 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Nothing needs it any more. */
   get isEmpty(): boolean {
-    return !this.hold && !this.acquiring && this.bareLevels?.isEmpty !== false
+    return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isEmpty !== false
   }
 
   /** Nothing of it is held any more. */
   get hasEnded(): boolean {
-    return !this.hold && !this.acquiring && [...this.bare].length === 0
+    return !this.hold && !this.acquiring.isLocked() && [...this.bare].length === 0
   }
 
   /** What its `unlock()` ends. */
@@ -34,24 +34,22 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
   begin(): boolean {
-    if (this.acquiring) return false
-    this.acquiring = new Mutex()
-    // The mutex is new, so this locks it at once.
+    if (this.acquiring.isLocked()) return false
+    // It is free, so this locks it at once.
     void this.acquiring.acquire()
     return true
   }
 
   /** The acquisition is over. `bare`: the level that it acquired, if an `unlock()` has to end it. */
   end(bare: LevelOf<H> | undefined): void {
-    this.acquiring!.release()
-    this.acquiring = undefined
+    this.acquiring.release()
     if (bare) this.bare.add(bare)
     else this.table.tidy(this.key)
   }
 
   /** Resolves when no acquisition is in flight; undefined if there is none. */
   settled(): Promise<void> | undefined {
-    return this.acquiring?.waitForUnlock()
+    return this.acquiring.isLocked() ? this.acquiring.waitForUnlock() : undefined
   }
 
   /** The hold has ended, so its caller can acquire again. What is left of its levels waits for their `unlock()`. */

@@ -1,5 +1,4 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
@@ -19,12 +18,13 @@ type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
   private readonly queues = new Map<string, WaitQueue>()
+  readonly selfWait: SelfDeadlockWarning
   protected readonly environment: WaitEnvironment
 
   constructor(private readonly options: WaitQueuesOptions) {
     const { clock, leases, clientId } = options
-    const selfWait = new SelfDeadlockWarning(clock, leases, clientId)
-    this.environment = { ...options, selfWait, queues: this.queues }
+    this.selfWait = new SelfDeadlockWarning(clock, leases, clientId)
+    this.environment = { ...options, selfWait: this.selfWait, queues: this.queues }
   }
 
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
@@ -64,7 +64,7 @@ export class WaitQueues {
   freed(object: Freed, notified: number | undefined, others?: number): void {
     const { subscriptions } = this.options
     const { channel, relatedIds, takesTurns } = object
-    const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
+    const isHeard = subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard), isHeard)
     if (this.queues.size === 0) return
     if (notified !== undefined && isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
@@ -116,10 +116,5 @@ export class WaitQueues {
   /** Whether this process should yield to others. A try without a wait would not yield. */
   mustYield({ channel, takesTurns }: Pick<WaitTarget, 'channel' | 'takesTurns'>): boolean {
     return takesTurns && (this.options.subscriptions.channels.get(channel)?.cohort.yieldTime() ?? 0) > 0
-  }
-
-  /** A branch waits for its siblings since `joined`. Returns a function to call when it no longer waits. */
-  watchSelfWait(target: Pick<WaitTarget, 'key' | 'relatedIds'>, joined: Moment): () => void {
-    return this.environment.selfWait.watch(target, () => [{ joined }])
   }
 }

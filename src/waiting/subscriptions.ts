@@ -4,14 +4,9 @@ import { Slices } from '../util/slices'
 import type { WaitTarget } from './admission'
 import { Cohort } from './cohort'
 
-/** A wait queue that listens to a channel. */
-export interface ChannelListener {
-  /** A message came, or the subscription was confirmed or broke. The queue must try again. */
-  wake(): void
-}
-
 class Channel {
-  readonly listeners = new Set<ChannelListener>()
+  /** Each is called when a message came, or the subscription was confirmed or broke. */
+  readonly listeners = new Set<() => void>()
   /** Whether this client wants the messages. If not, the channel only keeps its cohort. */
   subscribed = false
   /** The rounds without a listener. The subscription outlives its last listener, because a hot lock needs it again soon. */
@@ -59,7 +54,7 @@ export class Subscriptions {
   ) {}
 
   /** Listens to the channel of an object until the returned function is called. */
-  listen(target: ChannelOf, listener: ChannelListener): () => void {
+  listen(target: ChannelOf, listener: () => void): () => void {
     const name = target.channel
     const channel = this.channels.get(name) ?? this.open(target)
     channel.listeners.add(listener)
@@ -117,7 +112,7 @@ export class Subscriptions {
     const channel = this.channels.get(name)
     if (!channel) return
     channel.lastHeard = this.clock.now().monotonic
-    for (const listener of channel.listeners) listener.wake()
+    for (const wake of channel.listeners) wake()
   }
 
   close(): void {

@@ -169,7 +169,7 @@ export class WaitQueue implements WaiterQueue {
   }
 
   private startListening() {
-    this.stopListening = this.environment.subscriptions.listen(this.target, this)
+    this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
   }
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */

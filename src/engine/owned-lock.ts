@@ -65,7 +65,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   /** How many calls without a scope are acquiring the lock through this object. */
   acquiring = 0
   /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. */
-  private readonly failures = new WeakMap<H, string>()
+  private readonly failures = new WeakMap<object, string>()
 
   constructor(
     readonly context: Context,
@@ -76,7 +76,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
-    entry: HoldEntry<H> | undefined,
+    entry?: HoldEntry<H>,
   ): Promise<Handle | undefined>
   protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
@@ -86,12 +86,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     await acquireAsAsked(this, () => lockArguments(first, unit), false)
   }
 
-  async tryLock(
-    first?: number | TryLockOptions,
-    second?: number | TimeUnit,
-    third?: TimeUnit,
-  ): Promise<boolean> {
-    return (await acquireAsAsked(this, () => tryLockArguments(first, second, third), false)) !== undefined
+  async tryLock(...args: Parameters<typeof tryLockArguments>): Promise<boolean> {
+    return (await acquireAsAsked(this, () => tryLockArguments(...args), false)) !== undefined
   }
 
   // Not async, nor is the next one: a further async function costs a process with many callers some percent of its time.
@@ -157,7 +153,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
 
   /** What an `unlock()` of the caller ends. */
   [BARE_LEVELS](caller: Caller<H>): BareLevels<LevelOf<H>> {
-    return caller.bareLevels(this.subject.objectId, this.unscoped)
+    const { objectId } = this.subject
+    return caller.entryToAcquire(objectId)?.bare ?? caller.bareLevels?.(objectId) ?? this.unscoped
   }
 
   [CALLER](explicit: number | undefined): Caller<H> {
@@ -176,13 +173,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const settled = caller.settled(objectId)
     if (settled) await settled
     const bare = caller.bareLevel(objectId, unscoped)
-    if (!bare)
-      throw notHeldError(
-        context,
-        this.subject,
-        caller.description,
-        caller === unscopedCaller && this.acquiring > 0,
-      )
+    const isAcquiring = caller === unscopedCaller && this.acquiring > 0
+    if (!bare) throw notHeldError(context, this.subject, caller.description, isAcquiring)
     const { within, level } = bare
     // From now on no other `unlock()` ends it.
     within.remove(level)
@@ -201,20 +193,19 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const levels = this[BARE_LEVELS](caller)
     if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
     const place = placeInCode()
-    for (const { hold } of levels) failures.set(hold as H, place)
+    for (const { hold } of levels) failures.set(hold, place)
   }
 
   /** Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means. */
   private [WARN_OF_OTHERS]({ within, level }: Bare<LevelOf<H>>) {
     const { context, failures, subject } = this
-    const holdOf = (each: LevelOf<H>) => each.hold as H
     if (level && level[TIME_LEFT] > 0) {
-      const failedAt = failures.get(holdOf(level))
-      if (failedAt) warnOfSharedObject(context, subject.name, holdOf(level).holder, failedAt, placeInCode())
+      const failedAt = failures.get(level.hold)
+      if (failedAt) warnOfSharedObject(context, subject.name, level.hold.holder, failedAt, placeInCode())
       return
     }
     const stays = [...within].find((each) => each[TIME_LEFT] > 0)
-    if (stays) warnOfHoldThatStays(context, subject.name, holdOf(stays).holder)
+    if (stays) warnOfHoldThatStays(context, subject.name, stays.hold.holder)
   }
 
   [TIMED_OUT](waitTime = 0) {

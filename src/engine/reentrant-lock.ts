@@ -103,7 +103,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   // Not async: a further async function costs a process with many callers some percent of its time.
-  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry: HoldEntry<Hold> | undefined) {
+  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
     const { context, scripts } = this
     if (!entry && caller.isScoped)
       throw new IllegalMonitorStateError(

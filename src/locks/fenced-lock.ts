@@ -198,11 +198,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
   }
 
-  override async [ACQUIRE_FOR](
-    caller: Caller,
-    options: AcquireArguments,
-    entry: HoldEntry<Hold> | undefined,
-  ) {
+  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
     try {
       return await super[ACQUIRE_FOR](caller, options, entry)
     } catch (error) {

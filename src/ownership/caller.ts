@@ -9,7 +9,8 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   hold: H | undefined
   /** Locked while an acquisition of its caller is in flight. */
   private readonly acquiring = new Mutex()
-  private bareLevels: BareLevels<LevelOf<H>> | undefined
+  /** What its `unlock()` ends. */
+  readonly bare = new BareLevels<LevelOf<H>>(() => this.table.tidy(this.key))
 
   constructor(
     readonly table: HoldTable<H>,
@@ -18,18 +19,12 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Nothing needs it any more. */
   get isEmpty(): boolean {
-    return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isEmpty !== false
+    return !this.hold && !this.acquiring.isLocked() && this.bare.isEmpty
   }
 
   /** Nothing of it is held any more. */
   get hasEnded(): boolean {
     return !this.hold && !this.acquiring.isLocked() && [...this.bare].length === 0
-  }
-
-  /** What its `unlock()` ends. */
-  get bare(): BareLevels<LevelOf<H>> {
-    this.bareLevels ??= new BareLevels(() => this.table.tidy(this.key))
-    return this.bareLevels
   }
 
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
@@ -61,7 +56,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** The level that an `unlock()` of this caller ends: its own, or else one that an ended thread left in its hold. */
   bareLevel(caller: LogicalThread | undefined): Bare<LevelOf<H>> | undefined {
-    const own = this.bareLevels?.newest(caller)
+    const own = this.bare.newest(caller)
     if (own || !this.hold) return own
     const left = ([...this.hold.levels] as LevelOf<H>[]).findLast(
       ({ bareIn, thread }) => bareIn && thread && !thread.isAlive,
@@ -148,8 +143,8 @@ export interface Caller<H extends AnyHold = AnyHold> {
   settled(objectId: string): Promise<void> | undefined
   /** The hold that it re-enters: its own or, for a thread, that of its nearest ancestor that has one. */
   holdOf(objectId: string): H | undefined
-  /** Where it keeps what its `lock()` and `tryLock()` acquire. `ofObject`: those of the lock object, for code without a thread. */
-  bareLevels(objectId: string, ofObject: BareLevels<LevelOf<H>>): BareLevels<LevelOf<H>>
+  /** Where it keeps what its `lock()` and `tryLock()` acquire, if not in an entry, nor in the lock object. */
+  bareLevels?(objectId: string): BareLevels<LevelOf<H>>
   /** The level that its next `unlock()` ends. */
   bareLevel(objectId: string, ofObject?: BareLevels<LevelOf<H>>): Bare<LevelOf<H>> | undefined
   /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
@@ -161,15 +156,13 @@ const NO_PATH: readonly LogicalThread[] = []
 /** The caller that the `threadId` option names. `table`: the holds of all such callers of one client. */
 export function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId: number): Caller<H> {
   const entryOf = (objectId: string) => table.get(`${threadId} ${objectId}`)
-  const entryToAcquire = (objectId: string) => table.getOrCreate(`${threadId} ${objectId}`)
   return {
     description: `threadId ${threadId}`,
     thread: undefined,
     isScoped: true,
-    entryToAcquire,
+    entryToAcquire: (objectId) => table.getOrCreate(`${threadId} ${objectId}`),
     settled: (objectId) => entryOf(objectId)?.settled(),
     holdOf: (objectId) => entryOf(objectId)?.hold,
-    bareLevels: (objectId) => entryToAcquire(objectId).bare,
     bareLevel: (objectId) => entryOf(objectId)?.bareLevel(undefined),
     pathBelow: () => NO_PATH,
   }
@@ -202,10 +195,6 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
       if (hold && (reaches || this.isInside(hold))) return hold
     }
     return undefined
-  }
-
-  bareLevels(objectId: string): BareLevels<LevelOf<H>> {
-    return this.entryToAcquire(objectId).bare
   }
 
   /**
@@ -277,6 +266,5 @@ export const unscopedCaller: Caller = {
   ...UNSCOPED,
   description: 'an earlier call of this lock object',
   thread: undefined,
-  bareLevels: (_, ofObject) => ofObject,
   bareLevel: (_, ofObject) => ofObject?.endedFirst(() => true),
 }

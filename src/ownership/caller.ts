@@ -9,8 +9,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   hold: H | undefined
   /** Locked while an acquisition of its caller is in flight. */
   private readonly acquiring = new Mutex()
-  /** What its `unlock()` ends. */
-  readonly bare = new BareLevels<LevelOf<H>>(() => this.table.tidy(this.key))
+  private bareLevels: BareLevels<LevelOf<H>> | undefined
 
   constructor(
     readonly table: HoldTable<H>,
@@ -19,12 +18,18 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Nothing needs it any more. */
   get isEmpty(): boolean {
-    return !this.hold && !this.acquiring.isLocked() && this.bare.isEmpty
+    return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isEmpty !== false
   }
 
   /** Nothing of it is held any more. */
   get hasEnded(): boolean {
     return !this.hold && !this.acquiring.isLocked() && [...this.bare].length === 0
+  }
+
+  /** What its `unlock()` ends. */
+  get bare(): BareLevels<LevelOf<H>> {
+    this.bareLevels ??= new BareLevels(() => this.table.tidy(this.key))
+    return this.bareLevels
   }
 
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
@@ -56,7 +61,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** The level that an `unlock()` of this caller ends: its own, or else one that an ended thread left in its hold. */
   bareLevel(caller: LogicalThread | undefined): Bare<LevelOf<H>> | undefined {
-    const own = this.bare.newest(caller)
+    const own = this.bareLevels?.newest(caller)
     if (own || !this.hold) return own
     const left = ([...this.hold.levels] as LevelOf<H>[]).findLast(
       ({ bareIn, thread }) => bareIn && thread && !thread.isAlive,

@@ -70,7 +70,7 @@ export class Subscriptions {
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */
   isConfirmed(name: string): boolean {
-    return this.channels.has(name) && this.source.isConfirmed(name)
+    return this.source.isConfirmed(name)
   }
 
   /** The server confirmed the subscription and delivers every message since then, or it broke and messages may be lost. */
@@ -87,7 +87,8 @@ export class Subscriptions {
 
   /** Whether the subscription has been confirmed and silent since that moment. */
   isQuietSince(name: string, moment: Moment): boolean {
-    return this.isConfirmed(name) && this.channels.get(name)!.lastHeard <= moment.monotonic
+    const channel = this.channels.get(name)
+    return channel !== undefined && channel.lastHeard <= moment.monotonic && this.source.isConfirmed(name)
   }
 
   /** A message came: a lock was released. */

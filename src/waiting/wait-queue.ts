@@ -46,7 +46,7 @@ export class WaitQueue implements WaiterQueue {
   readonly waiters = new Waiters()
   /** The object may become free without a message while the first waiter sleeps. */
   mayMissReleases = false
-  readonly admission: Admission
+  private rules: Admission | undefined
   private state: 'idle' | 'trying' | 'sleeping' = 'idle'
   private timer: RearmableTimer | undefined
   /** What the queue does at the end of its sleep. */
@@ -65,12 +65,15 @@ export class WaitQueue implements WaiterQueue {
   constructor(
     readonly target: WaitTarget,
     readonly environment: WaitEnvironment,
-  ) {
-    this.admission = target.admission()
-  }
+  ) {}
 
   get isEmpty(): boolean {
     return this.waiters.first === undefined
+  }
+
+  get admission(): Admission {
+    this.rules ??= this.target.admission()
+    return this.rules
   }
 
   /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
@@ -174,7 +177,9 @@ export class WaitQueue implements WaiterQueue {
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */
   private get isConfirmed(): boolean {
-    return this.environment.subscriptions.isConfirmed(this.target.channel)
+    const { subscriptions } = this.environment
+    const { channel } = this.target
+    return subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
   }
 
   /** How this process takes turns with others; undefined where it does not, or no caller has waited yet. */

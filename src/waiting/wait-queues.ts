@@ -64,7 +64,7 @@ export class WaitQueues {
   freed(object: Freed, notified: number | undefined, others?: number): void {
     const { subscriptions } = this.options
     const { channel, relatedIds, takesTurns } = object
-    const isHeard = subscriptions.isConfirmed(channel)
+    const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
     if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard), isHeard)
     if (this.queues.size === 0) return
     if (notified !== undefined && isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()

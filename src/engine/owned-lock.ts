@@ -201,7 +201,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const { context, failures, subject } = this
     if (level && level[TIME_LEFT] > 0) {
       const failedAt = failures.get(level.hold)
-      if (failedAt) warnOfSharedObject(context, subject.name, level.hold.holder, failedAt, placeInCode())
+      if (failedAt) warnOfSharedObject(context, subject.name, level.hold.holder, failedAt)
       return
     }
     const stays = [...within].find((each) => each[TIME_LEFT] > 0)

@@ -19,14 +19,14 @@ import { release } from './release'
 export class AcquiredLockHold implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
+  // A getter would be a member that its public type does not have.
+  readonly hold: Hold
 
   constructor(
     private readonly scripts: LockScripts,
     readonly level: Level,
-  ) {}
-
-  get hold(): Hold {
-    return this.level.hold
+  ) {
+    this.hold = level.hold
   }
 
   get lockName(): string {

@@ -9,22 +9,19 @@ import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import { AcquireAttempt } from './acquire-attempt'
-import type { AcquiredLockHold, LevelRequest } from './acquired-lock-hold'
-import { type Caller, Hold, orderOf } from './hold'
+import type { AcquiredLockHold } from './acquired-lock-hold'
+import { type Caller, Hold, type Level, orderOf } from './hold'
+import { HoldLevel } from './level'
 import type { LockScripts } from './lock-scripts'
 import { releaseOrphan } from './release'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
 /** The class of the LockHolds of one kind of lock. */
-export type HandleClass<Handle = AcquiredLockHold> = new (
-  request: LevelRequest,
-  hold: Hold,
-  granted: Moment,
-) => Handle
+export type HandleClass<Handle = AcquiredLockHold> = new (scripts: LockScripts, level: Level) => Handle
 
 /** What a caller asked for, and what is left of its wait. */
-export class AcquireRequest implements LevelRequest {
+export class AcquireRequest {
   /** Its place among its siblings, if its thread acquires below a hold of an ancestor. */
   branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
@@ -97,7 +94,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
       if (tries === TRIES_TO_OUTRUN_LEASE) throw tooShort(scripts, hold)
       continue
     }
-    const handle = new request.Handle(request, hold, sent)
+    const handle = addLevel(request, hold, sent)
     const { thread } = caller
     hold.thread = thread
     if (entry) {
@@ -108,6 +105,14 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     if (thread && thread.children > 0) context.queues.letBranchesIn(scripts, thread)
     return handle
   }
+}
+
+/** `granted`: when the command was sent that acquired the level. */
+export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): AcquiredLockHold {
+  const { scripts, options, caller, branchPlace, Handle } = request
+  const level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
+  hold.levels.add(level)
+  return new Handle(scripts, level)
 }
 
 function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): LockLostError {

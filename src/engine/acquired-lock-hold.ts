@@ -6,45 +6,27 @@ import { ADOPT } from '../client/member-identity'
 import { ThreadCaller } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
-import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { Hold, Level } from './hold'
-import { HoldLevel } from './level'
 import type { LockScripts } from './lock-scripts'
 import { releasedAlready } from './not-held'
-import { leaveToLease, release } from './release'
-
-/** What a level takes of the request that acquired it. */
-export interface LevelRequest extends Pick<Level, 'branchPlace'> {
-  readonly scripts: LockScripts
-  readonly options: Pick<Level, 'leaseTime'>
-  readonly caller: Pick<Level, 'thread'>
-}
-
-export const HAND_TO_WATCHDOG: unique symbol = Symbol('handToWatchdog')
-export const LEAVE_TO_LEASE: unique symbol = Symbol('leaveToLease')
+import { release } from './release'
 
 /**
- * A LockHold: the right to release one level, once. It is made with its level, and every caller gets this one object. A kind
+ * A LockHold: the right to release one level, once. It is made for its level, and every caller gets this one object. A kind
  * of lock whose holds have more, a fencing token for instance, extends this class.
  */
 export class AcquiredLockHold implements LockHold {
   /** Its caller released it. The release may be in flight. */
   private unlocked = false
+  // A getter would be a member that its public type does not have.
+  readonly hold: Hold
 
-  private readonly scripts: LockScripts
-  readonly level: Level
-
-  /** `granted`: when the command was sent that acquired the level. */
   constructor(
-    request: LevelRequest,
-    readonly hold: Hold,
-    granted: Moment,
+    private readonly scripts: LockScripts,
+    readonly level: Level,
   ) {
-    const { scripts, options, branchPlace, caller } = request
-    this.scripts = scripts
-    this.level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
-    hold.levels.add(this.level)
+    this.hold = level.hold
   }
 
   get lockName(): string {
@@ -80,20 +62,6 @@ export class AcquiredLockHold implements LockHold {
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  /** From now on the watchdog renews the hold, until its level is released. */
-  [HAND_TO_WATCHDOG](): void {
-    const { hold, level } = this
-    if (!this.isHeld || hold.context.isClosed) return
-    level.leaseTime = undefined
-    hold.context.leases.renewNow(hold)
-  }
-
-  /** Ends the hold in this client. The server keeps the lock until the lease ends. */
-  [LEAVE_TO_LEASE](): Promise<void> {
-    this.unlocked = true
-    return leaveToLease(this.hold, this.level)
   }
 
   /** From now on the thread finds this hold as its own. */

@@ -8,7 +8,6 @@ import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { Outcome } from '../waiting/attempt'
 import type { HoldLevel } from './level'
-import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
@@ -60,14 +59,11 @@ export class Hold extends Lease {
     context.leases.end(this)
     this.lossReason = reason
     const error = this.lossError()
-    if (reason === 'lease' && !this.needsWatchdog && this.levels.size > 0) {
-      this.end('expired', context.clock.now(), error)
-      entry?.forget(this)
-      this.releaseOrphan?.()
-      return
-    }
-    this.end('lost', context.clock.now(), error)
+    const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
+    this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
+    if (isExpected) entry?.forget(this)
     this.releaseOrphan?.()
+    if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(leased)
     const { name: lockName, kind } = leased
@@ -91,10 +87,9 @@ export class Hold extends Lease {
     )
   }
 
-  /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
+  /** Ends one of its levels. */
   drop(level: Level): void {
-    if (!this.levels.delete(level))
-      throw releasedAlready(this.context, { lockName: this.leased.name, threadId: this.threadId })
+    this.levels.delete(level)
     level.branchPlace?.leave()
   }
 

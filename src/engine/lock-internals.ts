@@ -5,6 +5,5 @@
 export const ACQUIRE_FOR: unique symbol = Symbol('acquireFor')
 export const ASSERT_MAY_RELEASE: unique symbol = Symbol('assertMayRelease')
 export const COUNT_OF: unique symbol = Symbol('countOf')
-export const KEEP: unique symbol = Symbol('keep')
 export const LEVELS_OF: unique symbol = Symbol('levelsOf')
 export const RELEASE_LEVEL: unique symbol = Symbol('releaseLevel')

@@ -20,6 +20,7 @@ import { type Bare, BareLevels, TIME_LEFT } from '../ownership/bare-levels'
 import {
   type Caller,
   explicitCaller,
+  type HoldEntry,
   type HoldTable,
   ThreadCaller,
   unscopedCaller,
@@ -32,7 +33,7 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { hasWarned } from '../util/warn-once'
 import { timedOut } from '../waiting/wait-errors'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
 import {
   SHARED_OBJECT,
@@ -49,6 +50,7 @@ interface HandleOf<H extends OwnedHold<any>> extends LockHold {
   [ADOPT](thread: LogicalThread): void
 }
 
+const BARE_LEVELS = Symbol('bareLevels')
 const CALLER = Symbol('caller')
 const NOTE_FAILURE = Symbol('noteFailure')
 const RELEASE_FOR = Symbol('releaseFor')
@@ -63,18 +65,18 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   /** How many calls without a scope are acquiring the lock through this object. */
   acquiring = 0
   /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. */
-  private readonly failures = new WeakMap<H, string>()
+  private readonly failures = new WeakMap<object, string>()
 
   constructor(
     readonly context: Context,
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
-  /** Undefined: the wait was over. `isBare`: it has to `[KEEP]` the level, before the acquisition of the caller is over. */
+  /** Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock already. */
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
-    isBare: boolean,
+    entry?: HoldEntry<H>,
   ): Promise<Handle | undefined>
   protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
@@ -84,12 +86,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     await acquireAsAsked(this, () => lockArguments(first, unit), false)
   }
 
-  async tryLock(
-    first?: number | TryLockOptions,
-    second?: number | TimeUnit,
-    third?: TimeUnit,
-  ): Promise<boolean> {
-    return (await acquireAsAsked(this, () => tryLockArguments(first, second, third), false)) !== undefined
+  async tryLock(...args: Parameters<typeof tryLockArguments>): Promise<boolean> {
+    return (await acquireAsAsked(this, () => tryLockArguments(...args), false)) !== undefined
   }
 
   // Not async, nor is the next one: a further async function costs a process with many callers some percent of its time.
@@ -153,9 +151,10 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
-  /** From now on an `unlock()` of the caller ends this level. */
-  protected [KEEP](caller: Caller<H>, level: LevelOf<H>): void {
-    caller.bareLevels(this.subject.objectId, this.unscoped).add(level)
+  /** What an `unlock()` of the caller ends. */
+  [BARE_LEVELS](caller: Caller<H>): BareLevels<LevelOf<H>> {
+    const { objectId } = this.subject
+    return caller.entryToAcquire(objectId)?.bare ?? caller.bareLevels?.(objectId) ?? this.unscoped
   }
 
   [CALLER](explicit: number | undefined): Caller<H> {
@@ -174,13 +173,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const settled = caller.settled(objectId)
     if (settled) await settled
     const bare = caller.bareLevel(objectId, unscoped)
-    if (!bare)
-      throw notHeldError(
-        context,
-        this.subject,
-        caller.description,
-        caller === unscopedCaller && this.acquiring > 0,
-      )
+    const isAcquiring = caller === unscopedCaller && this.acquiring > 0
+    if (!bare) throw notHeldError(context, this.subject, caller.description, isAcquiring)
     const { within, level } = bare
     // From now on no other `unlock()` ends it.
     within.remove(level)
@@ -195,24 +189,23 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   }
 
   [NOTE_FAILURE](caller: Caller<H>) {
-    const { context, failures, unscoped, subject } = this
-    const levels = caller.bareLevels(subject.objectId, unscoped)
+    const { context, failures } = this
+    const levels = this[BARE_LEVELS](caller)
     if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
     const place = placeInCode()
-    for (const { hold } of levels) failures.set(hold as H, place)
+    for (const { hold } of levels) failures.set(hold, place)
   }
 
   /** Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means. */
   private [WARN_OF_OTHERS]({ within, level }: Bare<LevelOf<H>>) {
     const { context, failures, subject } = this
-    const holdOf = (each: LevelOf<H>) => each.hold as H
     if (level && level[TIME_LEFT] > 0) {
-      const failedAt = failures.get(holdOf(level))
-      if (failedAt) warnOfSharedObject(context, subject.name, holdOf(level).holder, failedAt, placeInCode())
+      const failedAt = failures.get(level.hold)
+      if (failedAt) warnOfSharedObject(context, subject.name, level.hold.holder, failedAt)
       return
     }
     const stays = [...within].find((each) => each[TIME_LEFT] > 0)
-    if (stays) warnOfHoldThatStays(context, subject.name, holdOf(stays).holder)
+    if (stays) warnOfHoldThatStays(context, subject.name, stays.hold.holder)
   }
 
   [TIMED_OUT](waitTime = 0) {
@@ -238,11 +231,17 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const { waitTime } = context.options
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
+  const entry = caller.entryToAcquire(subject.objectId)
+  const begun = entry?.begin() ? entry : undefined
   let handle: Handle | undefined
   if (isNoted) lock.acquiring++
   try {
-    handle = await lock[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, !byToken)
+    handle = await lock[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, begun)
   } finally {
+    // The level belongs to its caller before the acquisition is over.
+    const bare = byToken ? undefined : handle?.level
+    if (begun) begun.end(bare)
+    else if (bare) lock[BARE_LEVELS](caller).add(bare)
     if (isNoted) lock.acquiring--
     // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
     if (isNoted && !handle) lock[NOTE_FAILURE](caller)

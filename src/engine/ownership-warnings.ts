@@ -1,4 +1,5 @@
 import type { Context } from '../client/context'
+import { placeInCode } from '../client/place-in-code'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
 
@@ -22,20 +23,14 @@ export const SHARED_OBJECT = 'RLOCK_SHARED_OBJECT'
  * `unlock()` without a scope releases this hold, and another call of the same object has failed since it was acquired. A call
  * that still waits is no sign: it has not come to its `unlock()`, and correct callers wait for each other all the time.
  */
-export function warnOfSharedObject(
-  context: Context,
-  name: string,
-  holder: string,
-  failedAt: string,
-  unlockedAt: string,
-): void {
+export function warnOfSharedObject(context: Context, name: string, holder: string, failedAt: string): void {
   warnOnce(
     context,
     SHARED_OBJECT,
     `unlock() releases the lock ${quote(name)} (client ${context.clientId}, ${holder}), and a lock() or tryLock() of the same ` +
       'lock object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
       'caller. Call unlock() only after a lock() that resolved or a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
-      `    lock() or tryLock() failed at ${failedAt}\n    unlock() is called at ${unlockedAt}`,
+      `    lock() or tryLock() failed at ${failedAt}\n    unlock() is called at ${placeInCode()}`,
   )
 }
 

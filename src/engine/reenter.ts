@@ -1,10 +1,13 @@
+import { IllegalMonitorStateError } from '../api/errors'
 import { unlessAborted } from '../util/abort'
+import { quote } from '../util/quote'
 import { withTimeout } from '../util/timeout'
 import { nameOf, notReplicated, unanswered } from '../waiting/wait-errors'
 import { TRIES_FOR_ACKNOWLEDGEMENT } from '../waiting/waiter'
-import type { AcquireRequest } from './acquire'
+import { type AcquireRequest, acquireAnew, addLevel } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
-import type { Hold } from './hold'
+import type { Caller, Hold } from './hold'
+import type { LockScripts } from './lock-scripts'
 import { releaseAtItsEnd, releaseOrphan, updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
@@ -12,11 +15,28 @@ interface Entering {
   state: 'waiting' | 'inside' | 'left'
 }
 
+/** Acquires a new hold, or adds a level to the hold of the caller. Undefined when the wait was over. */
+export function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
+  const hold = request.caller.holdOf(request.scripts.objectId)
+  return hold ? reenterOrAcquire(request, hold) : acquireAnew(request)
+}
+
+async function reenterOrAcquire(request: AcquireRequest, hold: Hold) {
+  const { scripts, caller } = request
+  if (scripts.reentrantBy && hold.checkLive()) throw reentryRefused(scripts, hold, caller)
+  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
+}
+
+function reentryRefused({ name, reentrantBy }: LockScripts, hold: Hold, caller: Caller) {
+  return new IllegalMonitorStateError(
+    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
+      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
+      `Where code that holds a lock calls code that takes it again, use ${reentrantBy}.`,
+  )
+}
+
 /** Re-enters after earlier operations on the hold, unless the signal aborts or the wait ends first. */
-export async function reenterInTime(
-  request: AcquireRequest,
-  hold: Hold,
-): Promise<AcquiredLockHold | undefined> {
+async function reenterInTime(request: AcquireRequest, hold: Hold) {
   const entering: Entering = { state: 'waiting' }
   const work = hold.runSerially(() => reenter(request, hold, entering))
   const { context, scripts, waitTime, signal } = request
@@ -68,7 +88,7 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
     return undefined
   }
   entering.state = 'inside'
-  const handle = new request.Handle(request, hold, sent)
+  const handle = addLevel(request, hold, sent)
   context.leases.update(hold)
   return handle
 }

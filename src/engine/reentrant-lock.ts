@@ -5,21 +5,20 @@ import { IllegalMonitorStateError, WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import type { HoldEntry } from '../ownership/caller'
 import { quote } from '../util/quote'
-import { AcquireRequest, acquireAnew, type HandleClass } from './acquire'
+import { AcquireRequest, type HandleClass } from './acquire'
 import { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold, Level } from './hold'
-import { ACQUIRE_FOR, COUNT_OF, KEEP, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
+import { ACQUIRE_FOR, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import type { LockScripts, LockState } from './lock-scripts'
 import { OwnedLock } from './owned-lock'
-import { reenterInTime } from './reenter'
+import { acquire } from './reenter'
 import { release } from './release'
 import { waitForSiblingBranches } from './wait-for-sibling-branches'
 
 /** What the client reads in place of bytes that are no UTF-8. */
 const NO_TEXT = '\uFFFD'
-
-const ENTER = Symbol('enter')
 
 /** The methods of RLock over any kind of lock; the interface documents them. `Handle` is its class of LockHolds. */
 export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
@@ -103,42 +102,17 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     return (await inspectLock(this.scripts, '')).timeToLive
   }
 
-  // Not async: where nothing is to be kept, a further async function costs a process with many callers some percent of its time.
-  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
+  // Not async: a further async function costs a process with many callers some percent of its time.
+  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
     const { context, scripts } = this
-    const entry = caller.entryToAcquire(scripts.objectId)
-    if (entry && !entry.begin())
+    if (!entry && caller.isScoped)
       throw new IllegalMonitorStateError(
         `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
           'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
       )
-    const isBranch = caller.thread?.parent !== undefined
-    const hold = isBranch ? undefined : caller.holdOf(scripts.objectId)
     const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
-    const acquiring = isBranch
-      ? waitForSiblingBranches(request, acquire)
-      : hold
-        ? reenter(request, hold)
-        : acquireAnew(request)
-    const entered = acquiring as Promise<Handle | undefined>
-    return entry || isBare ? this[ENTER](entered, request, isBare) : entered
-  }
-
-  /** The level belongs to its caller before the acquisition is over. */
-  private async [ENTER](
-    acquiring: Promise<Handle | undefined>,
-    { caller, entry }: AcquireRequest,
-    isBare: boolean,
-  ) {
-    let bare: Level | undefined
-    try {
-      const handle = await acquiring
-      bare = isBare ? handle?.level : undefined
-      return handle
-    } finally {
-      if (entry) entry.end(bare)
-      else if (bare) this[KEEP](caller, bare)
-    }
+    const acquiring = caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
+    return acquiring as Promise<Handle | undefined>
   }
 
   protected [RELEASE_LEVEL](level: Level): Promise<void> {
@@ -154,24 +128,4 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
 async function inspectLock(scripts: LockScripts, owner: string): Promise<LockState> {
   return (await scripts.inspect(owner).answer).value
-}
-
-function acquire(request: AcquireRequest): Promise<AcquiredLockHold | undefined> {
-  const hold = request.caller.holdOf(request.scripts.objectId)
-  return hold ? reenter(request, hold) : acquireAnew(request)
-}
-
-/** Adds a level to the hold of the caller; a new hold where that one has ended. Undefined when the wait was over. */
-async function reenter(request: AcquireRequest, hold: Hold): Promise<AcquiredLockHold | undefined> {
-  const { scripts, caller } = request
-  if (scripts.reentrantBy && hold.checkLive()) throw reentryRefused(scripts, hold, caller)
-  return (await reenterInTime(request, hold)) ?? (await acquireAnew(request))
-}
-
-function reentryRefused({ name, reentrantBy }: LockScripts, hold: Hold, caller: Caller) {
-  return new IllegalMonitorStateError(
-    `The lock ${quote(name)} is not re-entrant, and ${caller.description} holds it already ` +
-      `(client ${hold.context.clientId}, thread id ${hold.threadId}). Release it first. ` +
-      `Where code that holds a lock calls code that takes it again, use ${reentrantBy}.`,
-  )
 }

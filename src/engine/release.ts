@@ -112,7 +112,8 @@ async function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
  * Ends a level in this client and sends nothing. After the last level, the server keeps the lock until its lease ends.
  * Rejects with LockLostError if the hold was lost for another reason than its lease.
  */
-export function leaveToLease(hold: Hold, level: Level): Promise<void> {
+export function leaveToLease(level: Level): Promise<void> {
+  const { hold } = level
   return hold.runSerially(async () => {
     const live = hold.checkLive()
     hold.drop(level)

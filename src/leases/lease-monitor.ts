@@ -20,20 +20,17 @@ export class LeaseRegistry {
     else this.leases.set(key, new Set([held, lease]))
   }
 
-  delete(lease: Lease): void {
+  /** False: it was not here. */
+  delete(lease: Lease): boolean {
     const { key } = lease.leased
     const held = this.leases.get(key)
     if (held instanceof Set) {
-      if (!held.delete(lease) || held.size > 0) return
-    } else if (held !== lease) return
+      if (!held.delete(lease)) return false
+      if (held.size > 0) return true
+    } else if (held !== lease) return false
     this.leases.delete(key)
     if (this.leases.size === 0) this.whenEmpty?.()
-  }
-
-  has(lease: Lease): boolean {
-    const { key } = lease.leased
-    const held = this.leases.get(key)
-    return held instanceof Set ? held.has(lease) : held === lease
+    return true
   }
 
   /** Resolves when nothing is held. */
@@ -92,7 +89,9 @@ export class LeaseMonitor {
     this.update(lease)
     if (lease.book.granted) this.granted(lease.leased, lease.book.granted)
     publishHold(lease, this.options.origin, this.options.clock)
-    if (this.asked.size > 0) this.lookIfAsked(lease)
+    const asked = this.asked.get(lease.leased.key)
+    // It was acquired before this client was asked to look, and the reply came after.
+    if (asked && asked.monotonic >= lease.book.acquired.monotonic) this.doubt(lease.leased.key)
   }
 
   /**
@@ -156,12 +155,11 @@ export class LeaseMonitor {
   /** Stops to monitor a lease that has ended in any way. */
   end(lease: Lease): void {
     const { state } = lease
-    // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
-    const isRelease = state === 'released' && this.live.has(lease)
     this.watchdog.remove(lease)
-    this.live.delete(lease)
+    // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
+    const isFirstEnd = this.live.delete(lease)
     lease.refuseEntry()
-    if (isRelease && releases.hasSubscribers) {
+    if (isFirstEnd && state === 'released' && releases.hasSubscribers) {
       const { book, leased, owner } = lease
       const { name: lockName, kind, key } = leased
       const heldFor = this.options.clock.elapsedSince(book.acquired)
@@ -185,14 +183,6 @@ export class LeaseMonitor {
     this.asked.delete(oldest!)
   }
 
-  /** The lease was acquired before this client was asked to look, and the reply came after. */
-  private lookIfAsked(lease: Lease) {
-    const asked = this.asked.get(lease.leased.key)
-    if (!asked || asked.monotonic < lease.book.acquired.monotonic) return
-    // By then it is monitored.
-    nextTick(() => lease.state === 'held' && this.look(lease))
-  }
-
   /** The watchdog renews it; for another lease the server is asked. */
   private look(lease: Lease): void {
     const left = Math.floor(lease.book.left())
@@ -205,8 +195,7 @@ export class LeaseMonitor {
     const { answer } = lease.leased.renewal.renew(this.options.scripts, [lease], left, false)
     answer
       .then(
-        ({ value: [end] }) =>
-          end === 0 && lease.state === 'held' && this.live.has(lease) && lease.lose('gone'),
+        ({ value: [end] }) => end === 0 && lease.state === 'held' && lease.lose('gone'),
         () => {},
       )
       .finally(() => {

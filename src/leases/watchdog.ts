@@ -37,11 +37,10 @@ interface Watched {
    * What it does next.
    * - `expiring`: nothing, because no level of the lease needs the watchdog
    * - `scheduled`: renews it
-   * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval
-   * - `overdue`: still awaits the answer
+   * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval, once
    * - `retrying`: renews it again
    */
-  phase: 'expiring' | 'scheduled' | 'inFlight' | 'overdue' | 'retrying'
+  phase: 'expiring' | 'scheduled' | 'inFlight' | 'retrying'
   /** Its renewals fail, and the client has reported that. */
   isFailing: boolean
   /** A call for several leases failed because of a key, perhaps of another one: it is renewed by itself until that succeeds. */
@@ -196,7 +195,6 @@ export class Watchdog {
       // Leases that are due a little later join a batch: one call instead of one for each.
       if (due > now && (entry.phase !== 'scheduled' || batches.batches.length === 0)) break
       if (entry.phase === 'inFlight') {
-        entry.phase = 'overdue'
         this.actions.delete(lease)
         overdue.push(lease)
       } else {
@@ -283,7 +281,7 @@ export class Watchdog {
   /** Undefined unless a renewal of it is in flight, which it still needs. */
   awaited(lease: Lease): Watched | undefined {
     const entry = this.watched.get(lease)
-    return entry?.phase === 'inFlight' || entry?.phase === 'overdue' ? entry : undefined
+    return entry?.phase === 'inFlight' ? entry : undefined
   }
 }
 

@@ -6,11 +6,12 @@ import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
-import type { Caller } from '../engine/hold'
+import type { Caller, Hold } from '../engine/hold'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-scripts'
 import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
+import type { HoldEntry } from '../ownership/caller'
 import { prefixed } from '../redis/names'
 import { type CommandOrder, ranBefore } from '../scripts/command-order'
 import { script } from '../scripts/script'
@@ -197,9 +198,9 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
   }
 
-  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, isBare: boolean) {
+  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
     try {
-      return await super[ACQUIRE_FOR](caller, options, isBare)
+      return await super[ACQUIRE_FOR](caller, options, entry)
     } catch (error) {
       // The script's error says that the counter is used up. The caller's error says what that means.
       const [key = ''] = this.tokenKeys

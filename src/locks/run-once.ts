@@ -1,7 +1,8 @@
 import { checkOptions, positive } from '../api/arguments'
 import type { Context } from '../client/context'
-import { type AcquiredLockHold, HAND_TO_WATCHDOG, LEAVE_TO_LEASE } from '../engine/acquired-lock-hold'
+import type { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { ReentrantLock } from '../engine/reentrant-lock'
+import { leaveToLease } from '../engine/release'
 import { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 
@@ -42,7 +43,12 @@ export function runOnce(
     const started = clock.now()
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.
     const early = Math.min(atLeast / 2, (lockWatchdogTimeout * 2) / 3)
-    const timer = clock.after(Math.max(0, hold.hold.book.left() - early), () => hold[HAND_TO_WATCHDOG]())
+    const handToWatchdog = () => {
+      if (!hold.isHeld || context.isClosed) return
+      hold.level.leaseTime = undefined
+      context.leases.renewNow(hold.hold)
+    }
+    const timer = clock.after(Math.max(0, hold.hold.book.left() - early), handToWatchdog)
     const end = async () => {
       timer.cancel()
       // No clock that was set, forward or back, changes how long that is.
@@ -74,11 +80,11 @@ async function releaseAfter(
   if (left > 0) {
     const { needsWatchdog, book } = hold.hold
     // A re-entry of the job may have made the lease longer.
-    if (!needsWatchdog && book.remaining() <= left) return await hold[LEAVE_TO_LEASE]()
+    if (!needsWatchdog && book.remaining() <= left) return await leaveToLease(hold.level)
     const isOver = new Promise<void>((over) => clock.after(left, over))
     // The job has ended: its caller and a shutdown need not wait for more.
     await unlessAborted(isOver, closing).catch(() => {})
-    if (closing.aborted) return await hold[LEAVE_TO_LEASE]()
+    if (closing.aborted) return await leaveToLease(hold.level)
   }
   await hold.unlock()
 }

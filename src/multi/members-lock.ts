@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import type { Context } from '../client/context'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
-import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, KEEP, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
+import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
 import { ABANDON } from '../ownership/bare-levels'
 import type { Caller } from '../ownership/caller'
@@ -58,38 +58,29 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   /** Resolves with a hold, or with undefined when the wait was over. */
   protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
 
-  async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments, isBare: boolean) {
+  async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments) {
     this.context.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
     const { objectId } = this.group
-    const entry = caller.entryToAcquire(objectId)
-    const isFirst = entry?.begin()
-    let bare: MembersHold | undefined
+    caller.holdOf(objectId)?.assertNotLost()
+    // The members belong to the same caller, so that the function of `withLock` re-enters them.
+    const acquiring =
+      thread && thread !== ambientThread()
+        ? processState.threads.run(thread, () => this[COLLECT](options))
+        : this[COLLECT](options)
+    const level = await acquiring
+    if (!level) return undefined
     try {
+      // The members may have told of a loss just now. That ends the hold of before.
       caller.holdOf(objectId)?.assertNotLost()
-      // The members belong to the same caller, so that the function of `withLock` re-enters them.
-      const acquiring =
-        thread && thread !== ambientThread()
-          ? processState.threads.run(thread, () => this[COLLECT](options))
-          : this[COLLECT](options)
-      const level = await acquiring
-      if (!level) return undefined
-      try {
-        // The members may have told of a loss just now. That ends the hold of before.
-        caller.holdOf(objectId)?.assertNotLost()
-      } catch (error) {
-        level[ABANDON]()
-        throw error
-      }
-      const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
-      hold.add(level, options.leaseTime, thread)
-      if (isBare) bare = level
-      return level
-    } finally {
-      if (isFirst) entry?.end(bare)
-      else if (bare) this[KEEP](caller, bare)
+    } catch (error) {
+      level[ABANDON]()
+      throw error
     }
+    const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
+    hold.add(level, options.leaseTime, thread)
+    return level
   }
 
   // The watchdogs of other clients renew their members until these are released.

@@ -9,7 +9,7 @@ export const ABANDON: unique symbol = Symbol('abandon')
 
 /** One acquisition within a hold. */
 export interface OwnedLevel {
-  readonly hold: object
+  readonly hold: { readonly holder: string }
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
   /** The levels among which an `unlock()` finds it; undefined: only its LockHold or its `withLock` releases it. */

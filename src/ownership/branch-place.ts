@@ -1,7 +1,4 @@
-/** A logical thread, as branch places see it. */
-interface BranchThread {
-  places: Set<BranchPlace> | undefined
-}
+import type { LogicalThread } from './logical-thread'
 
 /** One acquisition of a descendant below a hold. It ends with its level, its thread or the hold, whichever ends first. */
 export class BranchPlace {
@@ -11,17 +8,16 @@ export class BranchPlace {
   constructor(
     private readonly branches: HoldBranches,
     /** The threads below the holder, down to the one that acquires. */
-    readonly path: readonly BranchThread[],
+    readonly path: readonly LogicalThread[],
   ) {}
 
   /** The thread that acquires. */
-  get thread(): BranchThread {
+  get thread(): LogicalThread {
     return this.path.at(-1)!
   }
 
-  /** Resolves once it no longer waits. */
+  /** For a place that waits: resolves once it does not. */
   decided(): Promise<void> {
-    if (this.state !== 'waiting') return Promise.resolve()
     return new Promise((resolve) => {
       this.whenDecided = resolve
     })
@@ -50,7 +46,7 @@ export class HoldBranches {
   private readonly inside = new Set<BranchPlace>()
   private readonly waiting = new Set<BranchPlace>()
 
-  enter(path: readonly BranchThread[]): BranchPlace {
+  enter(path: readonly LogicalThread[]): BranchPlace {
     const place = new BranchPlace(this, path)
     place.thread.places ??= new Set()
     place.thread.places.add(place)

@@ -8,7 +8,7 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   /** The hold that the next acquisition re-enters. */
   hold: H | undefined
   /** Locked while an acquisition of its caller is in flight. */
-  private acquiring: Mutex | undefined
+  private readonly acquiring = new Mutex()
   private bareLevels: BareLevels<LevelOf<H>> | undefined
 
   constructor(
@@ -18,12 +18,12 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Nothing needs it any more. */
   get isEmpty(): boolean {
-    return !this.hold && !this.acquiring && this.bareLevels?.isEmpty !== false
+    return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isEmpty !== false
   }
 
   /** Nothing of it is held any more. */
   get hasEnded(): boolean {
-    return !this.hold && !this.acquiring && [...this.bare].length === 0
+    return !this.hold && !this.acquiring.isLocked() && [...this.bare].length === 0
   }
 
   /** What its `unlock()` ends. */
@@ -34,24 +34,22 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
 
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
   begin(): boolean {
-    if (this.acquiring) return false
-    this.acquiring = new Mutex()
-    // The mutex is new, so this locks it at once.
+    if (this.acquiring.isLocked()) return false
+    // It is free, so this locks it at once.
     void this.acquiring.acquire()
     return true
   }
 
   /** The acquisition is over. `bare`: the level that it acquired, if an `unlock()` has to end it. */
   end(bare: LevelOf<H> | undefined): void {
-    this.acquiring!.release()
-    this.acquiring = undefined
+    this.acquiring.release()
     if (bare) this.bare.add(bare)
     else this.table.tidy(this.key)
   }
 
   /** Resolves when no acquisition is in flight; undefined if there is none. */
   settled(): Promise<void> | undefined {
-    return this.acquiring?.waitForUnlock()
+    return this.acquiring.isLocked() ? this.acquiring.waitForUnlock() : undefined
   }
 
   /** The hold has ended, so its caller can acquire again. What is left of its levels waits for their `unlock()`. */
@@ -150,8 +148,8 @@ export interface Caller<H extends AnyHold = AnyHold> {
   settled(objectId: string): Promise<void> | undefined
   /** The hold that it re-enters: its own or, for a thread, that of its nearest ancestor that has one. */
   holdOf(objectId: string): H | undefined
-  /** Where it keeps what its `lock()` and `tryLock()` acquire. `ofObject`: those of the lock object, for code without a thread. */
-  bareLevels(objectId: string, ofObject: BareLevels<LevelOf<H>>): BareLevels<LevelOf<H>>
+  /** Where it keeps what its `lock()` and `tryLock()` acquire, if not in an entry, nor in the lock object. */
+  bareLevels?(objectId: string): BareLevels<LevelOf<H>>
   /** The level that its next `unlock()` ends. */
   bareLevel(objectId: string, ofObject?: BareLevels<LevelOf<H>>): Bare<LevelOf<H>> | undefined
   /** The threads below the owner of this hold, down to this caller; none for a hold of its own. */
@@ -163,15 +161,13 @@ const NO_PATH: readonly LogicalThread[] = []
 /** The caller that the `threadId` option names. `table`: the holds of all such callers of one client. */
 export function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId: number): Caller<H> {
   const entryOf = (objectId: string) => table.get(`${threadId} ${objectId}`)
-  const entryToAcquire = (objectId: string) => table.getOrCreate(`${threadId} ${objectId}`)
   return {
     description: `threadId ${threadId}`,
     thread: undefined,
     isScoped: true,
-    entryToAcquire,
+    entryToAcquire: (objectId) => table.getOrCreate(`${threadId} ${objectId}`),
     settled: (objectId) => entryOf(objectId)?.settled(),
     holdOf: (objectId) => entryOf(objectId)?.hold,
-    bareLevels: (objectId) => entryToAcquire(objectId).bare,
     bareLevel: (objectId) => entryOf(objectId)?.bareLevel(undefined),
     pathBelow: () => NO_PATH,
   }
@@ -204,10 +200,6 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
       if (hold && (reaches || this.isInside(hold))) return hold
     }
     return undefined
-  }
-
-  bareLevels(objectId: string): BareLevels<LevelOf<H>> {
-    return this.entryToAcquire(objectId).bare
   }
 
   /**
@@ -279,6 +271,5 @@ export const unscopedCaller: Caller = {
   ...UNSCOPED,
   description: 'an earlier call of this lock object',
   thread: undefined,
-  bareLevels: (_, ofObject) => ofObject,
   bareLevel: (_, ofObject) => ofObject?.endedFirst(() => true),
 }

@@ -1,4 +1,3 @@
-import type { BranchPlace } from './branch-place'
 import { processState } from './process-state'
 
 /**
@@ -13,7 +12,7 @@ export class LogicalThread {
   /** Its hold table for each client. caller.ts knows their type. */
   readonly holdTables = new Map<object, object>()
   /** Its places below holds of its ancestors. */
-  places: Set<BranchPlace> | undefined
+  places: Set<{ leave(): void }> | undefined
   /** How many of its children are alive. */
   children = 0
 

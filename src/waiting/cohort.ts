@@ -119,13 +119,16 @@ export class Cohort extends Turns {
     if (this.turn === undefined) this.since = this.now()
     // All of them had a turn: the yield was long enough, or those that were left out have come.
     if (this.misses >= MISSES_TO_ABSENCE && this.heard >= this.peers)
-      this.keepLongerYield(this.someAreAbsent ? MISSES_TO_ABSENCE - 1 : this.misses % MISSES_TO_ABSENCE)
+      this.keepLongerYield(
+        someAreAbsent(this, this.now()) ? MISSES_TO_ABSENCE - 1 : this.misses % MISSES_TO_ABSENCE,
+      )
   }
 
   /** A caller came, and no other was waiting here. */
   come(): void {
     const hasTurn = this.turn !== undefined && this.peers > 0
-    if (!hasTurn && this.missed >= 0 && !this.someAreAbsent && this.now() - this.since > YIELD_PER_PEER)
+    const now = this.now()
+    if (!hasTurn && this.missed >= 0 && !someAreAbsent(this, now) && now - this.since > YIELD_PER_PEER)
       this.missed = LATE
   }
 
@@ -136,8 +139,8 @@ export class Cohort extends Turns {
 
   /** The queue is about to send a try: after the yield, or earlier if the wait is short. `listening`: this process hears releases. */
   willTry(listening: boolean): void {
-    if (this.missed < 0 || this.someAreAbsent) return
     const now = this.now()
+    if (this.missed < 0 || someAreAbsent(this, now)) return
     // A timer may end a fraction of a millisecond early.
     const isOver = this.turn === undefined && pause(this, now) < 1
     this.missed = !listening ? UNHEARD : isOver ? missingPeers(this, now) : 0
@@ -185,8 +188,8 @@ export class Cohort extends Turns {
     if (this.since === RELEASING) {
       // A client that missed its turn because none of its callers waits any more does not listen.
       const stillListen = this.missed > 0 && others > this.peers - this.missed
-      if (stillListen && !this.someAreAbsent) this.missedAgain(now)
-      if (others === 0 || !this.someAreAbsent) this.missed = listening ? 0 : UNHEARD
+      if (stillListen && !someAreAbsent(this, now)) this.missedAgain(now)
+      if (others === 0 || !someAreAbsent(this, now)) this.missed = listening ? 0 : UNHEARD
       this.since = now
     }
     this.peers = others
@@ -214,10 +217,6 @@ export class Cohort extends Turns {
   private keepLongerYield(misses: number) {
     this.misses = misses
     this.until = this.now() + LONGER_YIELD_LASTS
-  }
-
-  private get someAreAbsent(): boolean {
-    return someAreAbsent(this, this.now())
   }
 
   private now(): number {

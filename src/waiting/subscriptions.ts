@@ -4,14 +4,9 @@ import { Slices } from '../util/slices'
 import type { WaitTarget } from './admission'
 import { Cohort } from './cohort'
 
-/** A wait queue that listens to a channel. */
-export interface ChannelListener {
-  /** A message came, or the subscription was confirmed or broke. The queue must try again. */
-  wake(): void
-}
-
 class Channel {
-  readonly listeners = new Set<ChannelListener>()
+  /** Each is called when a message came, or the subscription was confirmed or broke. */
+  readonly listeners = new Set<() => void>()
   /** Whether this client wants the messages. If not, the channel only keeps its cohort. */
   subscribed = false
   /** The rounds without a listener. The subscription outlives its last listener, because a hot lock needs it again soon. */
@@ -28,8 +23,9 @@ class Channel {
 }
 
 /** An unused channel lives for one to two rounds of this length, in ms. It stays subscribed unless other clients release its lock. */
-const LINGER_ROUND = 500
-const PING_EVERY = 5_000
+const ROUND = 500
+/** Rounds in which callers listened. */
+const PING_EVERY = 10
 /** If the wall clock goes ahead of the timers by more than this, in ms, they stood still with their machine. */
 const STOOD_STILL = 1_000
 
@@ -47,9 +43,10 @@ export class Subscriptions {
   readonly channels = new Map<string, Channel>()
   /** A reconnect changes all subscriptions at once. */
   private readonly changes = new Slices()
-  private idle = 0
-  private sweeper: Timer | undefined
-  private pinger: Timer | undefined
+  /** Runs while there are channels. */
+  private timer: Timer | undefined
+  /** The rounds since the last PING in which callers listened. */
+  private rounds = 0
 
   constructor(
     private readonly source: ChannelSource,
@@ -57,20 +54,21 @@ export class Subscriptions {
   ) {}
 
   /** Listens to the channel of an object until the returned function is called. */
-  listen(target: ChannelOf, listener: ChannelListener): () => void {
+  listen(target: ChannelOf, listener: () => void): () => void {
     const name = target.channel
-    let channel = this.channels.get(name)
-    if (!channel) channel = this.open(target)
-    else if (channel.listeners.size === 0) this.idle--
+    const channel = this.channels.get(name) ?? this.open(target)
     channel.listeners.add(listener)
     if (!channel.subscribed) {
       channel.subscribed = true
       this.source.want(name)
     }
-    this.pinger ??= this.armPinger()
-    return () => this.leave(name, channel, listener)
+    return () => {
+      channel.listeners.delete(listener)
+      channel.idleRounds = 0
+    }
   }
 
+  /** Whether the server has confirmed the subscription, so that messages arrive. */
   isConfirmed(name: string): boolean {
     return this.source.isConfirmed(name)
   }
@@ -82,11 +80,7 @@ export class Subscriptions {
 
   /** The cohort of this object; creates the channel if needed, and keeps it for a while. */
   keepCohort(target: ChannelOf): Cohort {
-    let channel = this.channels.get(target.channel)
-    if (!channel) {
-      channel = this.open(target)
-      this.becameIdle(channel)
-    }
+    const channel = this.channels.get(target.channel) ?? this.open(target)
     channel.idleRounds = 0
     return channel.cohort
   }
@@ -119,12 +113,11 @@ export class Subscriptions {
     const channel = this.channels.get(name)
     if (!channel) return
     channel.lastHeard = this.clock.now().monotonic
-    for (const listener of channel.listeners) listener.wake()
+    for (const wake of channel.listeners) wake()
   }
 
   close(): void {
-    this.sweeper?.cancel()
-    this.pinger?.cancel()
+    this.timer?.cancel()
     this.channels.clear()
     this.source.close()
   }
@@ -132,18 +125,8 @@ export class Subscriptions {
   private open({ channel: name, allLeft }: ChannelOf): Channel {
     const channel = new Channel(new Cohort(this.clock), allLeft)
     this.channels.set(name, channel)
+    this.timer ??= this.nextRound()
     return channel
-  }
-
-  private leave(name: string, channel: Channel, listener: ChannelListener) {
-    if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return
-    if (this.channels.get(name) === channel) this.becameIdle(channel)
-  }
-
-  private becameIdle(channel: Channel) {
-    channel.idleRounds = 0
-    this.idle++
-    this.sweeper ??= this.armSweeper()
   }
 
   private unsubscribe(name: string, channel: Channel) {
@@ -153,37 +136,32 @@ export class Subscriptions {
     this.source.drop(name)
   }
 
-  private armSweeper(): Timer {
-    return this.clock.after(LINGER_ROUND, () => {
-      this.sweep()
-      this.sweeper = this.idle > 0 ? this.armSweeper() : undefined
-    })
-  }
-
-  private sweep() {
-    for (const [name, channel] of this.channels) {
-      if (channel.listeners.size > 0 || channel.idleRounds++ === 0) continue
-      this.channels.delete(name)
-      this.idle--
-      this.unsubscribe(name, channel)
-    }
-    if (this.channels.size > this.idle) return
-    this.pinger?.cancel()
-    this.pinger = undefined
-  }
-
-  private armPinger(): Timer {
-    const armed = this.clock.now()
-    // A waiter sends nothing, so only a PING can distinguish a quiet subscription from a dead one.
-    return this.clock.after(PING_EVERY, () => {
-      this.pinger = undefined
-      if (this.channels.size === this.idle) return
+  private nextRound(): Timer {
+    const began = this.clock.now()
+    return this.clock.after(ROUND, () => {
       const { wall, monotonic } = this.clock.now()
       // The timers of the waiters stood still as well, and the leases that they wait for did not.
-      if (wall - armed.wall > monotonic - armed.monotonic + STOOD_STILL)
-        for (const name of this.channels.keys()) this.changes.run(() => this.wake(name))
-      this.source.probe()
-      this.pinger = this.armPinger()
+      const stoodStill = wall - began.wall > monotonic - began.monotonic + STOOD_STILL
+      if (stoodStill) for (const name of this.channels.keys()) this.changed(name)
+      // A waiter sends nothing, so only a PING can distinguish a quiet subscription from a dead one.
+      if (this.closeUnused() && (++this.rounds >= PING_EVERY || stoodStill)) {
+        this.rounds = 0
+        this.source.probe()
+      }
+      this.timer = this.channels.size > 0 ? this.nextRound() : undefined
     })
+  }
+
+  /** Closes the channels that nobody has used for a round. Returns whether somebody listens to one. */
+  private closeUnused(): boolean {
+    let isListening = false
+    for (const [name, channel] of this.channels) {
+      if (channel.listeners.size > 0) isListening = true
+      else if (channel.idleRounds++ > 0) {
+        this.channels.delete(name)
+        this.unsubscribe(name, channel)
+      }
+    }
+    return isListening
   }
 }

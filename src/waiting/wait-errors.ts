@@ -15,21 +15,13 @@ export function notReplicated(subject: string, clientId: string, tries: number):
   )
 }
 
-/** For a caller whose wait is over while the server is out of reach, or declines (`cause`). */
-export function unavailable(subject: string, clientId: string, cause: Error | undefined) {
+/** For a caller whose wait is over, and the server has not answered whether the lock is free. `cause`: why, where it said so. */
+export function unanswered(subject: string, clientId: string, cause?: Error): RedisUnavailableError {
   const why = cause ? `: ${cause.message}` : ''
   return new RedisUnavailableError(
-    `Redis was unavailable when the waitTime for ${subject} had elapsed (client ${clientId})${why}. Nothing was ` +
-      'acquired: try again, or wait for longer.',
+    `Redis did not answer for ${subject} before the wait was over (client ${clientId})${why}. Nothing was acquired: try ` +
+      'again, or wait for longer.',
     cause && { cause },
-  )
-}
-
-/** For a caller whose wait is over, and the server has not answered whether the lock is free. */
-export function unanswered(subject: string, clientId: string): RedisUnavailableError {
-  return new RedisUnavailableError(
-    `Redis did not answer for ${subject} before the wait was over (client ${clientId}). Nothing was acquired: try again, ` +
-      'or wait for longer.',
   )
 }
 

@@ -51,11 +51,8 @@ export class WaitQueue implements WaiterQueue {
   private timer: RearmableTimer | undefined
   /** What the queue does at the end of its sleep. */
   private afterSleep = tryInTurn
-  private wakeUps = 0
-  /** The number of wake-ups when the try in flight was sent. */
-  private seen = 0
-  /** Whether the try in flight competes with all clients. If not, it takes over from a hold of this client. */
-  private isCompeting = true
+  /** A wake-up has come since the last try was sent. */
+  private isWoken = false
   /** The last answer said that the object is held, or this client holds it. */
   private knownHeld = false
   /** When the first of the unanswered tries was sent. */
@@ -89,7 +86,7 @@ export class WaitQueue implements WaiterQueue {
 
   /** The object may have changed: the first waiter tries again. */
   wake(): void {
-    this.wakeUps++
+    this.isWoken = true
     this.admission.heard()
     if (this.state === 'sleeping') outsideRequests(tryInTurn, this)
   }
@@ -175,7 +172,7 @@ export class WaitQueue implements WaiterQueue {
   }
 
   private startListening() {
-    this.stopListening = this.environment.subscriptions.listen(this.target, this)
+    this.stopListening = this.environment.subscriptions.listen(this.target, () => this.wake())
   }
 
   /** Whether the server has confirmed the subscription, so that messages arrive. */
@@ -196,7 +193,7 @@ export class WaitQueue implements WaiterQueue {
     const waiter = this.waiters.first
     if (!waiter) return this.finish()
     const back = this.yieldFor(waiter)
-    if (back <= 0) return this.sendCompetingTry(waiter)
+    if (back <= 0) return this.tryNow()
     // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of others.
     if (!this.stopListening) this.startListening()
     this.sleepFor(back, tryNow)
@@ -212,11 +209,7 @@ export class WaitQueue implements WaiterQueue {
   /** The first waiter tries, without a yield. */
   tryNow(): void {
     const waiter = this.waiters.first
-    if (waiter) this.sendCompetingTry(waiter)
-    else this.finish()
-  }
-
-  private sendCompetingTry(waiter: AnyWaiter) {
+    if (!waiter) return this.finish()
     this.cohort?.willTry(this.isConfirmed)
     this.sendTry(waiter, undefined)
   }
@@ -225,23 +218,23 @@ export class WaitQueue implements WaiterQueue {
   private sendTry(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
     this.timer?.disarm()
     this.state = 'trying'
-    this.isCompeting = giver === undefined
-    this.seen = this.wakeUps
+    this.isWoken = false
     const call = waiter.startTry(giver)
     this.silentSince ??= call.started
     call.whenAnswered(
-      (reply) => waiter.settled || this.tryAnswered(waiter, reply),
+      (reply) => waiter.settled || this.tryAnswered(waiter, reply, giver === undefined),
       (error) => waiter.settled || this.tryFailed(waiter, error, call),
     )
     return call
   }
 
-  private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>) {
+  /** `isCompeting`: with all clients. If not, the try took over from a hold of this client. */
+  private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean) {
     this.silentSince = undefined
     const { granted } = reply.value
     waiter.answered(reply)
     if (granted && !reply.acknowledged) return waiter.settled ? this.tryInTurn() : this.sleepUnlessWoken(0)
-    if (granted && this.isCompeting) this.cohort?.begin()
+    if (granted && isCompeting) this.cohort?.begin()
     if (this.isEmpty) return this.finish()
     const time = this.admission.next(reply, waiter.attempt, this.waiters)
     if (!granted && waiter.lastTry) waiter.giveUp()
@@ -250,7 +243,7 @@ export class WaitQueue implements WaiterQueue {
     if (this.knownHeld && this.overdue) for (const each of [...this.overdue]) each.giveUp()
     if (this.isEmpty) return this.finish()
     // What is released here goes to the server until this queue listens. So it also listens if a wake-up came.
-    if (mayTry && this.wakeUps === this.seen) this.sendTry(this.waiters.first!, undefined)
+    if (mayTry && !this.isWoken) this.sendTry(this.waiters.first!, undefined)
     else this.sleepUnlessWoken(time)
   }
 
@@ -269,8 +262,8 @@ export class WaitQueue implements WaiterQueue {
       // The subscription is confirmed already, but a message may have come before the queue listened.
       if (this.isConfirmed) return this.tryInTurn()
     }
-    if (this.wakeUps === this.seen) this.sleep(time)
-    else this.tryInTurn()
+    if (this.isWoken) this.tryInTurn()
+    else this.sleep(time)
   }
 
   /** Sleeps until a message comes, for this long in ms at most; below 0: there is no such time. */

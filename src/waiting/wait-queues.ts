@@ -1,6 +1,5 @@
 import type { EventOrigin } from '../api/events'
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { Moment } from '../util/clock'
 import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
 import { SelfDeadlockWarning } from './self-deadlock-warning'
@@ -22,12 +21,13 @@ type Freed = Pick<WaitTarget, 'relatedIds' | 'channel' | 'takesTurns' | 'allLeft
 /** All queues of a client: one for each lock that a caller is acquiring. */
 export class WaitQueues {
   private readonly queues = new Map<string, WaitQueue>()
+  readonly selfWait: SelfDeadlockWarning
   protected readonly environment: WaitEnvironment
 
   constructor(protected readonly options: WaitQueuesOptions) {
     const { clock, leases, clientId } = options
-    const selfWait = new SelfDeadlockWarning(clock, leases, clientId)
-    this.environment = { ...options, selfWait, queues: this.queues }
+    this.selfWait = new SelfDeadlockWarning(clock, leases, clientId)
+    this.environment = { ...options, selfWait: this.selfWait, queues: this.queues }
   }
 
   /** Resolves with the reply that granted the lock, or with undefined when the wait was over. */
@@ -119,10 +119,5 @@ export class WaitQueues {
   /** Whether this process should yield to others. A try without a wait would not yield. */
   mustYield({ channel, takesTurns }: Pick<WaitTarget, 'channel' | 'takesTurns'>): boolean {
     return takesTurns && (this.options.subscriptions.channels.get(channel)?.cohort.yieldTime() ?? 0) > 0
-  }
-
-  /** A branch waits for its siblings since `joined`. Returns a function to call when it no longer waits. */
-  watchSelfWait(target: Pick<WaitTarget, 'key' | 'relatedIds'>, joined: Moment): () => void {
-    return this.environment.selfWait.watch(target, () => [{ joined }])
   }
 }

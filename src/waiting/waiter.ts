@@ -5,7 +5,7 @@ import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
 import type { Attempt, Outcome } from './attempt'
-import { nameOf, notReplicated, unanswered, unavailable } from './wait-errors'
+import { nameOf, notReplicated, unanswered } from './wait-errors'
 
 const RETRY_AFTER_TRANSIENT_ERROR = 200
 
@@ -249,7 +249,7 @@ export class Waiter<Grant> {
     const { clock, clientId, grace, scripts } = this.queue.environment
     const cause = inFlight?.lastError
     const known = this.queue.isKnownHeld()
-    if (scripts.isServerAway || cause) return this.fail(unavailable(this.name, clientId, cause))
+    if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientId, cause))
     if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
       // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
       this.lastTry = true

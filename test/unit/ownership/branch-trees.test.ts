@@ -48,7 +48,7 @@ class Tree {
   private async acquire(name: string, path: readonly LogicalThread[], held: BranchPlace[]): Promise<void> {
     const place = this.branches.enter(path)
     this.log.push(`${name} asks`)
-    await place.decided()
+    if (place.state === 'waiting') await place.decided()
     this.log.push(`${name} is inside`)
     held.push(place)
   }

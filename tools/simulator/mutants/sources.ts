@@ -43,8 +43,9 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/waiting/wait-queue.ts',
     },
     what: 'the last waiter of a process is served first',
-    find: 'const waiter = this.waiters.first\n    if (!waiter) return this.finish()\n    const back',
-    replace: 'const waiter = [...this.waiters].at(-1)\n    if (!waiter) return this.finish()\n    const back',
+    find: 'const waiter = this.waiters.first\n    if (!waiter) return this.finish()\n    this.cohort',
+    replace:
+      'const waiter = [...this.waiters].at(-1)\n    if (!waiter) return this.finish()\n    this.cohort',
   },
   {
     ...{

@@ -9,7 +9,7 @@ export function describeWaiting(redisson: Redisson): string {
   const queues = [...client.queues.queues].map(([id, queue]: [string, any]) => ({
     lock: id,
     waiting: [...queue.waiters].length,
-    wakeUps: queue.wakeUps,
+    isWoken: queue.isWoken,
     state: queue.state,
     yields: queue.sleeping?.next === 'tryNow',
     confirmed: queue.environment.isConfirmed(queue.lock),

@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot'
-import { describe, waitArguments } from '../api/arguments'
+import { waitArguments, wholeNumber } from '../api/arguments'
 import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
@@ -85,11 +85,9 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async trySetCount(count: number): Promise<boolean> {
-    if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
-    if (!Number.isSafeInteger(count) || count < 1)
-      throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
+    const checked = wholeNumber('count', count, 1, Number.MAX_SAFE_INTEGER)
     rulesOf(this)?.lookNow()
-    return await change(this, TRY_SET_COUNT, [count], false)
+    return await change(this, TRY_SET_COUNT, [checked], false)
   }
 
   async getCount(): Promise<number> {

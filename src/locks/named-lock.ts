@@ -16,7 +16,7 @@ import { quote } from '../util/quote'
 import type { Outcome } from '../waiting/attempt'
 
 /** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
-export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock') {
+export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-lock') {
   return {
     acquire: script<Outcome<Payload>>(`${folder}/acquire`, decodeAcquire),
     reenter: script(`${folder}/reenter`, decodeReenter),

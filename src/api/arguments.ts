@@ -120,7 +120,7 @@ function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): num
   return millis < 0 ? millis : Math.ceil(millis)
 }
 
-function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
+export function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
   const millis = inMillis('leaseTime', value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)

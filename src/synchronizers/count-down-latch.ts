@@ -7,8 +7,8 @@ import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { queueBeside } from '../waiting/admission'
-import { LatchAttempt, type LatchState, OpenToAll, openedSince } from './latch-attempt'
-import { change, changed, enter, messagesOf, read, Synchronizer } from './synchronizer'
+import { LatchAttempt, LOOK, OpenToAll, openedSince } from './latch-attempt'
+import { change, enter, read, Synchronizer } from './synchronizer'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -64,7 +64,6 @@ export function latchChannel(key: string): string {
 const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
-const GET_COUNT = script('count-down-latch/get-count', (raw) => Number((raw as LatchState)[0]))
 
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
@@ -91,15 +90,13 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async getCount(): Promise<number> {
-    return await read(this, GET_COUNT)
+    const { count = 0 } = await read(this, LOOK)
+    return count
   }
 
   async countDown(): Promise<void> {
-    this.context.assertOpen()
     const called = this.context.clock.now()
-    const { value } = await this.requests.run(COUNT_DOWN, messagesOf(this), false, 'unavailable')
-    changed(this, value)
-    if (value !== 0) openedSince(this, called)
+    if (await change(this, COUNT_DOWN, [], false, 'unavailable')) openedSince(this, called)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.

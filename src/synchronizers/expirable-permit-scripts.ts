@@ -72,23 +72,21 @@ export class LeasedPermitsAttempt extends PermitsAttempt {
 
   constructor(
     semaphore: Synchronizer,
-    wanted: LeasedPermitsWanted,
-    /** In ms; undefined: without end. */
-    private readonly permitLease: number | undefined,
+    override readonly wanted: LeasedPermitsWanted,
   ) {
     super(semaphore, wanted)
     this.ids = Array.from({ length: wanted.permits }, () => randomHex(ID_BYTES))
   }
 
   protected ask(): ScriptCall<PermitsAnswer> {
-    const { permitLease: lease, ids } = this
+    const { wanted, ids } = this
     const { context, keys } = this.semaphore
-    const args = [lease ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
+    const args = [wanted.leaseTime ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
     return context.scripts.run(ACQUIRE, keys, args, true)
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
-    const { semaphore, ids, permitLease } = this
-    semaphore.context.orphans.afterTry(permitsOrphan(semaphore, ids, permitLease), inFlight)
+    const { semaphore, ids, wanted } = this
+    semaphore.context.orphans.afterTry(permitsOrphan(semaphore, ids, wanted.leaseTime), inFlight)
   }
 }

@@ -23,8 +23,6 @@ export class PermitLease extends Lease {
   private isGone = false
   /** Until when the server may keep it by a lease that was set and perhaps not answered, by the monotonic clock in ms. */
   private mayLastUntil = 0
-  /** It was given a lease, so its end is no loss. */
-  private endsWithItsLease: boolean
 
   constructor(
     readonly semaphore: Synchronizer,
@@ -36,7 +34,6 @@ export class PermitLease extends Lease {
     // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
     super(leased, id, new LeaseBook(context.clock, granted, leaseTime ?? context.lockWatchdogTimeout))
-    this.endsWithItsLease = leaseTime !== undefined
   }
 
   get needsWatchdog(): boolean {
@@ -84,7 +81,6 @@ export class PermitLease extends Lease {
         return false
       }
       this.leaseTime = leaseTime
-      this.endsWithItsLease = leaseTime !== undefined
       this.book.set(began, lease)
       if (acknowledged) this.book.replicatedUpTo(began)
       return true
@@ -121,7 +117,8 @@ export class PermitLease extends Lease {
     const error = this.notHeld(
       reason === 'gone' ? 'the server no longer knows it' : `its lease of ${term.lasts} ms ran out`,
     )
-    const isExpected = reason === 'lease' && this.endsWithItsLease
+    // The end of a lease that a caller gave it is no loss.
+    const isExpected = reason === 'lease' && !this.needsWatchdog
     this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
     // A command that set a longer lease, or set it anew, may have been applied, and its answer has not arrived.
     const mayLast = longest > term.lasts || this.mayLastUntil > term.since.monotonic + term.lasts
@@ -130,17 +127,6 @@ export class PermitLease extends Lease {
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
     context.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
-  }
-
-  /** Ends it and releases it. */
-  async release(): Promise<void> {
-    if (!this.checkLive()) {
-      // The server may have it all the same: a clock was set forward, or updateLeaseTime() reached the server before its end.
-      if (this.lossReason === 'lease') this.releaseOrphan(this.semaphore.context.clock.now())
-      throw this.signal.reason
-    }
-    const [state] = await releaseWithLeases(this.semaphore, [this.id], [this], false)
-    if (state !== 'released') throw this.notHeld('the server no longer knows it')
   }
 
   /** Goes on in the background with a release that failed. */
@@ -242,11 +228,18 @@ export class AcquiredPermit implements Permit {
   }
 
   async release(): Promise<void> {
-    const { lease } = this
+    const { lease, id } = this
+    const { semaphore } = lease
     if (isReleased(this)) throw lease.notHeld('it was released already')
-    lease.semaphore.context.assertNotClosed()
+    semaphore.context.assertNotClosed()
     this.released = true
-    await lease.release()
+    if (!lease.checkLive()) {
+      // The server may have it all the same: a clock was set forward, or updateLeaseTime() reached the server before its end.
+      if (lease.lossReason === 'lease') lease.releaseOrphan(semaphore.context.clock.now())
+      throw lease.signal.reason
+    }
+    const [state] = await releaseWithLeases(semaphore, [id], [lease], false)
+    if (state !== 'released') throw lease.notHeld('the server no longer knows it')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -98,7 +98,7 @@ export class TokenLockScripts extends NamedLock implements LockScripts {
     return this.context.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
   }
 
-  release(token: string): ScriptCall<ReleaseReply> {
+  override release(token: string): ScriptCall<ReleaseReply> {
     return this.context.scripts.run(SCRIPTS.release, this.keys, [
       token,
       this.channel,

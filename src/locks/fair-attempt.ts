@@ -14,7 +14,7 @@ const LEAVING_LASTS = 60_000
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
 export class FairAttempt extends AcquireAttempt {
   readonly owner = this.wanted.owner
-  private readonly queues: boolean
+  private readonly queues = this.wanted.waitTime === undefined || this.wanted.waitTime > 0
   private places: FairPlaces | undefined
   /** When the last try was sent whose answer said that the owner is in the queue. */
   placedAt: Moment | undefined
@@ -27,15 +27,13 @@ export class FairAttempt extends AcquireAttempt {
     options: AttemptOptions,
   ) {
     super(context, fair, options, fair.queueOf(options.owner))
-    const { waitTime } = options
-    this.queues = waitTime === undefined || waitTime > 0
   }
 
   override send(): ScriptCall<Outcome<undefined>> {
     const { fair } = this
     const { owner, lease } = this.wanted
     if (!this.queues) return fair.enter(owner, lease, false)
-    this.places ??= FairPlaces.of(this.context, fair)
+    this.places ??= FairPlaces.of(this.context, fair) ?? new FairPlaces(this.context, fair)
     const { places } = this
     places.add(this)
     const hadPlace = this.mayHavePlace

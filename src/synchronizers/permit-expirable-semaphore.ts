@@ -111,15 +111,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [count(permits, 'permits', 0)])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 0)])
   }
 
   async setPermits(permits: number): Promise<void> {
-    await change(this, SET_PERMITS, [count(permits, 'permits', 0)])
+    await change(this, SET_PERMITS, [count(permits, 0)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await change(this, ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {

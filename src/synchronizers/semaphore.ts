@@ -184,11 +184,11 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async release(permits = 1): Promise<void> {
-    await passOrRelease(this, count(permits, 'permits', 0), false)
+    await passOrRelease(this, count(permits, 0), false)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await releaseOnServer(this, count(permits, 'permits', 0), true, 'unavailable')
+    return await releaseOnServer(this, count(permits, 0), true, 'unavailable')
   }
 
   async availablePermits(): Promise<number> {
@@ -201,12 +201,11 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    const set = count(permits, 'permits', 0)
-    return await change(this, TRY_SET_PERMITS, [set, leaseTime(ttl, unit) ?? 0])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 0), leaseTime(ttl, unit) ?? 0])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await change(this, ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
   }
 }
 

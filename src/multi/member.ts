@@ -67,7 +67,7 @@ function memberOf(lock: unknown, what: string): Member {
 }
 
 function isLock(lock: unknown): lock is Lockable {
-  return typeof (lock as Lockable | null | undefined)?.tryAcquire === 'function' && typeof lock === 'object'
+  return typeof lock === 'object' && typeof (lock as Lockable | null)?.tryAcquire === 'function'
 }
 
 /**

@@ -41,8 +41,8 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * Sets its lease after earlier calls; undefined: the watchdog renews it. While the command is in flight, the client assumes no more than this lease. If it fails, the
-   * permit goes on as before.
+   * Sets its lease after earlier calls; undefined: the watchdog renews it. While the command is in flight, the client assumes no
+   * more than this lease. If it fails, the permit goes on as before.
    */
   set(leaseTime: number | undefined, update: Update): Promise<boolean> {
     const set = () => this.setAlone(leaseTime, update)

@@ -23,6 +23,8 @@ export class PermitLease extends Lease {
   private isGone = false
   /** Until when the server may keep it by a lease that was set and perhaps not answered, by the monotonic clock in ms. */
   private mayLastUntil = 0
+  /** It was given a lease, so its end is no loss. A lease that was asked for and not answered is none. */
+  private endsWithItsLease: boolean
 
   constructor(
     readonly semaphore: Synchronizer,
@@ -34,6 +36,7 @@ export class PermitLease extends Lease {
     // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
     super(leased, id, new LeaseBook(context.clock, granted, leaseTime ?? context.lockWatchdogTimeout))
+    this.endsWithItsLease = leaseTime !== undefined
   }
 
   get needsWatchdog(): boolean {
@@ -81,6 +84,7 @@ export class PermitLease extends Lease {
         return false
       }
       this.leaseTime = leaseTime
+      this.endsWithItsLease = leaseTime !== undefined
       this.book.set(began, lease)
       if (acknowledged) this.book.replicatedUpTo(began)
       return true
@@ -117,8 +121,7 @@ export class PermitLease extends Lease {
     const error = this.notHeld(
       reason === 'gone' ? 'the server no longer knows it' : `its lease of ${term.lasts} ms ran out`,
     )
-    // The end of a lease that a caller gave it is no loss.
-    const isExpected = reason === 'lease' && !this.needsWatchdog
+    const isExpected = reason === 'lease' && this.endsWithItsLease
     this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
     // A command that set a longer lease, or set it anew, may have been applied, and its answer has not arrived.
     const mayLast = longest > term.lasts || this.mayLastUntil > term.since.monotonic + term.lasts

@@ -15,14 +15,17 @@ export interface AcquireArguments {
   readonly signal: AbortSignal | undefined
 }
 
-/** All are made here and have one shape. A copy by spread is slow where V8 has given up the shape of its source. */
-function acquireArguments(
-  leaseTime: number | undefined,
-  waitTime: number | undefined,
-  threadId?: number,
-  signal?: AbortSignal,
-): AcquireArguments {
-  return { leaseTime, waitTime, threadId, signal }
+/**
+ * Checks what the caller gave, by options or one after the other. `unit`: that of the times. All results are made here and have one
+ * shape. A copy by spread is slow where V8 has given up the shape of its source.
+ */
+function checked(given: WithLockOptions, unit?: TimeUnit, defaultWait?: number): AcquireArguments {
+  return {
+    leaseTime: leaseTime(given.leaseTime, unit),
+    waitTime: waitTime(given.waitTime, unit, defaultWait),
+    threadId: threadId(given.threadId),
+    signal: abortSignal(given.signal),
+  }
 }
 
 /** `acquire({ … })`. */
@@ -39,7 +42,7 @@ const waitOptions = optionsReader<WaitOptions>(['waitTime', 'signal'])
 
 /** `lock()`, `lock(lease, unit?)`, `lock({ … })`. */
 export function lockArguments(first?: number | LockOptions, unit?: TimeUnit): AcquireArguments {
-  if (!isOptions(first)) return acquireArguments(leaseTime(first, unit), undefined)
+  if (!isOptions(first)) return checked({ leaseTime: first }, unit)
   refuseAfterOptions(unit)
   return acquireOptions(first)
 }
@@ -54,15 +57,14 @@ export function tryLockArguments(
     refuseAfterOptions(second, third)
     return tryOptions(first)
   }
-  if (!(second instanceof TimeUnit))
-    return acquireArguments(leaseTime(second, third), waitTime(first, third, 0))
+  if (!(second instanceof TimeUnit)) return checked({ waitTime: first, leaseTime: second }, third, 0)
   refuseAfter('the unit', third)
-  return acquireArguments(undefined, waitTime(first, second, 0))
+  return checked({ waitTime: first }, second, 0)
 }
 
 /** `await()`, `await(wait, unit?)`, `await({ … })`. */
 export function waitArguments(first?: number | WaitOptions, unit?: TimeUnit): AcquireArguments {
-  if (!isOptions(first)) return acquireArguments(undefined, waitTime(first, unit))
+  if (!isOptions(first)) return checked({ waitTime: first }, unit)
   refuseAfterOptions(unit)
   return waitOptions(first)
 }
@@ -72,18 +74,12 @@ export function optionsReader<Options extends object>(
   known: readonly (keyof Options & string)[],
   defaultWait?: number,
 ): (options?: Options) => AcquireArguments {
-  const absent = acquireArguments(undefined, defaultWait)
-  return (options) => (options === undefined ? absent : fromOptions(options, known, defaultWait))
-}
-
-function fromOptions(options: WithLockOptions, known: readonly string[], defaultWait: number | undefined) {
-  checkOptions(options, known)
-  return acquireArguments(
-    leaseTime(options.leaseTime),
-    waitTime(options.waitTime, undefined, defaultWait),
-    threadId(options.threadId),
-    abortSignal(options.signal),
-  )
+  const absent = checked({}, undefined, defaultWait)
+  return (options) => {
+    if (options === undefined) return absent
+    checkOptions(options, known)
+    return checked(options, undefined, defaultWait)
+  }
 }
 
 function isOptions<T>(argument: number | T | undefined): argument is T {
@@ -104,13 +100,11 @@ export function checkOptions(options: unknown, known: readonly string[]): void {
   // An array, a Map or an AbortSignal has no options of its own, and would be ignored silently.
   if (Object.prototype.toString.call(options) !== '[object Object]' || options instanceof TimeUnit)
     throw new TypeError(`expected an options object with ${known.join(', ')}, got ${describe(options)}`)
-  for (const key of Object.keys(options as object)) if (!known.includes(key)) throw unknownOption(key, known)
+  const given = Object.keys(options as object)
   // A class may give a waitTime, which is no key of its objects. It would end an acquire() that then looks successful.
-  if ('waitTime' in (options as object) && !known.includes('waitTime')) throw unknownOption('waitTime', known)
-}
-
-function unknownOption(key: string, known: readonly string[]): TypeError {
-  return new TypeError(`unknown option ${key}; known here: ${known.join(', ')}`)
+  if ('waitTime' in (options as object)) given.push('waitTime')
+  const unknown = given.find((key) => !known.includes(key))
+  if (unknown !== undefined) throw new TypeError(`unknown option ${unknown}; known here: ${known.join(', ')}`)
 }
 
 function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): number | undefined {
@@ -126,7 +120,7 @@ function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): num
   return millis < 0 ? millis : Math.ceil(millis)
 }
 
-function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
+export function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
   const millis = inMillis('leaseTime', value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
@@ -142,11 +136,7 @@ function waitTime(value: unknown, unit?: TimeUnit, fallback?: number): number | 
 }
 
 export function threadId(value: unknown): number | undefined {
-  if (value === undefined) return undefined
-  if (typeof value !== 'number') throw new TypeError(`threadId must be a number, got ${describe(value)}`)
-  if (!Number.isSafeInteger(value) || value <= 0)
-    throw new RangeError(`threadId must be a positive integer, got ${value}`)
-  return value
+  return value === undefined ? undefined : wholeNumber('threadId', value, 1, Number.MAX_SAFE_INTEGER)
 }
 
 function abortSignal(value: unknown): AbortSignal | undefined {

@@ -6,6 +6,7 @@ import {
   optionsReader,
   refuseAfterOptions,
   tryLockArguments,
+  wholeNumber,
 } from './arguments'
 import type {
   AcquirePermitOptions,
@@ -13,7 +14,6 @@ import type {
   TryAcquirePermitOptions,
   WithPermitOptions,
 } from './call-options'
-import { count } from './semaphore-arguments'
 import { TimeUnit } from './time-unit'
 
 export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId'> {
@@ -66,17 +66,13 @@ function wanted(
   { leaseTime, waitTime, signal }: AcquireArguments,
   options?: LeasedPermitsOptions,
 ): LeasedPermitsWanted {
-  const permits = options === undefined ? 1 : count(options.permits, 'permits', 1)
-  if (permits > MAX_PERMITS)
-    throw new RangeError(`permits must be at most ${MAX_PERMITS} in one call, got ${permits}`)
+  const permits = options === undefined ? 1 : wholeNumber('permits', options.permits, 1, MAX_PERMITS)
   return { permits, many: options !== undefined, leaseTime, waitTime, signal }
 }
 
 /** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
 function needUnit(call: string, time: number | undefined, unit: TimeUnit | undefined) {
-  if (time === undefined) return
-  if (typeof time !== 'number') throw new TypeError(`${call}: a time must be a number, got ${describe(time)}`)
-  if (!(unit instanceof TimeUnit))
+  if (time !== undefined && !(unit instanceof TimeUnit))
     throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${time} }`)
 }
 

@@ -135,9 +135,8 @@ export function resolveOptions(options: RedissonOptions) {
   if (credentials !== undefined && typeof credentials !== 'function')
     throw new TypeError('credentials must be a function that returns { username, password }')
   const { label, inspectable = true } = options
-  if (typeof checkLockSyncedSlaves !== 'boolean')
-    throw new TypeError('checkLockSyncedSlaves must be a boolean')
-  if (typeof inspectable !== 'boolean') throw new TypeError('inspectable must be a boolean')
+  for (const [name, value] of Object.entries({ checkLockSyncedSlaves, inspectable }))
+    if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean`)
   if (label !== undefined && (typeof label !== 'string' || label.length > LONGEST_LABEL))
     throw new TypeError(`label must be a string of at most ${LONGEST_LABEL} characters`)
   if (!['AUTO', 'ON', 'OFF'].includes(shardedSubscriptionMode))
@@ -158,8 +157,8 @@ export function resolveOptions(options: RedissonOptions) {
     waitTime: options.waitTime === undefined ? undefined : whole('waitTime', options.waitTime, 0),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
-    slavesSyncTimeout: sentAgainWithin('slavesSyncTimeout', options.slavesSyncTimeout, 1_000),
-    unavailableAfter: sentAgainWithin('unavailableAfter', options.unavailableAfter, 10_000),
+    slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000, LATEST_COPY),
+    unavailableAfter: whole('unavailableAfter', options.unavailableAfter, 10_000, LATEST_COPY),
     shardedSubscriptionMode,
     label,
     inspectable,
@@ -170,17 +169,13 @@ export function resolveOptions(options: RedissonOptions) {
 /** The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that would count twice. */
 const LATEST_COPY = 30_000
 
-function sentAgainWithin(name: string, given: unknown, fallback: number): number {
-  const ms = whole(name, given, fallback)
-  if (ms > LATEST_COPY)
+function whole(name: string, given: unknown, fallback: number, most = Number.POSITIVE_INFINITY): number {
+  const value = given === undefined ? fallback : Math.ceil(positive(name, given))
+  if (value > most)
     throw new RangeError(
-      `${name} must be at most ${LATEST_COPY} ms, got ${ms}: a call that was sent again later could be applied twice`,
+      `${name} must be at most ${most} ms, got ${value}: a call that was sent again later could be applied twice`,
     )
-  return ms
-}
-
-function whole(name: string, given: unknown, fallback: number): number {
-  return given === undefined ? fallback : Math.ceil(positive(name, given))
+  return value
 }
 
 function mapped(nameMapper: NameMapper, name: string): string {

@@ -15,9 +15,9 @@ export interface PermitsWanted extends Pick<AcquireArguments, 'waitTime' | 'sign
 /** Java reads a count as an int. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** Checks a count: a whole number from `least` to the greatest that Java can read. */
-export function count(value: unknown, name: string, least: number): number {
-  return wholeNumber(name, value, least, MAX_COUNT)
+/** Checks a number of permits: a whole number from `least` to the greatest that Java can read. */
+export function count(permits: unknown, least: number): number {
+  return wholeNumber('permits', permits, least, MAX_COUNT)
 }
 
 const acquireOptions = optionsReader<AcquirePermitsOptions>(['permits', 'signal'])
@@ -47,5 +47,5 @@ export function withPermitsArguments(options?: WithPermitsOptions): PermitsWante
 }
 
 function wanted({ waitTime, signal }: AcquireArguments, permits: unknown): PermitsWanted {
-  return { permits: count(permits ?? 1, 'permits', 0), waitTime, signal }
+  return { permits: count(permits ?? 1, 0), waitTime, signal }
 }

@@ -14,14 +14,12 @@ const LEAVING_LASTS = 60_000
 /** One owner's attempt at a fair lock. It has its own place in the queue, and its own channel. */
 export class FairAttempt extends AcquireAttempt {
   readonly owner = this.wanted.owner
-  private readonly queues: boolean
+  private readonly queues = this.wanted.waitTime === undefined || this.wanted.waitTime > 0
   private places: FairPlaces | undefined
   /** When the last try was sent whose answer said that the owner is in the queue. */
   placedAt: Moment | undefined
   /** The queue on the server may have a place of it. */
   private mayHavePlace = false
-  private hasLeft = false
-  private inFlight: ScriptCall<Outcome<undefined>> | undefined
 
   constructor(
     context: Context,
@@ -29,15 +27,13 @@ export class FairAttempt extends AcquireAttempt {
     options: AttemptOptions,
   ) {
     super(context, fair, options, fair.queueOf(options.owner))
-    const { waitTime } = options
-    this.queues = waitTime === undefined || waitTime > 0
   }
 
   override send(): ScriptCall<Outcome<undefined>> {
     const { fair } = this
     const { owner, lease } = this.wanted
     if (!this.queues) return fair.enter(owner, lease, false)
-    this.places ??= FairPlaces.of(this.context, fair)
+    this.places ??= FairPlaces.of(this.context, fair) ?? new FairPlaces(this.context, fair)
     const { places } = this
     places.add(this)
     const hadPlace = this.mayHavePlace
@@ -54,11 +50,6 @@ export class FairAttempt extends AcquireAttempt {
         this.mayHavePlace = hadPlace || call.mayHaveBeenApplied || call.isInFlight
       },
     )
-    // The waiter was aborted while the try was being sent, and its queue knows nothing of the try.
-    if (this.hasLeft) {
-      this.undo(call, false)
-      this.leave()
-    }
     return call
   }
 
@@ -68,28 +59,23 @@ export class FairAttempt extends AcquireAttempt {
   }
 
   override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, mayHold: boolean): void {
-    this.inFlight = inFlight
     super.undo(inFlight, mayHold)
+    // A try in flight may enter the queue after the waiter has left it.
+    if (inFlight && this.queues) this.context.orphans.afterTry(this.place, inFlight, () => true)
   }
 
   /** The waiter is no longer in its local queue, so it also leaves the queue on the server. */
   ended(granted: boolean): void {
-    this.hasLeft = true
     this.places?.remove(this)
     // The end of a lease publishes no message. So the other waiters of this client refresh then, and not a third of an
     // allowance later.
     if (granted) this.places?.refreshWithin(this.wanted.lease + 1)
-    else if (this.mayHavePlace) this.leave()
+    else if (this.mayHavePlace) this.context.orphans.releaseNow(this.place, this.context.clock.now())
   }
 
-  private leave() {
-    const { context, fair, inFlight, owner } = this
-    const place: Orphan = {
-      lease: LEAVING_LASTS,
-      release: async () => void (await fair.leave(owner).answer),
-    }
-    context.orphans.releaseNow(place, context.clock.now())
-    // A try in flight may enter the queue after the script above.
-    if (inFlight) context.orphans.afterTry(place, inFlight, () => true)
+  /** Its place in the queue, for a waiter that leaves. */
+  private get place(): Orphan {
+    const { fair, owner } = this
+    return { lease: LEAVING_LASTS, release: async () => void (await fair.leave(owner).answer) }
   }
 }

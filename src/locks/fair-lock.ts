@@ -38,7 +38,7 @@ export class FairLockScripts extends FairScripts {
     const call = super.free(...args)
     call.whenAnswered(({ value }) => {
       if (value.result === 'freed' && value.notified === undefined)
-        FairPlaces.existing(this.context, this.key)?.refreshWithin(0)
+        FairPlaces.of(this.context, this)?.refreshWithin(0)
     })
     return call
   }

@@ -31,7 +31,7 @@ export class FairPlaces {
   private due = Number.POSITIVE_INFINITY
   private isRefreshing = false
 
-  private constructor(
+  constructor(
     private readonly context: Context,
     private readonly scripts: FairScripts,
   ) {
@@ -39,13 +39,8 @@ export class FairPlaces {
     placesOf(context).set(scripts.key, this)
   }
 
-  /** The places of this client in the queue of this lock. The object lasts from the first `add` to the last `remove`. */
-  static of(context: Context, scripts: FairScripts): FairPlaces {
-    return FairPlaces.existing(context, scripts.key) ?? new FairPlaces(context, scripts)
-  }
-
-  /** The same, if the client has any. */
-  static existing(context: Context, key: string): FairPlaces | undefined {
+  /** Those of this client in the queue of this lock, if it has any. The object lasts until its last `remove`. */
+  static of(context: Context, { key }: FairScripts): FairPlaces | undefined {
     return placesOf(context).get(key)
   }
 

@@ -1,4 +1,3 @@
-import type { Context } from '../client/context'
 import { decodeRelease, type ReleaseReply } from '../engine/lock-scripts'
 import { ownersOfClient } from '../ownership/owner-field'
 import { prefixed } from '../redis/names'
@@ -55,19 +54,13 @@ export class FairScripts extends HashLockScripts {
   override readonly kind: string = 'fair'
   override readonly takesTurns = false
   override readonly admission = () => IN_ORDER_OF_SERVER
-  private readonly queueKeys: readonly string[]
-  private readonly ownChannels: string
-
-  constructor(
-    name: string,
-    key: string,
-    context: Context,
-    readonly allowance = ALLOWANCE,
-  ) {
-    super(name, key, context)
-    this.queueKeys = [key, prefixed('redisson_lock_queue', key), prefixed('redisson_lock_timeout', key)]
-    this.ownChannels = `${this.channel}:`
-  }
+  readonly allowance = ALLOWANCE
+  private readonly queueKeys: readonly string[] = [
+    this.key,
+    prefixed('redisson_lock_queue', this.key),
+    prefixed('redisson_lock_timeout', this.key),
+  ]
+  private readonly ownChannels = `${this.channel}:`
 
   /** Each waiter has a queue of its own in this client, and is notified on a channel of its own. */
   queueOf(owner: string): WaitTarget {

@@ -179,7 +179,7 @@ class FencedHold extends AcquiredLockHold implements FencedLockHold {
 
 /** See the interface. */
 export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
-  private readonly tokenKeys: readonly string[] = [tokenKey(this.scripts.key)]
+  private readonly tokenKey = tokenKey(this.scripts.key)
 
   constructor(context: Context, name: string, key: string) {
     super(context, new FencedLockScripts(name, key, context), FencedHold)
@@ -187,7 +187,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
 
   async getToken(): Promise<number> {
     this.context.assertNotClosed()
-    return (await this.context.scripts.run(TOKEN, this.tokenKeys, []).answer).value
+    return (await this.context.scripts.run(TOKEN, [this.tokenKey], []).answer).value
   }
 
   async lockAndGetToken(first?: number | LockOptions, unit?: TimeUnit): Promise<number> {
@@ -203,7 +203,7 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
       return await super[ACQUIRE_FOR](caller, options, entry)
     } catch (error) {
       // The script's error says that the counter is used up. The caller's error says what that means.
-      const [key = ''] = this.tokenKeys
+      const key = this.tokenKey
       if (!(error instanceof RedisRefusedError) || !error.reply?.includes(`${key} is used up`)) throw error
       throw new RangeError(
         `The fenced lock ${quote(this.getName())} has no token left: its counter ${quote(key)} has reached 2⁵³ − 1 ` +

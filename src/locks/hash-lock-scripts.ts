@@ -1,8 +1,7 @@
 import type { Context } from '../client/context'
-import type { LockScripts, ReleaseReply } from '../engine/lock-scripts'
+import type { LockScripts } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
-import type { ScriptCall } from '../scripts/script-call'
 import { type Admission, exclusive } from '../waiting/admission'
 import { NamedLock, scriptsIn } from './named-lock'
 
@@ -30,11 +29,5 @@ export class HashLockScripts extends NamedLock implements LockScripts {
   constructor(name: string, key: string, context: Context) {
     // The waiters of a spin lock have a queue of their own.
     super(name, key, context, `lock ${key}`, lockChannel(key), `spin lock ${key}`)
-  }
-
-  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
-    const { channel, context } = this
-    const args = [owner, count, lease, channel, context.publishCommand, leaseEnd]
-    return context.scripts.run(SCRIPTS.release, this.keys, args)
   }
 }

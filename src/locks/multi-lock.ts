@@ -68,6 +68,5 @@ function tooShort({ name, context }: MemberGroup, members: readonly LockMember[]
       `last one answered (client ${context.clientId}; ${describeStates(members)}). Use a longer leaseTime.`,
     name,
   )
-  error.members = members
-  return error
+  return Object.assign(error, { members })
 }

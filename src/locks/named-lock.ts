@@ -16,7 +16,7 @@ import { quote } from '../util/quote'
 import type { Outcome } from '../waiting/attempt'
 
 /** The scripts that every kind of lock has: those of the kind whose folder in lua/ has this name. */
-export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock') {
+export function scriptsIn(folder: 'lock' | 'read-lock' | 'write-lock' | 'token-lock') {
   return {
     acquire: script<Outcome<Payload>>(`${folder}/acquire`, decodeAcquire),
     reenter: script(`${folder}/reenter`, decodeReenter),
@@ -32,6 +32,10 @@ export type KindScripts = ReturnType<typeof scriptsIn>
 export abstract class NamedLock {
   readonly relatedIds: readonly string[]
   protected readonly keys: readonly string[]
+  /** The keys of the scripts that need all keys of the lock on one node. */
+  protected readonly guardedKeys: readonly string[]
+  /** What the scripts that end holds take beside the lock: how its timeout keys are named. */
+  protected readonly timeoutKeyParts: readonly string[] = []
   protected abstract readonly own: KindScripts
 
   /** `others`: the ids of the queues and of the sides whose waiters may enter when this lock is free. */
@@ -44,7 +48,7 @@ export abstract class NamedLock {
     ...others: readonly string[]
   ) {
     this.relatedIds = [objectId, ...others]
-    this.keys = [key]
+    this.keys = this.guardedKeys = [key]
   }
 
   /** For messages. */
@@ -58,16 +62,23 @@ export abstract class NamedLock {
   }
 
   acquire(owner: string, lease: number, _companion?: string): ScriptCall<Outcome<Payload>> {
-    return this.context.scripts.run(this.own.acquire, this.keys, [owner, lease], true)
+    return this.context.scripts.run(this.own.acquire, this.guardedKeys, [owner, lease], true)
   }
 
   reenter(owner: string, lease: number, count: number, releasedEnd: number): ScriptCall<ReenterReply> {
     return this.context.scripts.run(this.own.reenter, this.keys, [owner, lease, count, releasedEnd], true)
   }
 
+  release(owner: string, count: number, lease: number, leaseEnd: number): ScriptCall<ReleaseReply> {
+    const { channel, context, timeoutKeyParts } = this
+    const args = [owner, count, lease, channel, context.publishCommand, leaseEnd, ...timeoutKeyParts]
+    return context.scripts.run(this.own.release, this.guardedKeys, args)
+  }
+
   forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    const { channel, context } = this
-    return context.scripts.run(this.own.forceRelease, this.keys, [owner, channel, context.publishCommand])
+    const { channel, context, timeoutKeyParts } = this
+    const args = [owner, channel, context.publishCommand, ...timeoutKeyParts]
+    return context.scripts.run(this.own.forceRelease, this.keys, args)
   }
 
   inspect(owner: string): ScriptCall<LockState> {

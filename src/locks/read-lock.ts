@@ -15,10 +15,10 @@ const ACQUIRE = script('read-lock/acquire', (raw) =>
 const SCRIPTS: KindScripts = { ...scriptsIn('read-lock'), acquire: ACQUIRE }
 
 /** Renews read holds with the timeout keys of their levels. */
-const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField }) => {
-  const { before, behind } = readTimeoutParts(leased.key)
-  return [ownerField, before, behind]
-})
+const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField }) => [
+  ownerField,
+  ...readTimeoutParts(leased.key),
+])
 
 /** The read side: many holds at a time. Each level has its own read timeout key. */
 export class ReadLockScripts extends ReadWriteSide implements LockScripts {
@@ -31,7 +31,7 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly renewal = RENEWAL
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, 'read')
+    super(name, key, context, 'read', 'write')
   }
 
   /** A caller that holds the write side may read as well. */
@@ -50,12 +50,12 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   }
 
   override forceRelease(owners: readonly string[]): ScriptCall<ReleaseReply> {
-    const { before, behind } = this.timeoutKeyParts
-    const args = [before, behind, this.channel, this.context.publishCommand, ...owners]
+    const args = [...this.timeoutKeyParts, this.channel, this.context.publishCommand, ...owners]
     return this.context.scripts.run(SCRIPTS.forceRelease, this.keys, args)
   }
 
   private timeoutKey(owner: string, level: number): string {
-    return `${this.timeoutKeyParts.before}${owner}${this.timeoutKeyParts.behind}${level}`
+    const [before, behind] = this.timeoutKeyParts
+    return `${before}${owner}${behind}${level}`
   }
 }

@@ -1,12 +1,9 @@
 import type { LockCalls } from '../api/lock-calls'
 import type { Context } from '../client/context'
 import { AcquireAttempt } from '../engine/acquire-attempt'
-import type { AttemptOptions } from '../engine/lock-scripts'
 import {
+  type AttemptOptions,
   decodeAcquire,
-  decodeInspect,
-  decodeReenter,
-  decodeRelease,
   type LockScripts,
   type ReenterReply,
   type ReleaseReply,
@@ -18,7 +15,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { random, randomHex } from '../util/random'
 import { warnOnce } from '../util/warn-once'
 import type { Outcome } from '../waiting/attempt'
-import { type KindScripts, NamedLock } from './named-lock'
+import { NamedLock, scriptsIn } from './named-lock'
 import { type BackOffPolicy, Spinning } from './spin-lock'
 
 /**
@@ -55,13 +52,7 @@ export function tokenLockChannel(key: string): string {
   return prefixed('rlock_token', key)
 }
 
-const SCRIPTS: KindScripts = {
-  acquire: script('token-lock/acquire', decodeAcquire),
-  reenter: script('token-lock/extend', decodeReenter),
-  release: script('token-lock/release', decodeRelease),
-  forceRelease: script('token-lock/force-release', decodeRelease),
-  inspect: script('token-lock/inspect', decodeInspect),
-}
+const SCRIPTS = scriptsIn('token-lock')
 const HAND_OFF = script('token-lock/handoff', decodeAcquire)
 
 const TOKEN_BYTES = 16
@@ -107,7 +98,7 @@ export class TokenLockScripts extends NamedLock implements LockScripts {
     return this.context.scripts.run(SCRIPTS.reenter, this.keys, [token, lease], true)
   }
 
-  release(token: string): ScriptCall<ReleaseReply> {
+  override release(token: string): ScriptCall<ReleaseReply> {
     return this.context.scripts.run(SCRIPTS.release, this.keys, [
       token,
       this.channel,

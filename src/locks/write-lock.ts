@@ -1,11 +1,9 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { Context } from '../client/context'
 import type { Caller } from '../engine/hold'
-import type { LockScripts, ReleaseReply } from '../engine/lock-scripts'
-import type { ScriptCall } from '../scripts/script-call'
+import type { LockScripts } from '../engine/lock-scripts'
 import { quote } from '../util/quote'
 import { exclusive } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
 import { HASH_LOCK_RENEWAL } from './hash-lock-scripts'
 import { scriptsIn } from './named-lock'
 import { ReadWriteSide } from './read-write-side'
@@ -22,7 +20,7 @@ export class WriteLockScripts extends ReadWriteSide implements LockScripts {
   readonly renewal = HASH_LOCK_RENEWAL
 
   constructor(name: string, key: string, context: Context) {
-    super(name, key, context, 'write')
+    super(name, key, context, 'write', 'read')
   }
 
   override ownerField(threadId: number): string {
@@ -39,15 +37,5 @@ export class WriteLockScripts extends ReadWriteSide implements LockScripts {
           'Release the read lock first and read the data again afterwards, or take the write lock from the start.',
       )
     return undefined
-  }
-
-  override acquire(owner: string, lease: number): ScriptCall<Outcome<undefined>> {
-    return this.context.scripts.run(SCRIPTS.acquire, this.guardedKeys, [owner, lease], true)
-  }
-
-  override forceRelease([owner = '']: readonly string[]): ScriptCall<ReleaseReply> {
-    const { before, behind } = this.timeoutKeyParts
-    const args = [owner, this.channel, this.context.publishCommand, before, behind]
-    return this.context.scripts.run(SCRIPTS.forceRelease, this.keys, args)
   }
 }

@@ -40,7 +40,6 @@ interface Failing {
   /** A retry would not help, so it need not answer again. */
   readonly isForGood: boolean
   readonly answer: Answer
-  readonly state: LockMember
 }
 
 /** A round without enough members, although other owners do not hold too many. */
@@ -130,7 +129,7 @@ export async function acquireMembers(
       const began = failing.get(member)?.since ?? since
       const isForGood = kind === 'failed' && !isTransient(answer.error)
       const lasted = clock.elapsedSince(began)
-      failing.set(member, { since: began, lasted, isForGood, answer, state: stateOfAnswer(answer) })
+      failing.set(member, { since: began, lasted, isForGood, answer })
     }
   }
 
@@ -146,11 +145,11 @@ export async function acquireMembers(
 
   /** The last answers, and what members answered that were not asked again. */
   function whatFailed(answers: readonly Answer[]) {
-    const last = new Map(answers.map((answer) => [answer.member, { answer, state: stateOfAnswer(answer) }]))
-    for (const [member, each] of failing) last.set(member, each)
+    const last = new Map(answers.map((answer) => [answer.member, answer]))
+    for (const [member, { answer }] of failing) last.set(member, answer)
     const known = [...last.values()]
-    const errors = known.flatMap(({ answer }) => (answer.kind === 'failed' ? [answer.error] : []))
-    return { errors, states: known.map(({ state }) => state) }
+    const errors = known.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []))
+    return { errors, states: known.map(stateOfAnswer) }
   }
 
   async function waitFor(member: Member): Promise<Granted | undefined> {

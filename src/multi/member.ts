@@ -9,6 +9,8 @@ import { quote } from '../util/quote'
 export interface Member {
   readonly lock: Lockable
   readonly name: string
+  /** Its place in the global order. */
+  readonly key: string
   readonly identity: MemberIdentity | undefined
   /** Two objects of one lock of one client have the same id. */
   readonly id: string
@@ -18,7 +20,6 @@ export interface Member {
 export interface MemberGroup {
   /** For messages. */
   readonly name: string
-  readonly objectId: string
   /** The client that made the lock; the members may belong to others. */
   readonly context: Context
   /** In the global order. */
@@ -54,22 +55,31 @@ export function leavesOf({ identity, id }: Member): readonly string[] {
 }
 
 function memberOf(lock: unknown, what: string): Member {
-  if (!isLock(lock))
-    throw new TypeError(`a ${what} takes locks, as getLock() returns them; got ${describe(lock)}`)
-  if ('availablePermits' in lock)
+  // A semaphore has a `tryAcquire`, too, but no owner.
+  if (!isLock(lock) || 'availablePermits' in lock)
     throw new TypeError(
-      `a ${what} takes locks, as getLock() returns them; got a semaphore, which has no owner`,
+      `a ${what} takes locks, as getLock() returns them, and no semaphores; got ${describe(lock)}`,
     )
   const { [MEMBER]: identity, getName } = lock as { [MEMBER]?: MemberIdentity; getName?: () => string }
-  const name = identity?.name ?? (isFunction(getName) ? String(getName.call(lock)) : String(lock))
+  const name = identity?.name ?? String(typeof getName === 'function' ? getName.call(lock) : lock)
   const id = identity ? `${identity.client.clientId} ${identity.objectId}` : foreign(lock).id
-  return { lock, name, identity, id }
+  return { lock, name, key: identity?.key ?? name, identity, id }
 }
 
 function isLock(lock: unknown): lock is Lockable {
-  return typeof lock === 'object' && lock !== null && 'tryAcquire' in lock && isFunction(lock.tryAcquire)
+  return typeof lock === 'object' && typeof (lock as Lockable | null)?.tryAcquire === 'function'
 }
 
-function isFunction(value: unknown): value is (...args: never) => unknown {
-  return typeof value === 'function'
+/**
+ * The members in the order in which every process acquires them. The key comes first, because two processes may know one server by
+ * two addresses.
+ */
+export function inGlobalOrder(members: readonly Member[]): Member[] {
+  const addressOf = ({ identity }: Member) => identity?.server?.address ?? ''
+  return [...members].sort((a, b) => compare(a.key, b.key) || compare(addressOf(a), addressOf(b)))
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }

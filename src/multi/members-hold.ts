@@ -19,14 +19,6 @@ import type { MemberGroup } from './member'
 import { describeStates, failureOf, stateOf } from './member-states'
 import { type Part, releaseParts, settledInTime } from './try-member'
 
-const CHECK_HELD = Symbol('checkHeld')
-const LEFT_OF = Symbol('leftOf')
-const WATCH_MEMBERS = Symbol('watchMembers')
-const MEMBER_GONE = Symbol('memberGone')
-const LOSE = Symbol('lose')
-const STOP = Symbol('stop')
-const RELEASE = Symbol('release')
-
 /** The codes of errors that say that a hold was gone at its release. */
 const LOST: unknown[] = ['ILLEGAL_MONITOR_STATE', 'LOCK_LOST']
 
@@ -52,19 +44,19 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   leaseTime: number | undefined
   bareIn: OwnedLevel['bareIn']
   readonly level = this
-  private unlocked = false
+  unlocked = false
   loss: LockLostError | undefined
-  private isWatching = false
-  private readonly lossSignal = new LazySignal()
-  private readonly stopWatching: (() => void)[] = []
+  readonly lossSignal = new LazySignal()
+  /** Undefined until it notices a loss by itself. */
+  stopWatching: (() => void)[] | undefined
 
   constructor(
-    private readonly group: MemberGroup,
-    private parts: readonly Part[],
+    readonly group: MemberGroup,
+    public parts: readonly Part[],
     /** When its first member was asked for. The lease of that one ends first. */
-    private readonly since: Moment,
+    readonly since: Moment,
     /** How long an acquisition with a lease is valid, in ms. The members have their own deadlines as well. */
-    private readonly validFor: number | undefined,
+    readonly validFor: number | undefined,
   ) {}
 
   get lockName(): string {
@@ -80,28 +72,29 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   }
 
   get isHeld(): boolean {
-    return !this.unlocked && this[CHECK_HELD]()
+    return !this.unlocked && isLive(this)
   }
 
   get [TIME_LEFT](): number {
-    return this.isHeld ? Math.max(1, this[LEFT_OF](this.leaseTime)) : 0
+    return this.isHeld ? Math.max(1, leftOf(this, this.leaseTime)) : 0
   }
 
   get signal(): AbortSignal {
     const { signal } = this.lossSignal
-    if (this[CHECK_HELD]()) this[WATCH_MEMBERS]()
+    if (isLive(this)) watchMembers(this)
     return signal
   }
 
   async unlock(options?: ReleaseOptions): Promise<void> {
     const { signal } = releaseOptions(options)
     if (this.unlocked) throw releasedAlready(this.group.context, this)
-    const wasHeld = this[CHECK_HELD]()
+    const wasHeld = isLive(this)
     this.unlocked = true
-    this.hold.remove(this)
+    this.hold.levels.delete(this)
+    this.hold.forgetUnlessNeeded()
     if (this.loss && this.parts.length === 0) throw this.loss
-    this[STOP]()
-    await unlessAborted(this[RELEASE](wasHeld), signal)
+    stop(this)
+    await unlessAborted(releaseAll(this, wasHeld), signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,7 +110,7 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
 
   /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
   [ABANDON](): void {
-    this[STOP]()
+    stop(this)
     void releaseParts(this.parts, this.group.context.clock)
     this.parts = []
   }
@@ -130,96 +123,99 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   toJSON(): object {
     return { lockName: this.lockName, holds: this.holds.map(({ lockName }) => ({ lockName })) }
   }
-
-  /** Whether enough members are held, as far as the client knows without asking the servers. */
-  [CHECK_HELD](): boolean {
-    if (this.loss) return false
-    const { group, parts } = this
-    if (this.unlocked) return true
-    const isValid = this[LEFT_OF](this.validFor) > 0
-    if (isValid && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
-    this[LOSE]()
-    return false
-  }
-
-  /** How much of a time from the start of the acquisition is left, in ms. */
-  private [LEFT_OF](ms = Number.POSITIVE_INFINITY): number {
-    return ms - this.group.context.clock.elapsedSince(this.since)
-  }
-
-  /** Notices a loss by itself from now on. */
-  [WATCH_MEMBERS](): void {
-    if (this.unlocked || this.isWatching) return
-    this.isWatching = true
-    const { parts, validFor } = this
-    for (const { hold } of parts) {
-      const { signal } = hold
-      if (signal.aborted) this[MEMBER_GONE](signal.reason)
-      else this.stopWatching.push(onAbort(signal, () => this[MEMBER_GONE](signal.reason)))
-    }
-    if (validFor !== undefined) {
-      const timer = this.group.context.clock.after(this[LEFT_OF](validFor), () => this[CHECK_HELD]())
-      this.stopWatching.push(() => timer.cancel())
-    }
-    if (this.loss) this[STOP]()
-  }
-
-  private [MEMBER_GONE](reason: unknown) {
-    const left = this.parts.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
-    if (left.length >= this.group.needed) return
-    if (codeOf(reason) === 'REDISSON_SHUTDOWN') this.lossSignal.abort(reason)
-    else this[LOSE]()
-  }
-
-  private [LOSE]() {
-    if (this.loss || this.unlocked) return
-    const states = this.parts.map(({ member, hold }) =>
-      hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
-    )
-    this.loss = lossError(this, this.group, states)
-    this[STOP]()
-    this.lossSignal.abort(this.loss)
-    // A level with a lease may never be released, and then nobody else would release what its members still have.
-    if (this.leaseTime === undefined) return
-    this[ABANDON]()
-    this.hold.forgetUnlessNeeded()
-  }
-
-  private [STOP]() {
-    for (const stop of this.stopWatching.splice(0)) stop()
-  }
-
-  /**
-   * Releases all members at once, even if some of them fail, and then reports. So few members that the others are a quorum
-   * are waited for a second only; their releases go on in the background.
-   */
-  private async [RELEASE](wasHeld: boolean): Promise<void> {
-    const { parts, group } = this
-    const { context, members, needed } = group
-    const states = parts.map(({ member }): LockMember => stateOf(member, 'unreachable'))
-    const errors: unknown[] = []
-    const releases = parts.map(async ({ member, hold }, index) => {
-      try {
-        await hold.unlock()
-        states[index] = stateOf(member, 'released')
-      } catch (error) {
-        // Lost, or other code released the member by itself.
-        const isLost = LOST.includes(codeOf(error))
-        states[index] = stateOf(member, isLost ? 'lost' : failureOf(error), error)
-        errors.push(error)
-      }
-    })
-    const count = (wanted: string) => states.filter(({ state }) => state === wanted).length
-    const isLost = () => !wasHeld || count('lost') > parts.length - needed
-    const isFree = () => parts.length - count('released') <= members.length - needed
-    await settledInTime(releases, context.clock)
-    if (!isLost() && !isFree()) await Promise.all(releases)
-    if (isLost()) throw lossError(this, group, states)
-    if (!isFree()) throw errors[0]
-  }
 }
 
-function lossError({ threadId }: MembersHold, group: MemberGroup, members: readonly LockMember[]) {
+// Functions and no methods, because a caller has the object.
+
+/** Whether enough members are held, as far as the client knows without asking the servers. */
+function isLive(level: MembersHold): boolean {
+  const { loss, unlocked, group, parts, validFor } = level
+  if (loss) return false
+  if (unlocked) return true
+  const isValid = leftOf(level, validFor) > 0
+  if (isValid && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
+  lose(level)
+  return false
+}
+
+/** How much of a time from the start of the acquisition is left, in ms. */
+function leftOf({ group, since }: MembersHold, ms = Number.POSITIVE_INFINITY): number {
+  return ms - group.context.clock.elapsedSince(since)
+}
+
+/** Notices a loss by itself from now on. */
+function watchMembers(level: MembersHold) {
+  const { unlocked, stopWatching, parts, validFor, group } = level
+  if (unlocked || stopWatching) return
+  const stops: (() => void)[] = []
+  level.stopWatching = stops
+  for (const { hold } of parts) {
+    const { signal } = hold
+    if (signal.aborted) memberGone(level, signal.reason)
+    else stops.push(onAbort(signal, () => memberGone(level, signal.reason)))
+  }
+  if (validFor !== undefined) {
+    const timer = group.context.clock.after(leftOf(level, validFor), () => isLive(level))
+    stops.push(() => timer.cancel())
+  }
+  if (level.loss) stop(level)
+}
+
+function memberGone(level: MembersHold, reason: unknown) {
+  const left = level.parts.filter(({ hold }) => hold.isHeld && !hold.signal.aborted)
+  if (left.length >= level.group.needed) return
+  if (codeOf(reason) === 'REDISSON_SHUTDOWN') level.lossSignal.abort(reason)
+  else lose(level)
+}
+
+function lose(level: MembersHold) {
+  if (level.loss || level.unlocked) return
+  const states = level.parts.map(({ member, hold }) =>
+    hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
+  )
+  level.loss = lossError(level, states)
+  stop(level)
+  level.lossSignal.abort(level.loss)
+  // A level with a lease may never be released, and then nobody else would release what its members still have.
+  if (level.leaseTime === undefined) return
+  level[ABANDON]()
+  level.hold.forgetUnlessNeeded()
+}
+
+function stop({ stopWatching = [] }: MembersHold) {
+  for (const each of stopWatching.splice(0)) each()
+}
+
+/**
+ * Releases all members at once, even if some of them fail, and then reports. So few members that the others are a quorum
+ * are waited for a second only; their releases go on in the background.
+ */
+async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
+  const { parts, group } = level
+  const { context, members, needed } = group
+  const states = parts.map(({ member }): LockMember => stateOf(member, 'unreachable'))
+  const errors: unknown[] = []
+  const releases = parts.map(async ({ member, hold }, index) => {
+    try {
+      await hold.unlock()
+      states[index] = stateOf(member, 'released')
+    } catch (error) {
+      // Lost, or other code released the member by itself.
+      const isLost = LOST.includes(codeOf(error))
+      states[index] = stateOf(member, isLost ? 'lost' : failureOf(error), error)
+      errors.push(error)
+    }
+  })
+  const count = (wanted: string) => states.filter(({ state }) => state === wanted).length
+  const isLost = () => !wasHeld || count('lost') > parts.length - needed
+  const isFree = () => parts.length - count('released') <= members.length - needed
+  await settledInTime(releases, context.clock)
+  if (!isLost() && !isFree()) await Promise.all(releases)
+  if (isLost()) throw lossError(level, states)
+  if (!isFree()) throw errors[0]
+}
+
+function lossError({ threadId, group }: MembersHold, members: readonly LockMember[]) {
   const { name, context, needed } = group
   const error = new LockLostError(
     `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
@@ -227,8 +223,7 @@ function lossError({ threadId }: MembersHold, group: MemberGroup, members: reado
     name,
     threadId,
   )
-  error.members = members
-  return error
+  return Object.assign(error, { members })
 }
 
 /** What one caller holds over the same members: a level for each acquisition. */
@@ -247,7 +242,7 @@ export class LevelsHold implements OwnedHold<MembersHold> {
     level.thread = thread
     level.leaseTime = leaseTime
     this.levels.add(level)
-    if (leaseTime !== undefined && this.entry) level[WATCH_MEMBERS]()
+    if (leaseTime !== undefined && this.entry) watchMembers(level)
   }
 
   get holder(): string {
@@ -261,14 +256,7 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   /** Throws if a level was lost that its caller has yet to release. */
   assertNotLost(): void {
     this.checkLive()
-    for (const level of this.levels)
-      if (level.leaseTime === undefined && !level[CHECK_HELD]()) throw level.loss
-  }
-
-  /** Its caller releases this level. */
-  remove(level: MembersHold): void {
-    this.levels.delete(level)
-    this.forgetUnlessNeeded()
+    for (const level of this.levels) if (level.leaseTime === undefined && !isLive(level)) throw level.loss
   }
 
   forgetUnlessNeeded(): void {

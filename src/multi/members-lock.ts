@@ -6,10 +6,8 @@ import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_LEVEL } from '../en
 import { OwnedLock } from '../engine/owned-lock'
 import { ABANDON } from '../ownership/bare-levels'
 import type { Caller } from '../ownership/caller'
-import { ambientThread } from '../ownership/logical-thread'
 import { processState } from '../ownership/process-state'
-import { leavesOf, type Member, type MemberGroup } from './member'
-import { inGlobalOrder, keyOf } from './member-order'
+import { inGlobalOrder, leavesOf, type Member, type MemberGroup } from './member'
 import { cut } from './member-states'
 import { LevelsHold, type MembersHold } from './members-hold'
 
@@ -25,16 +23,16 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     const members = inGlobalOrder(given)
     const objectId = `${kind} ${JSON.stringify(members.map(({ id }) => id))}`
     super(context, { name, objectId, key: objectId })
-    this.group = { name, objectId, context, members, needed }
+    this.group = { name, context, members, needed }
   }
 
   /** For a multi lock or a RedLock of which it is a member. */
   get [MEMBER](): MemberIdentity {
-    const { name, objectId, context, members } = this.group
+    const { name, context, members } = this.group
     return {
       name,
-      key: members.map(keyOf).join('\n'),
-      objectId,
+      key: members.map(({ key }) => key).join('\n'),
+      objectId: this.subject.objectId,
       client: context,
       server: undefined,
       leaves: members.flatMap(leavesOf),
@@ -62,14 +60,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
     this.context.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
-    const { objectId } = this.group
+    const { objectId } = this.subject
     caller.holdOf(objectId)?.assertNotLost()
     // The members belong to the same caller, so that the function of `withLock` re-enters them.
-    const acquiring =
-      thread && thread !== ambientThread()
-        ? processState.threads.run(thread, () => this[COLLECT](options))
-        : this[COLLECT](options)
-    const level = await acquiring
+    const collect = () => this[COLLECT](options)
+    const level = await (thread ? processState.threads.run(thread, collect) : collect())
     if (!level) return undefined
     try {
       // The members may have told of a loss just now. That ends the hold of before.

@@ -1,5 +1,5 @@
 import calculateSlot from 'cluster-key-slot'
-import { describe, waitArguments } from '../api/arguments'
+import { waitArguments, wholeNumber } from '../api/arguments'
 import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
 import type { Context } from '../client/context'
@@ -7,8 +7,8 @@ import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { queueBeside } from '../waiting/admission'
-import { LatchAttempt, type LatchState, OpenToAll, openedSince } from './latch-attempt'
-import { change, changed, enter, messagesOf, read, Synchronizer } from './synchronizer'
+import { LatchAttempt, LOOK, OpenToAll, openedSince } from './latch-attempt'
+import { change, enter, read, Synchronizer } from './synchronizer'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -64,7 +64,6 @@ export function latchChannel(key: string): string {
 const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
-const GET_COUNT = script('count-down-latch/get-count', (raw) => Number((raw as LatchState)[0]))
 
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
 
@@ -85,23 +84,19 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
   }
 
   async trySetCount(count: number): Promise<boolean> {
-    if (typeof count !== 'number') throw new TypeError(`count must be a number, got ${describe(count)}`)
-    if (!Number.isSafeInteger(count) || count < 1)
-      throw new RangeError(`count must be a whole number, 1 or more; got ${count}`)
+    const checked = wholeNumber('count', count, 1, Number.MAX_SAFE_INTEGER)
     rulesOf(this)?.lookNow()
-    return await change(this, TRY_SET_COUNT, [count], false)
+    return await change(this, TRY_SET_COUNT, [checked], false)
   }
 
   async getCount(): Promise<number> {
-    return await read(this, GET_COUNT)
+    const { count = 0 } = await read(this, LOOK)
+    return count
   }
 
   async countDown(): Promise<void> {
-    this.context.assertOpen()
     const called = this.context.clock.now()
-    const { value } = await this.requests.run(COUNT_DOWN, messagesOf(this), false, 'unavailable')
-    changed(this, value)
-    if (value !== 0) openedSince(this, called)
+    if (await change(this, COUNT_DOWN, [], false, 'unavailable')) openedSince(this, called)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.

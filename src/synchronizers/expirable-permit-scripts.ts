@@ -23,20 +23,13 @@ function decodeAcquire(raw: unknown): PermitsAnswer {
 
 const TAKEN = 1
 
-/** The answer to a release of permits. */
-export interface ReleaseReply {
-  /** For `Synchronizer.changed`. */
-  readonly change: number
-  /** For each permit: it was in use, its lease had ended, or it was not in use. */
-  readonly states: readonly ('released' | 'expired' | 'absent')[]
-}
+/** A permit was in use, it was not in use, or its lease had ended. */
+const STATES = { 1: 'released', 0: 'absent', [-1]: 'expired' } as const
 
-function decodeRelease(raw: unknown): ReleaseReply {
-  const [change = 0, ...states] = raw as number[]
-  return {
-    change,
-    states: states.map((state) => (state === 1 ? 'released' : state === -1 ? 'expired' : 'absent')),
-  }
+/** `change` is for `changed`; and the state of each permit. */
+function decodeRelease(raw: unknown) {
+  const [change, ...states] = raw as [number, ...(keyof typeof STATES)[]]
+  return { change, states: states.map((state) => STATES[state]) }
 }
 
 /** The sorted set of the permits in use. */
@@ -54,12 +47,11 @@ export async function releasePermits(semaphore: Synchronizer, ids: readonly stri
 }
 
 /** Permits that may be in use although no caller has them. `lease`: in ms; undefined: without end. */
-export function permitsOrphan(
-  semaphore: Synchronizer,
-  ids: readonly string[],
-  lease = Number.POSITIVE_INFINITY,
-): Orphan {
-  return { lease, release: async () => void (await releasePermits(semaphore, ids, false)) }
+export function permitsOrphan(semaphore: Synchronizer, ids: readonly string[], lease?: number): Orphan {
+  return {
+    lease: lease ?? Number.POSITIVE_INFINITY,
+    release: async () => void (await releasePermits(semaphore, ids, false)),
+  }
 }
 
 const ID_BYTES = 16
@@ -67,28 +59,18 @@ const ID_BYTES = 16
  * One caller's attempt to acquire permits. Its ids are new, and all its tries use the same ids, so no permit is acquired
  * twice.
  */
-export class LeasedPermitsAttempt extends PermitsAttempt {
-  readonly ids: readonly string[]
-
-  constructor(
-    semaphore: Synchronizer,
-    wanted: LeasedPermitsWanted,
-    /** In ms; undefined: without end. */
-    private readonly permitLease: number | undefined,
-  ) {
-    super(semaphore, wanted)
-    this.ids = Array.from({ length: wanted.permits }, () => randomHex(ID_BYTES))
-  }
+export class LeasedPermitsAttempt extends PermitsAttempt<LeasedPermitsWanted> {
+  readonly ids = Array.from({ length: this.wanted.permits }, () => randomHex(ID_BYTES))
 
   protected ask(): ScriptCall<PermitsAnswer> {
-    const { permitLease: lease, ids } = this
+    const { wanted, ids } = this
     const { context, keys } = this.semaphore
-    const args = [lease ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
+    const args = [wanted.leaseTime ?? 0, ...messagesOf(this.semaphore), ids.length, ...ids]
     return context.scripts.run(ACQUIRE, keys, args, true)
   }
 
   undo(inFlight: ScriptCall<PermitsAnswer> | undefined): void {
-    const { semaphore, ids, permitLease } = this
-    semaphore.context.orphans.afterTry(permitsOrphan(semaphore, ids, permitLease), inFlight)
+    const { semaphore, ids, wanted } = this
+    semaphore.context.orphans.afterTry(permitsOrphan(semaphore, ids, wanted.leaseTime), inFlight)
   }
 }

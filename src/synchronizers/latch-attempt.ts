@@ -7,9 +7,6 @@ import { type Attempt, GRANTED, type Outcome, type Wanted } from '../waiting/att
 import type { AnyWaiter } from '../waiting/waiter'
 import { type Synchronizer, untilRecheck } from './synchronizer'
 
-/** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
-export type LatchState = readonly [count: string, opened: string, ago: number]
-
 /** When the latch was last open: another id for each opening, empty where none is known, and how long ago in ms. */
 interface Opening {
   readonly id: string
@@ -18,19 +15,20 @@ interface Opening {
 
 export type LatchAnswer = Outcome<undefined> & { readonly opening?: Opening; readonly count?: number }
 
-function decodeCheck(raw: unknown): LatchAnswer {
-  const [text, id, ago] = raw as LatchState
+/** The count, the moment of the last opening, and how many µs ago that was. See lua/count-down-latch/get-count.lua. */
+function decodeLook(raw: unknown): LatchAnswer {
+  const [text, id, ago] = raw as [count: string, opened: string, ago: number]
   const count = Number(text)
   return count > 0
     ? { granted: false, blockedFor: untilRecheck(), opening: { id, ago: ago / 1000 }, count }
     : GRANTED
 }
 
-const CHECK = script('count-down-latch/get-count', decodeCheck)
-
 /** Looks whether a latch is open. */
+export const LOOK = script('count-down-latch/get-count', decodeLook)
+
 function lookAt({ context, keys }: Synchronizer): ScriptCall<LatchAnswer> {
-  return context.scripts.run(CHECK, keys, [])
+  return context.scripts.run(LOOK, keys, [])
 }
 
 /** The latch was opened: the callers of this client that came before this moment have waited for it. */

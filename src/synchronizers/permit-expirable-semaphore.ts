@@ -84,14 +84,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const ids = Array.isArray(permits) ? permitIds(permits) : [permitId(permits)]
     const states = await releaseByIds(this, ids, false)
     const lost = ids.filter((_, index) => states[index] !== 'released')
-    if (lost.length > 0)
-      throw new PermitNotHeldError(
-        `${lost.length} of ${ids.length} permits of the semaphore ${quote(this.name)} are not in use (client ` +
-          `${this.context.clientId}): they were released already, or their leases ran out ` +
-          `(${lost.slice(0, 3).join(', ')}${lost.length > 3 ? ', …' : ''}). Release a permit once.`,
-        this.name,
-        lost,
-      )
+    if (lost.length > 0) throw notInUse(this, lost, ids.length)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
@@ -118,15 +111,15 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [count(permits, 'permits', 0)])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 0)])
   }
 
   async setPermits(permits: number): Promise<void> {
-    await change(this, SET_PERMITS, [count(permits, 'permits', 0)])
+    await change(this, SET_PERMITS, [count(permits, 0)])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await change(this, ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
   }
 
   async updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean> {
@@ -144,15 +137,24 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     const value = await read(this, GET_LEASE_TIME, [id])
     if (value === NOT_IN_USE) {
       ownLeases(this, [id])[0]?.lose('gone')
-      throw new PermitNotHeldError(
-        `The permit ${id} of the semaphore ${quote(this.name)} is not in use (client ${this.context.clientId}): it was released ` +
-          'already, or its lease ran out. Acquire another one where needed.',
-        this.name,
-        [id],
-      )
+      throw notInUse(this, [id], 1)
     }
     return value
   }
+}
+
+function notInUse(
+  { name, context }: Synchronizer,
+  ids: readonly string[],
+  outOf: number,
+): PermitNotHeldError {
+  return new PermitNotHeldError(
+    `${ids.length} of ${outOf} permits of the semaphore ${quote(name)} are not in use (client ${context.clientId}): they ` +
+      `were released already, or their leases ran out (${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}). ` +
+      'Release a permit once, and acquire another one where needed.',
+    name,
+    ids,
+  )
 }
 
 /** The leases of those permits that this client holds as objects. */
@@ -176,7 +178,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const limit = wanted.waitTime ?? context.options.waitTime
   for (let tries = 1; ; tries++) {
     const waitTime = limit && Math.max(0, limit - context.clock.elapsedSince(started))
-    const taken = await take(semaphore, { leaseTime, waitTime, signal, permits: 1, many: false }, lease)
+    const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1, many: false })
     if (!taken) {
       if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)
       return undefined
@@ -199,19 +201,19 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
 }
 
 async function takeIds(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
-  const taken = await take(semaphore, wanted, wanted.leaseTime)
+  const taken = await take(semaphore, wanted)
   return wanted.many ? taken?.ids : taken?.ids[0]
 }
 
-async function take(semaphore: Synchronizer, wanted: LeasedPermitsWanted, lease: number | undefined) {
+async function take(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
   const { context } = semaphore
-  const attempt = new LeasedPermitsAttempt(semaphore, wanted, lease)
+  const attempt = new LeasedPermitsAttempt(semaphore, wanted)
   const { ids } = attempt
   const reply = await enter(semaphore, attempt)
   if (!reply) return undefined
   const { sent } = reply
   // The client may have begun to shut down in the same tick.
   if (!context.closing.aborted) return { ids, sent }
-  context.orphans.releaseNow(permitsOrphan(semaphore, ids, lease), sent)
+  context.orphans.releaseNow(permitsOrphan(semaphore, ids, wanted.leaseTime), sent)
   throw context.closing.reason
 }

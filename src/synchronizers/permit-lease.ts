@@ -23,7 +23,7 @@ export class PermitLease extends Lease {
   private isGone = false
   /** Until when the server may keep it by a lease that was set and perhaps not answered, by the monotonic clock in ms. */
   private mayLastUntil = 0
-  /** It was given a lease, so its end is no loss. */
+  /** It was given a lease, so its end is no loss. A lease that was asked for and not answered is none. */
   private endsWithItsLease: boolean
 
   constructor(
@@ -44,8 +44,8 @@ export class PermitLease extends Lease {
   }
 
   /**
-   * Sets its lease after earlier calls; undefined: the watchdog renews it. While the command is in flight, the client assumes no more than this lease. If it fails, the
-   * permit goes on as before.
+   * Sets its lease after earlier calls; undefined: the watchdog renews it. While the command is in flight, the client assumes no
+   * more than this lease. If it fails, the permit goes on as before.
    */
   set(leaseTime: number | undefined, update: Update): Promise<boolean> {
     const set = () => this.setAlone(leaseTime, update)
@@ -130,17 +130,6 @@ export class PermitLease extends Lease {
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(target)
     context.events.emit('permitLost', { semaphoreName: target.name, permitId: this.id, reason, error })
-  }
-
-  /** Ends it and releases it. */
-  async release(): Promise<void> {
-    if (!this.checkLive()) {
-      // The server may have it all the same: a clock was set forward, or updateLeaseTime() reached the server before its end.
-      if (this.lossReason === 'lease') this.releaseOrphan(this.semaphore.context.clock.now())
-      throw this.signal.reason
-    }
-    const [state] = await releaseWithLeases(this.semaphore, [this.id], [this], false)
-    if (state !== 'released') throw this.notHeld('the server no longer knows it')
   }
 
   /** Goes on in the background with a release that failed. */
@@ -242,11 +231,18 @@ export class AcquiredPermit implements Permit {
   }
 
   async release(): Promise<void> {
-    const { lease } = this
+    const { lease, id } = this
+    const { semaphore } = lease
     if (isReleased(this)) throw lease.notHeld('it was released already')
-    lease.semaphore.context.assertNotClosed()
+    semaphore.context.assertNotClosed()
     this.released = true
-    await lease.release()
+    if (!lease.checkLive()) {
+      // The server may have it all the same: a clock was set forward, or updateLeaseTime() reached the server before its end.
+      if (lease.lossReason === 'lease') lease.releaseOrphan(semaphore.context.clock.now())
+      throw lease.signal.reason
+    }
+    const [state] = await releaseWithLeases(semaphore, [id], [lease], false)
+    if (state !== 'released') throw lease.notHeld('the server no longer knows it')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -21,7 +21,7 @@ export const NO_SEMAPHORE = -1
 const LONG_WAIT = 5_000
 
 /** One caller's attempt to acquire permits of a semaphore. */
-export abstract class PermitsAttempt implements Attempt<undefined> {
+export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> implements Attempt<undefined> {
   /** How many permits were free at its last try, if they were too few. */
   protected free: number | undefined
   /** Since when permits have been free, and too few. */
@@ -29,7 +29,7 @@ export abstract class PermitsAttempt implements Attempt<undefined> {
 
   constructor(
     protected readonly semaphore: Synchronizer,
-    readonly wanted: PermitsWanted,
+    readonly wanted: W,
   ) {}
 
   send(): ScriptCall<PermitsAnswer> {

@@ -58,11 +58,8 @@ export class RequestRecord {
   open() {
     const { requests, key } = this
     const { slots } = requests
-    let own = slots.get(key)
-    if (!own) {
-      own = { free: [], count: 0 }
-      slots.set(key, own)
-    }
+    const own = slots.get(key) ?? { free: [], count: 0 }
+    slots.set(key, own)
     return { slot: own.free.pop() ?? own.count++, number: ++requests.last }
   }
 

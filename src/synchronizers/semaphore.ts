@@ -1,4 +1,4 @@
-import { lockArguments } from '../api/arguments'
+import { leaseTime } from '../api/arguments'
 import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from '../api/call-options'
 import {
   acquirePermitsArguments,
@@ -121,12 +121,6 @@ function decodeRelease(raw: unknown): ReleaseReply {
   return { result: answer === 0 ? 'absent' : answer === -1 ? 'too-large' : 'below-one', notified: 0 }
 }
 
-/** A time to live in ms, as scripts take it; 0: without end. */
-function timeToLive(ttl: number | undefined, unit: TimeUnit | undefined): number {
-  if (ttl !== undefined && typeof ttl !== 'number') throw new TypeError('timeToLive must be a number')
-  return lockArguments(ttl, unit).leaseTime ?? 0
-}
-
 const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' } as const
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
@@ -185,18 +179,16 @@ export class Semaphore extends Synchronizer implements RSemaphore {
     const wanted = withPermitsArguments(options)
     const { permits, waitTime } = wanted
     if (!(await take(this, wanted))) throw waitIsOver(this, waitTime)
-    const taken = { [Symbol.asyncDispose]: () => releaseOfScope(this, permits) }
+    const taken = { [Symbol.asyncDispose]: () => passOrRelease(this, permits, true) }
     return await this.context.untilReleased(disposeAfter(taken, fn))
   }
 
   async release(permits = 1): Promise<void> {
-    count(permits, 'permits', 0)
-    this.context.assertNotClosed()
-    await (passPermits(this, permits) ?? releaseOnServer(this, permits, false))
+    await passOrRelease(this, count(permits, 0), false)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await releaseOnServer(this, count(permits, 'permits', 0), true)
+    return await releaseOnServer(this, count(permits, 0), true, 'unavailable')
   }
 
   async availablePermits(): Promise<number> {
@@ -209,11 +201,11 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [count(permits, 'permits', 0), timeToLive(ttl, unit)])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 0), leaseTime(ttl, unit) ?? 0])
   }
 
   async addPermits(permits: number): Promise<void> {
-    await change(this, ADD_PERMITS, [count(permits, 'permits', -(2 ** 31))])
+    await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
   }
 }
 
@@ -228,29 +220,29 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolea
   if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false
   // The client may have begun to shut down in the same tick.
   if (!context.closing.aborted) return true
-  await releaseOfScope(semaphore, permits)
+  await passOrRelease(semaphore, permits, true)
   throw context.closing.reason
 }
 
-/** Releases permits that no caller can release, so it goes on in the background even after a refusal. */
-async function releaseOfScope(semaphore: Semaphore, permits: number): Promise<void> {
-  semaphore.context.assertNotClosed()
-  await (passPermits(semaphore, permits) ?? releaseOnServer(semaphore, permits, true, 'also refused'))
-}
-
-/** Passes the permits on to the next waiter of this client; undefined if they must go to the server. */
-function passPermits({ context, target }: Semaphore, permits: number): Promise<void> | undefined {
+/**
+ * Passes the permits on to the next waiter of this client, or else releases them on the server. `ofScope`: no caller can release
+ * them again, so it goes on in the background even after a refusal.
+ */
+async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boolean): Promise<void> {
+  const { context, target } = semaphore
+  context.assertNotClosed()
   const queue = context.queues.of(target)
-  if (!(queue && (queue.admission as PermitsInTurn).pass(queue, permits))) return undefined
+  const passed = queue && (queue.admission as PermitsInTurn).pass(queue, permits)
+  if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? 'also refused' : 'unavailable')
   // Callers that only pass permits on to each other must not keep the event loop from all others.
-  return new Promise((resolve) => setImmediate(resolve))
+  else await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 async function releaseOnServer(
   semaphore: Semaphore,
   permits: number,
   onlyIfExists: boolean,
-  retried: Retried = 'unavailable',
+  retried: Retried,
 ) {
   const { context, name, target, requests } = semaphore
   context.assertNotClosed()

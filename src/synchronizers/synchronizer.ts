@@ -8,7 +8,7 @@ import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { timedOut } from '../waiting/wait-errors'
 import type { WaitResult } from '../waiting/waiter'
-import { RequestRecord } from './request-record'
+import { RequestRecord, type Retried } from './request-record'
 
 /** The answer to a change whose message was published. */
 const PUBLISHED = 1
@@ -123,10 +123,11 @@ export async function change(
   script: Script<number>,
   args: readonly number[],
   acknowledged = true,
+  retried: Retried = 'never',
 ): Promise<boolean> {
   synchronizer.context.assertOpen()
   const asked = [...args, ...messagesOf(synchronizer)]
-  const { value } = await synchronizer.requests.run(script, asked, acknowledged)
+  const { value } = await synchronizer.requests.run(script, asked, acknowledged, retried)
   if (value === TOO_LARGE) throw tooMany(synchronizer)
   changed(synchronizer, value)
   return value > 0

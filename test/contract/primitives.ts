@@ -70,7 +70,7 @@ export const tokenLock: Primitive = {
   nonReentrant: true,
   scripts: {
     acquire: 'token-lock/acquire',
-    reenter: 'token-lock/extend',
+    reenter: 'token-lock/reenter',
     release: 'token-lock/release',
     renew: 'token-lock/renew',
   },

@@ -38,7 +38,8 @@ export class FairScene {
   lockOf(redisson: Redisson, allowance?: number): RLock {
     if (allowance === undefined) return redisson.getFairLock(this.name)
     const client = internalsOf(redisson)
-    return new ReentrantLock(client, new FairLockScripts(this.name, this.name, client, allowance))
+    const scripts = new FairLockScripts(this.name, this.name, client)
+    return new ReentrantLock(client, Object.assign(scripts, { allowance }))
   }
 
   /** Callers of these locks, one after the other; each writes down its number when it is inside. */

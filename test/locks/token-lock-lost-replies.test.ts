@@ -192,7 +192,7 @@ describe('Lost replies and late copies of a token lock', () => {
     })
     const slow = await createRedisson({}, { transport })
     const hold = await slow.getTokenLock(name).acquire({ leaseTime: 350 })
-    expect(names).to.include('token-lock/extend')
+    expect(names).to.include('token-lock/reenter')
     expect(names.filter((each) => each === 'token-lock/acquire')).to.have.length(2)
     expect(hold.isHeld).to.equal(true)
     await hold.unlock()

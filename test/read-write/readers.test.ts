@@ -177,7 +177,7 @@ describe('Readers of a read-write lock', () => {
       await rw.readLock().lock({ threadId: 1, leaseTime: 5_000 })
       const [owner = ''] = await readerFields()
       await redis.del(readTimeoutKey(name, owner, 1))
-      const { before, behind } = readTimeoutParts(name)
+      const [before, behind] = readTimeoutParts(name)
       const guard = `${before}${behind}0`
       const source = luaSources['read-lock/release']
       const now = "local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)"

@@ -35,6 +35,23 @@ describe('A permit whose lease has passed', () => {
     expect(lost).to.deep.equal(['lease'])
   })
 
+  it('A permit that renewed itself, and ended before a shorter lease was answered, was lost, and its loss is told', async () => {
+    const transport = tapped(async (sent) => {
+      if (sent.name === 'permit-expirable-semaphore/update-lease-time') await sleep(700)
+      return await sent.pass()
+    })
+    const redisson = await createRedisson({}, { transport })
+    const semaphore = redisson.getPermitExpirableSemaphore(uniqueName('permits'))
+    await semaphore.trySetPermits(1)
+    const lost: string[] = []
+    redisson.on('permitLost', ({ reason }) => lost.push(reason))
+    const permit = await semaphore.acquirePermit()
+    const updated = semaphore.updateLeaseTime(permit.id, 300)
+    await waitUntil('it has ended', () => !permit.isHeld)
+    await updated
+    expect(lost).to.deep.equal(['lease'])
+  })
+
   it('The waitTime of the client limits all tries of an acquire() together whose grants come too late (V146)', async () => {
     let isFirst = true
     const transport = tapped(async (sent) => {

@@ -29,7 +29,7 @@ const MOST_LEVELS = 8
 export async function keysOf(connection: Connection, row: Row): Promise<KeyDetails[]> {
   const { name } = row
   const node = connection.primaryOf(name)
-  const { before, behind } = readTimeoutParts(name)
+  const [before, behind] = readTimeoutParts(name)
   const timeouts = row.holders.flatMap(({ owner, count }) =>
     row.mode === null || owner.endsWith(':write')
       ? []

@@ -24,11 +24,10 @@ export async function free(connection: Connection, row: Row, owners: readonly st
   const { name, kind } = row
   const { publish } = connection
   const channel = lockChannel(name)
-  const parts = readTimeoutParts(name)
+  const timeouts = readTimeoutParts(name)
   const answers: unknown[] = []
   if (kind === 'read-write') {
     const readWrite = readWriteLockChannel(name)
-    const timeouts = [parts.before, parts.behind]
     const writer = owners.find((owner) => owner.endsWith(':write'))
     answers.push(
       writer === undefined

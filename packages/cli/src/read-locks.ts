@@ -43,7 +43,7 @@ export async function readHashes(
   })
   return await Promise.all(
     locks.map(async ({ name, mode, owners }): Promise<Row> => {
-      const { before, behind } = readTimeoutParts(name)
+      const [before, behind] = readTimeoutParts(name)
       const levels = mode
         ? owners.flatMap(([owner, count]) =>
             owner.endsWith(':write')

@@ -73,7 +73,7 @@ const USES: readonly Use[] = [
     kind: 'read-write',
     folders: ['read-lock', 'write-lock'],
     keys(name, owner) {
-      const { before, behind } = readTimeoutParts(name)
+      const [before, behind] = readTimeoutParts(name)
       return [`${before}${owner}${behind}${owner === ANY ? ANY : 1}`]
     },
     channels: (name) => [readWriteLockChannel(name)],

@@ -16,6 +16,7 @@ import { HandoffLockScripts } from './locks/lock'
 import { MultiLock, type RMultiLock } from './locks/multi-lock'
 import { NonReentrantLockScripts } from './locks/non-reentrant-lock'
 import { ReadLockScripts } from './locks/read-lock'
+import { ReadWriteLock } from './locks/read-write-lock'
 import { RedLock, type RRedLock } from './locks/red-lock'
 import { type RunOnceOptions, type RunOnceTask, runOnce } from './locks/run-once'
 import { type BackOffPolicy, SpinLockScripts } from './locks/spin-lock'
@@ -77,9 +78,7 @@ export class Redisson implements RedissonClient {
   }
 
   getReadWriteLock(name: string): RReadWriteLock {
-    const read = lockOf(this, name, ReadLockScripts)
-    const write = lockOf(this, name, WriteLockScripts)
-    return { getName: () => name, readLock: () => read, writeLock: () => write }
+    return new ReadWriteLock(name, lockOf(this, name, ReadLockScripts), lockOf(this, name, WriteLockScripts))
   }
 
   getFairLock(name: string): RFairLock {

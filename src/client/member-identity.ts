@@ -1,4 +1,4 @@
-import type { Context } from './context'
+import type { Client } from './client'
 
 /**
  * The property by which a lock of this package identifies itself to a multi lock. An object without it is a member, too, if
@@ -12,11 +12,11 @@ export interface MemberIdentity {
   readonly key: string
   /** Distinguishes the locks of the client. */
   readonly objectId: string
-  readonly client: Pick<Context, 'clientId' | 'lockWatchdogTimeout'> & {
-    readonly scripts?: Pick<Context['scripts'], 'isServerAway'>
+  readonly client: Pick<Client, 'clientId' | 'lockWatchdogTimeout'> & {
+    readonly scripts?: Pick<Client['scripts'], 'isServerAway'>
   }
   /** Undefined for a lock that is made of members itself. */
-  readonly server: Context['connections']['identity'] | undefined
+  readonly server: Client['connections']['identity'] | undefined
   /** The locks of which it is made, if it is made of members: the same lock twice would wait for itself. */
   readonly leaves?: readonly string[]
   /** Whether this process should yield the lock, or a member of it, to other processes first. */

@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { ScriptCall } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import { setImmediate } from '../util/timers'
@@ -15,7 +15,7 @@ export class AcquireAttempt implements LockAttempt {
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Payload>>
 
   constructor(
-    protected readonly context: Context,
+    protected readonly context: Client,
     private readonly scripts: LockScripts,
     readonly wanted: AttemptOptions,
     readonly target = queueFor(scripts, wanted.companion),

@@ -1,6 +1,6 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { BranchPlace } from '../ownership/branch-place'
 import type { HoldEntry } from '../ownership/caller'
 import { newThreadId } from '../ownership/process-state'
@@ -30,7 +30,7 @@ export class AcquireRequest {
   private readonly started: Moment | undefined
 
   constructor(
-    readonly context: Context,
+    readonly context: Client,
     readonly scripts: LockScripts,
     readonly Handle: HandleClass,
     readonly caller: Caller,

@@ -1,5 +1,5 @@
 import { LockLostError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { type GrantOrder, Lease, LeaseBook, type Leased, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
@@ -8,6 +8,7 @@ import type { Reply } from '../scripts/script-call'
 import { quote } from '../util/quote'
 import type { Outcome } from '../waiting/attempt'
 import type { HoldLevel } from './level'
+import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
 export type Caller = CallerOf<Hold>
@@ -29,7 +30,7 @@ export class Hold extends Lease {
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
-    readonly context: Context,
+    readonly context: Client,
     override readonly leased: Leased & { readonly ownerIsSecret?: boolean; readonly shared?: boolean },
     readonly threadId: number,
     ownerField: string,
@@ -87,9 +88,10 @@ export class Hold extends Lease {
     )
   }
 
-  /** Ends one of its levels. */
+  /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
   drop(level: Level): void {
-    this.levels.delete(level)
+    if (!this.levels.delete(level))
+      throw releasedAlready(this.context, { lockName: this.leased.name, threadId: this.threadId })
     level.branchPlace?.leave()
   }
 

@@ -1,12 +1,12 @@
 import { IllegalMonitorStateError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { Leased } from '../leases/lease'
 import { quote } from '../util/quote'
 
 /** For a caller that releases a hold a second time. */
 export function releasedAlready(
-  { clientId }: Context,
+  { clientId }: Client,
   { lockName, threadId }: Pick<LockHold, 'lockName' | 'threadId'>,
 ): IllegalMonitorStateError {
   return new IllegalMonitorStateError(
@@ -17,7 +17,7 @@ export function releasedAlready(
 
 /** For a caller that releases what it does not hold. */
 export function notHeldError(
-  context: Context,
+  context: Client,
   { objectId, name, key }: Pick<Leased, 'objectId' | 'name' | 'key'>,
   caller: string,
   isAcquiring: boolean,

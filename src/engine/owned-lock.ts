@@ -12,7 +12,7 @@ import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from
 import { LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { ADOPT } from '../client/member-identity'
 import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
@@ -68,7 +68,7 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   private readonly failures = new WeakMap<object, string>()
 
   constructor(
-    readonly context: Context,
+    readonly context: Client,
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 

@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { placeInCode } from '../client/place-in-code'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
@@ -6,7 +6,7 @@ import { warnOnce } from '../util/warn-once'
 // What callers cannot notice: who owns a hold, and which one `unlock()` ends. Each warning once for each client.
 
 /** Code took a lock in a logical thread that has ended: no thread owns that hold. */
-export function warnOfEndedThread(context: Context, name: string): void {
+export function warnOfEndedThread(context: Client, name: string): void {
   warnOnce(
     context,
     'RLOCK_THREAD_ENDED',
@@ -23,7 +23,7 @@ export const SHARED_OBJECT = 'RLOCK_SHARED_OBJECT'
  * `unlock()` without a scope releases this hold, and another call of the same object has failed since it was acquired. A call
  * that still waits is no sign: it has not come to its `unlock()`, and correct callers wait for each other all the time.
  */
-export function warnOfSharedObject(context: Context, name: string, holder: string, failedAt: string): void {
+export function warnOfSharedObject(context: Client, name: string, holder: string, failedAt: string): void {
   warnOnce(
     context,
     SHARED_OBJECT,
@@ -35,7 +35,7 @@ export function warnOfSharedObject(context: Context, name: string, holder: strin
 }
 
 /** `unlock()` without a scope ended a hold that was lost or expired, and this one of the same object stays. */
-export function warnOfHoldThatStays(context: Context, name: string, holder: string): void {
+export function warnOfHoldThatStays(context: Client, name: string, holder: string): void {
   warnOnce(
     context,
     'RLOCK_HOLD_STAYS',

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
 import { IllegalMonitorStateError, WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import type { HoldEntry } from '../ownership/caller'
 import { quote } from '../util/quote'
@@ -26,7 +26,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   implements RLock
 {
   constructor(
-    context: Context,
+    context: Client,
     protected readonly scripts: LockScripts,
     private readonly Handle: HandleClass<Handle | AcquiredLockHold> = AcquiredLockHold,
   ) {

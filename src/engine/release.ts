@@ -1,5 +1,5 @@
 import { LockLostError, WrongTypeError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { Orphan } from '../leases/orphan-releaser'
 import { NO_COMMAND } from '../scripts/command-order'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
@@ -172,7 +172,7 @@ export function releaseAtItsEnd(scripts: LockScripts, hold: Hold): void {
 }
 
 /** The lock that an owner may still hold although no caller waits for it. */
-export function lockOrphan(context: Context, scripts: LockScripts, owner: string, lease: number): Orphan {
+export function lockOrphan(context: Client, scripts: LockScripts, owner: string, lease: number): Orphan {
   const release = async () => {
     const { value } = await scripts.release(owner, 0, 0, 0).answer
     if (value.result === 'freed') context.queues.freed(scripts, value.notified)

@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { HoldTable } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import { quote } from '../util/quote'
@@ -13,7 +13,7 @@ const SELF_WAIT = 'RLOCK_SELF_WAIT'
  * client. Each client is an owner of its own, so the thread waits for itself. Asks the server whether it has that hold,
  * because the other client may use another server.
  */
-export function warnOfOtherClients(context: Context, scripts: LockScripts, thread: LogicalThread): void {
+export function warnOfOtherClients(context: Client, scripts: LockScripts, thread: LogicalThread): void {
   const hold = heldThroughAnother(context, scripts, thread)
   if (!hold || hasWarned(hold, SELF_WAIT)) return
   scripts
@@ -25,7 +25,7 @@ export function warnOfOtherClients(context: Context, scripts: LockScripts, threa
     .catch(() => {})
 }
 
-function heldThroughAnother(context: Context, { relatedIds }: LockScripts, waiting: LogicalThread) {
+function heldThroughAnother(context: Client, { relatedIds }: LockScripts, waiting: LogicalThread) {
   for (let thread: LogicalThread | undefined = waiting; thread; thread = thread.parent)
     for (const [client, table] of thread.holdTables as Map<object, HoldTable<Hold>>)
       for (const objectId of client === context ? [] : relatedIds) {
@@ -35,7 +35,7 @@ function heldThroughAnother(context: Context, { relatedIds }: LockScripts, waiti
   return undefined
 }
 
-function warn(context: Context, hold: Hold) {
+function warn(context: Client, hold: Hold) {
   // The owner field of a token lock is secret, and does not contain the client id.
   const end = hold.ownerField.lastIndexOf(`:${hold.threadId}`)
   const holder = end < 0 ? 'another client' : `the client ${hold.ownerField.slice(0, end)}`

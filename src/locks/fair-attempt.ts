@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import type { Orphan } from '../leases/orphan-releaser'
@@ -22,7 +22,7 @@ export class FairAttempt extends AcquireAttempt {
   private mayHavePlace = false
 
   constructor(
-    context: Context,
+    context: Client,
     private readonly fair: FairScripts,
     options: AttemptOptions,
   ) {

@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { ownerField, ownersOfClient } from '../ownership/owner-field'
 import { outsideRequests } from '../util/async-context'
 import type { Moment } from '../util/clock'
@@ -16,7 +16,7 @@ interface Placed {
 const REFRESHES_AN_ALLOWANCE = 3
 
 /** The places of each client, by the keys of their locks. */
-const placesOf = perObject((_: Context) => new Map<string, FairPlaces>())
+const placesOf = perObject((_: Client) => new Map<string, FairPlaces>())
 
 /**
  * The places of one client in the queue of one fair lock. One call refreshes them all, at every third of their allowance. It
@@ -32,7 +32,7 @@ export class FairPlaces {
   private isRefreshing = false
 
   constructor(
-    private readonly context: Context,
+    private readonly context: Client,
     private readonly scripts: FairScripts,
   ) {
     this.timer = new RearmableTimer(context.clock, () => void outsideRequests(() => this.refresh()))
@@ -40,7 +40,7 @@ export class FairPlaces {
   }
 
   /** Those of this client in the queue of this lock, if it has any. The object lasts until its last `remove`. */
-  static of(context: Context, { key }: FairScripts): FairPlaces | undefined {
+  static of(context: Client, { key }: FairScripts): FairPlaces | undefined {
     return placesOf(context).get(key)
   }
 

@@ -4,7 +4,7 @@ import { RedisRefusedError, RedissonError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { Caller, Hold } from '../engine/hold'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
@@ -119,7 +119,7 @@ interface LastToken {
 }
 
 /** The last token that a client saw of each name, for the names that it acquired most recently. */
-const lastTokensOf = perObject((_: Context) => new Map<string, LastToken>())
+const lastTokensOf = perObject((_: Client) => new Map<string, LastToken>())
 
 class FencedLockScripts extends HashLockScripts {
   override readonly kind = 'fenced'
@@ -181,7 +181,7 @@ class FencedHold extends AcquiredLockHold implements FencedLockHold {
 export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock {
   private readonly tokenKey = tokenKey(this.scripts.key)
 
-  constructor(context: Context, name: string, key: string) {
+  constructor(context: Client, name: string, key: string) {
     super(context, new FencedLockScripts(name, key, context), FencedHold)
   }
 

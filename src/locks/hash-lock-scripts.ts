@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { LockScripts } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
 import { prefixed } from '../redis/names'
@@ -26,7 +26,7 @@ export class HashLockScripts extends NamedLock implements LockScripts {
   protected readonly own = SCRIPTS
   readonly renewal = HASH_LOCK_RENEWAL
 
-  constructor(name: string, key: string, context: Context) {
+  constructor(name: string, key: string, context: Client) {
     // The waiters of a spin lock have a queue of their own.
     super(name, key, context, `lock ${key}`, lockChannel(key), `spin lock ${key}`)
   }

@@ -1,7 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockLostError, type LockMember } from '../api/errors'
 import type { LockCalls } from '../api/lock-calls'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { acquireMembers, type FailedRound } from '../multi/acquire-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates } from '../multi/member-states'
@@ -43,7 +43,7 @@ export interface RMultiLock extends LockCalls<MultiLockHold> {
 
 /** See the interface. */
 export class MultiLock extends MembersLock implements RMultiLock {
-  constructor(context: Context, locks: readonly unknown[]) {
+  constructor(context: Client, locks: readonly unknown[]) {
     const members = membersOf(
       locks.flatMap((lock): readonly unknown[] =>
         lock instanceof MultiLock ? lock.group.members.map((member) => member.lock) : [lock],

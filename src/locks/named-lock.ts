@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import {
   decodeAcquire,
   decodeInspect,
@@ -42,7 +42,7 @@ export abstract class NamedLock {
   constructor(
     readonly name: string,
     readonly key: string,
-    protected readonly context: Context,
+    protected readonly context: Client,
     readonly objectId: string,
     readonly channel: string,
     ...others: readonly string[]

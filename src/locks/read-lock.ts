@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
 import { decodeAcquire, type LockScripts, type ReleaseReply } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
@@ -30,7 +30,7 @@ export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly exclusiveLockId = this.otherLockId
   readonly renewal = RENEWAL
 
-  constructor(name: string, key: string, context: Context) {
+  constructor(name: string, key: string, context: Client) {
     super(name, key, context, 'read', 'write')
   }
 

@@ -1,4 +1,4 @@
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { Caller, Hold } from '../engine/hold'
 import { prefixed, suffixed } from '../redis/names'
 import { NamedLock } from './named-lock'
@@ -28,7 +28,7 @@ export abstract class ReadWriteSide extends NamedLock {
    */
   protected override readonly guardedKeys = [this.key, `${this.timeoutKeyParts.join('')}0`]
 
-  constructor(name: string, key: string, context: Context, side: string, other: string) {
+  constructor(name: string, key: string, context: Client, side: string, other: string) {
     super(name, key, context, `${side} ${key}`, readWriteLockChannel(key), `${other} ${key}`)
   }
 

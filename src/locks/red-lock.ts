@@ -1,6 +1,6 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockQuorumError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { acquireMembers, type FailedRound } from '../multi/acquire-members'
 import { type MemberGroup, membersOf } from '../multi/member'
 import { describeStates } from '../multi/member-states'
@@ -43,7 +43,7 @@ export interface RRedLock extends RMultiLock {}
 export class RedLock extends MembersLock implements RRedLock {
   private readonly watchdogLease: number
 
-  constructor(context: Context, locks: readonly unknown[]) {
+  constructor(context: Client, locks: readonly unknown[]) {
     const members = membersOf(locks, 'RedLock')
     super(context, members, 'RedLock', Math.floor(members.length / 2) + 1)
     const leases = members.map(({ identity }) => identity?.client.lockWatchdogTimeout)

@@ -1,5 +1,5 @@
 import { checkOptions, positive } from '../api/arguments'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { ReentrantLock } from '../engine/reentrant-lock'
 import { leaveToLease } from '../engine/release'
@@ -27,7 +27,7 @@ export interface RunOnceTask {
  * that takes longer, the watchdog renews the key.
  */
 export function runOnce(
-  context: Context,
+  context: Client,
   lock: ReentrantLock,
   fn: (task: RunOnceTask) => unknown,
   options: RunOnceOptions,
@@ -72,11 +72,7 @@ export function runOnce(
 }
 
 /** Releases the lock of a job that has ended, but not before so many ms are over. */
-async function releaseAfter(
-  left: number,
-  hold: AcquiredLockHold,
-  { clock, closing }: Context,
-): Promise<void> {
+async function releaseAfter(left: number, hold: AcquiredLockHold, { clock, closing }: Client): Promise<void> {
   if (left > 0) {
     const { needsWatchdog, book } = hold.hold
     // A re-entry of the job may have made the lease longer.

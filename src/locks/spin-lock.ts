@@ -1,5 +1,5 @@
 import { checkOptions, describe, positive } from '../api/arguments'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
 import { messageOf } from '../util/quote'
@@ -120,7 +120,7 @@ export class SpinLockScripts extends HashLockScripts {
   override readonly kind = 'spin'
   private readonly target: WaitTarget
 
-  constructor(name: string, key: string, context: Context, backOff: BackOffPolicy = DEFAULT) {
+  constructor(name: string, key: string, context: Client, backOff: BackOffPolicy = DEFAULT) {
     if (typeof backOff?.nextSleepPeriod !== 'function')
       throw new TypeError(
         `a back-off must have nextSleepPeriod(), got ${describe(backOff)}: use exponentialBackOff() or constantBackOff()`,

@@ -1,5 +1,5 @@
 import type { LockCalls } from '../api/lock-calls'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import {
   type AttemptOptions,
@@ -77,7 +77,7 @@ export class TokenLockScripts extends NamedLock implements LockScripts {
   readonly admission = () => new Spinning(DOUBLING)
   readonly renewal = RENEWAL
 
-  constructor(name: string, key: string, context: Context) {
+  constructor(name: string, key: string, context: Client) {
     super(name, key, context, `token ${key}`, tokenLockChannel(key))
   }
 

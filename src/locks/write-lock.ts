@@ -1,5 +1,5 @@
 import { IllegalMonitorStateError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
 import type { LockScripts } from '../engine/lock-scripts'
 import { quote } from '../util/quote'
@@ -19,7 +19,7 @@ export class WriteLockScripts extends ReadWriteSide implements LockScripts {
   readonly addsLeases = true
   readonly renewal = HASH_LOCK_RENEWAL
 
-  constructor(name: string, key: string, context: Context) {
+  constructor(name: string, key: string, context: Client) {
     super(name, key, context, 'write', 'read')
   }
 

@@ -1,6 +1,6 @@
 import type { AcquireArguments } from '../api/arguments'
 import { type LockMember, RedisUnavailableError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { unlessAborted, withEither } from '../util/abort'
 import type { Moment } from '../util/clock'
 import { codeOf } from '../util/error-code'
@@ -213,7 +213,7 @@ const AWAY = new RedisUnavailableError('the server is away')
 const ENDED = new RedisUnavailableError('the round had ended before the server answered')
 
 /** The member may belong to another client. Its queue does not know when the client of the multi lock shuts down. */
-function waitForMember({ closing }: Context, member: Member, waitTime: number, options: AcquireArguments) {
+function waitForMember({ closing }: Client, member: Member, waitTime: number, options: AcquireArguments) {
   if (waitTime <= 0) return tryMember(member, waitTime, options)
   return withEither(closing, options.signal, (signal) => tryMember(member, waitTime, { ...options, signal }))
 }

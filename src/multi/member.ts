@@ -1,6 +1,6 @@
 import { describe } from '../api/arguments'
 import type { Lockable } from '../api/lockable'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
@@ -21,7 +21,7 @@ export interface MemberGroup {
   /** For messages. */
   readonly name: string
   /** The client that made the lock; the members may belong to others. */
-  readonly context: Context
+  readonly context: Client
   /** In the global order. */
   readonly members: readonly Member[]
   /** How many members must be held. */

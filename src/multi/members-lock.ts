@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
@@ -18,7 +18,7 @@ const IS_ALL_OF = Symbol('isAllOf')
 export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   protected readonly group: MemberGroup
 
-  constructor(context: Context, given: readonly Member[], kind: string, needed: number) {
+  constructor(context: Client, given: readonly Member[], kind: string, needed: number) {
     const name = `${kind}(${given.map((member) => cut(member.name)).join(', ')})`
     const members = inGlobalOrder(given)
     const objectId = `${kind} ${JSON.stringify(members.map(({ id }) => id))}`
@@ -84,7 +84,7 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   }
 
   /** Whether all its members are locks of this client. */
-  private [IS_ALL_OF](client: Context): boolean {
+  private [IS_ALL_OF](client: Client): boolean {
     return this.group.members.every(({ lock, identity }) =>
       lock instanceof MembersLock ? lock[IS_ALL_OF](client) : identity?.client === client,
     )

@@ -2,7 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import { waitArguments, wholeNumber } from '../api/arguments'
 import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
@@ -69,7 +69,7 @@ const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } 
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
-  constructor(context: Context, name: string, key: string) {
+  constructor(context: Client, name: string, key: string) {
     const channel = latchChannel(key)
     if (context.connections.isCluster && calculateSlot(channel) !== calculateSlot(key))
       throw new TypeError(

@@ -20,7 +20,7 @@ import type { Permit } from '../api/permit'
 import type { RPermitExpirableSemaphore } from '../api/rpermit-expirable-semaphore'
 import { count } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
@@ -49,7 +49,7 @@ const TRIES_TO_OUTRUN_LEASE = 10
 
 /** See the interface, src/api/rpermit-expirable-semaphore.ts. */
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
-  constructor(context: Context, name: string, key: string) {
+  constructor(context: Client, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
     super(context, name, KIND, keys, { channel: semaphoreChannel(key), takesTurns: false, admission: shared })
   }

@@ -1,5 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { requestsKey } from '../redis/names'
 import type { Script } from '../scripts/script'
 import type { AnyScriptCall } from '../scripts/script-call'
@@ -31,7 +31,7 @@ interface Slots {
   count: number
 }
 
-const requestsOf = perObject((_: Context) => ({ last: 0, slots: new Map<string, Slots>() }))
+const requestsOf = perObject((_: Client) => ({ last: 0, slots: new Map<string, Slots>() }))
 
 /**
  * Makes each request to an object without owners take effect exactly once. A count has no owner, so the script recognises a
@@ -43,7 +43,7 @@ export class RequestRecord {
   private readonly requests: ReturnType<typeof requestsOf>
 
   constructor(
-    private readonly context: Context,
+    private readonly context: Client,
     keys: readonly [string, ...string[]],
   ) {
     this.key = keys[0]

@@ -8,7 +8,7 @@ import {
   withPermitsArguments,
 } from '../api/semaphore-arguments'
 import type { TimeUnit } from '../api/time-unit'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
@@ -158,7 +158,7 @@ class PermitsInTurn extends Shared {
 
 /** See the interface. */
 export class Semaphore extends Synchronizer implements RSemaphore {
-  constructor(context: Context, name: string, key: string) {
+  constructor(context: Client, name: string, key: string) {
     super(context, name, KIND, [key], {
       channel: semaphoreChannel(key),
       takesTurns: true,

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import type { LockTimeoutError } from '../api/errors'
-import type { Context } from '../client/context'
+import type { Client } from '../client/client'
 import type { Script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { random } from '../util/random'
@@ -40,7 +40,7 @@ export abstract class Synchronizer {
   readonly requests: RequestRecord
 
   constructor(
-    readonly context: Context,
+    readonly context: Client,
     readonly name: string,
     readonly kind: Kind,
     readonly keys: readonly [count: string, ...others: string[]],

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { optionsOrExit } from '../test/kit/cli'
 import { liveLine } from '../test/kit/terminal/live-line'
+import { keepCoresAwake } from './driver/awake-cores'
 import { type BenchRun, runBench } from './driver/bench-run'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchOptions, parseOptions, USAGE } from './options'
@@ -53,7 +54,11 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  return runBench({ ...options, subjects }, workers, command, line.show).finally(line.clear)
+  const awake = options.keepAwake ? keepCoresAwake() : undefined
+  return runBench({ ...options, subjects }, workers, command, line.show).finally(() => {
+    line.clear()
+    return awake?.letSleep()
+  })
 }
 
 async function reported(file: string): Promise<BenchRun> {

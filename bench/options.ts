@@ -15,6 +15,8 @@ export interface BenchOptions {
   readonly warmupSeconds: { readonly node: number; readonly java: number }
   /** Whether rlock's scripts take the fast path (src/redis/fast-path). */
   readonly fastPath: boolean
+  /** Whether processes of the lowest priority keep the cores from falling asleep. */
+  readonly keepAwake: boolean
   /** Where to write all figures. */
   readonly json: string | undefined
   /** The file with the figures of a run from which tables and charts are to be made anew; nothing is measured. */
@@ -23,7 +25,7 @@ export interface BenchOptions {
   readonly check: boolean
 }
 
-export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--no-fast-path] [--json FILE] [--check]
+export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--no-fast-path] [--keep-awake] [--json FILE] [--check]
        npm run bench -- --report FILE
 
 Measures this lock beside its peers: builds the package, installs the peers, starts a Redis server of its own,
@@ -37,6 +39,8 @@ and has every subject do every scenario, in turns, several times over.
   --rounds N       so many rounds (5)
   --seconds N      the length of each measured window (2)
   --no-fast-path   rlock leaves the making and writing of commands to ioredis: what the fast path is worth
+  --keep-awake     a process of the lowest priority on each core, so that no core falls asleep between two commands: for a
+                   machine on which a round trip takes twice as long in one minute as in the next
   --json FILE      all figures, into that file
   --report FILE    measures nothing: tables from such a file, the charts into docs/evidence/charts, and the figures into
                    docs/evidence/performance.md
@@ -55,6 +59,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       'no-fast-path': { type: 'boolean', default: false },
+      'keep-awake': { type: 'boolean', default: false },
       json: { type: 'string' },
       report: { type: 'string' },
       check: { type: 'boolean', default: false },
@@ -74,6 +79,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     seconds: numberOption('seconds', values.seconds, { least: 0.1, most: 600, otherwise: quick ? 0.5 : 2 }),
     warmupSeconds: quick ? { node: 0.4, java: 2 } : { node: 2, java: 10 },
     fastPath: !values['no-fast-path'],
+    keepAwake: values['keep-awake'],
     json,
     report,
     check,

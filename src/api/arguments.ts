@@ -120,12 +120,13 @@ function inMillis(name: string, value: unknown, unit: TimeUnit | undefined): num
   return millis < 0 ? millis : Math.ceil(millis)
 }
 
-export function leaseTime(value: unknown, unit?: TimeUnit): number | undefined {
-  const millis = inMillis('leaseTime', value, unit)
+/** `name`: of the argument. A time to live is a lease, too. */
+export function leaseTime(value: unknown, unit?: TimeUnit, name = 'leaseTime'): number | undefined {
+  const millis = inMillis(name, value, unit)
   if (millis === undefined || millis === -1) return undefined
   if (millis <= 0)
     throw new RangeError(
-      `leaseTime must be more than 0 ms, or -1 for a lease renewed by the watchdog; got ${millis}`,
+      `${name} must be more than 0 ms, or -1 for ${name === 'leaseTime' ? 'a lease renewed by the watchdog' : 'none'}; got ${millis}`,
     )
   return millis
 }

@@ -72,7 +72,9 @@ function wanted(
 
 /** One number is a count of permits in Java, and would be a time here. The call refuses it, and does not guess. */
 function needUnit(call: string, time: number | undefined, unit: TimeUnit | undefined) {
-  if (time !== undefined && !(unit instanceof TimeUnit))
+  if (time === undefined) return
+  if (typeof time !== 'number') throw new TypeError(`${call}: a time must be a number, got ${describe(time)}`)
+  if (!(unit instanceof TimeUnit))
     throw new TypeError(`${call} needs a TimeUnit. For several permits: { permits: ${time} }`)
 }
 

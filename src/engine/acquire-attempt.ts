@@ -4,7 +4,7 @@ import { outsideRequests } from '../util/async-context'
 import { setImmediate } from '../util/timers'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { orderOf } from './hold'
+import { type Hold, orderOf } from './hold'
 import type { AttemptOptions, LockAttempt, LockScripts, Payload } from './lock-scripts'
 import { lockOrphan } from './release'
 import { warnOfOtherClients } from './self-wait-across-clients'
@@ -13,6 +13,8 @@ import { warnOfOtherClients } from './self-wait-across-clients'
 export class AcquireAttempt implements LockAttempt {
   at: string | undefined
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Payload>>
+  /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */
+  private selfWait: Hold | undefined
 
   constructor(
     protected readonly context: Client,
@@ -43,7 +45,7 @@ export class AcquireAttempt implements LockAttempt {
 
   waitedLong(): void {
     const { thread } = this.wanted
-    if (thread) warnOfOtherClients(this.context, this.scripts, thread)
+    if (thread) this.selfWait = warnOfOtherClients(this.context, this.scripts, thread, this.selfWait)
   }
 
   private handOff(giver: string): ScriptCall<Outcome<Payload>> {

@@ -201,7 +201,7 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async trySetPermits(permits: number, ttl?: number, unit?: TimeUnit): Promise<boolean> {
-    return await change(this, TRY_SET_PERMITS, [count(permits, 0), leaseTime(ttl, unit) ?? 0])
+    return await change(this, TRY_SET_PERMITS, [count(permits, 0), leaseTime(ttl, unit, 'timeToLive') ?? 0])
   }
 
   async addPermits(permits: number): Promise<void> {

@@ -53,6 +53,20 @@ describe('Arguments of the wrong kind', () => {
     ])
   })
 
+  it('A time that is no number is refused by the name that the call has for it', async () => {
+    const permits = redisson.getPermitExpirableSemaphore(name)
+    const text = '5' as unknown as number
+    await expectTypeErrors(
+      [
+        () => permits.acquire(text, TimeUnit.SECONDS),
+        () => permits.tryAcquire(text, TimeUnit.SECONDS),
+        () => permits.acquire(text),
+      ],
+      /a time must be a number, got (a )?string/,
+    )
+    await expectTypeErrors([() => redisson.getSemaphore(name).trySetPermits(2, text)], /^timeToLive must be/)
+  })
+
   it('A waitTime of a class is refused as well by every call without one: its end would look like an acquisition', async () => {
     class Settings {
       readonly leaseTime = 5_000

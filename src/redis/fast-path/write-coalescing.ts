@@ -21,9 +21,10 @@ class WriteBatch {
   }
 
   private readonly end = () => {
-    // The first command was not corked.
-    if (this.commands > 1) this.stream.uncork()
+    const { commands } = this
     this.commands = 0
+    // The first command was not corked.
+    if (commands > 1) this.stream.uncork()
   }
 }
 

@@ -55,7 +55,7 @@ describe('Arguments of the wrong kind', () => {
 
   it('A time that is no number is refused by the name that the call has for it', async () => {
     const permits = redisson.getPermitExpirableSemaphore(name)
-    const text = '5' as unknown as number
+    const text = '5' as never
     await expectTypeErrors(
       [
         () => permits.acquire(text, TimeUnit.SECONDS),

@@ -171,12 +171,19 @@ describe('A client that answers inspectors', function () {
     await waitUntil('it listens', async () => (await listening(listener)) === 1)
     // A request has 4,096 characters at most.
     const look = Array(Math.floor(3_900 / (name.length + 3))).fill(name)
-    const asked = performance.now()
-    for (let times = 0; times < 20; times++)
-      await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look }))
-    await ask()
-    // A look for each name takes three times as long.
-    expect(performance.now() - asked).to.be.below(2_000)
+    const time = async (names: readonly string[]) => {
+      const asked = performance.now()
+      for (let times = 0; times < 20; times++)
+        await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look: names }))
+      await ask()
+      return performance.now() - asked
+    }
+    // The first one compiles the code.
+    await time([name])
+    const once = await time([name])
+    const often = await time(look)
+    // A busy machine slows down both. A look for each name takes two and a half times as long, or more.
+    expect(often).to.be.below(1.5 * once)
     await (await openRedis(server.url)).del(name)
   })
 

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { optionsOrExit } from '../../test/kit/cli'
 import { liveLine } from '../../test/kit/terminal/live-line'
+import { keepCoresAwake } from '../driver/awake-cores'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from '../driver/programs'
 import { fillRegions } from '../report/regions'
 import { measureGroups } from './measure'
@@ -35,7 +36,11 @@ async function measure(options: ObjectsOptions): Promise<ObjectsResults> {
   if ('missing' in java) line.keep(`Without Java: ${java.missing}`)
   const workers: Workers = { node: await nodeWorker(), ...(!('missing' in java) && { java }) }
   const command = ['npm run bench:objects --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  return measureGroups(options, workers, command, line.show).finally(line.clear)
+  const awake = options.keepAwake ? keepCoresAwake() : undefined
+  return measureGroups(options, workers, command, line.show).finally(() => {
+    line.clear()
+    return awake?.letSleep()
+  })
 }
 
 objects(optionsOrExit(parseOptions, USAGE)).then(

@@ -121,12 +121,20 @@ describe('The page of npm run bench:objects', () => {
 
   it('npm run bench:objects takes groups by their names, and nothing that makes no sense', () => {
     expect(parseOptions(['--only', 'latch'])!.groups.map(({ name }) => name)).to.deep.equal(['latch'])
-    expect(parseOptions([])).to.include({ quick: false, rounds: undefined, report: false })
+    expect(parseOptions([])).to.include({ quick: false, rounds: undefined, keepAwake: false, report: false })
+    expect(parseOptions(['--keep-awake'])).to.include({ keepAwake: true })
     expect(parseOptions(['--quick'])).to.include({ quick: true, rounds: 1 })
     expect(parseOptions(['--rounds', '2'])).to.include({ rounds: 2 })
     expect(parseOptions(['--report'])).to.include({ report: true })
     expect(parseOptions(['--help'])).to.equal(undefined)
-    for (const args of ['--only none', '--rounds 0', '--json=', '--report --only latch', '--unknown'])
+    for (const args of [
+      '--only none',
+      '--rounds 0',
+      '--json=',
+      '--report --only latch',
+      '--report --keep-awake',
+      '--unknown',
+    ])
       expect(() => parseOptions(args.split(' ')), args).to.throw()
   })
 })

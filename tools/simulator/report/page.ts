@@ -45,12 +45,12 @@ excuse what [the guarantees](../guarantees.md#what-no-lock-on-redis-survives) li
 ## Schedules
 
 ${table(
-  ['command', 'commit', 'from seed', 'schedules', 'sections', 'time', 'processes'],
+  ['command', 'commit', 'Node', 'from seed', 'schedules', 'sections', 'time', 'processes'],
   runs.map((run) => [
-    ...[`\`${run.command}\``, run.commit, number(run.from), number(run.schedules), number(run.sections)],
-    ...[duration(run.seconds * 1000), String(run.jobs)],
+    ...[`\`${run.command}\``, run.commit, run.node ?? '–', number(run.from), number(run.schedules)],
+    ...[number(run.sections), duration(run.seconds * 1000), String(run.jobs)],
   ]),
-  2,
+  3,
 )}
 
 All together:

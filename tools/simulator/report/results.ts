@@ -8,6 +8,8 @@ const RESULTS = 'tools/simulator/results.json'
 interface Source {
   readonly commit: string
   readonly command: string
+  /** The version of Node, which decides the pace; absent in old results. */
+  readonly node?: string
 }
 
 /** One run of many schedules. */
@@ -58,11 +60,12 @@ export interface Results {
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
-/** The command of this process, and the commit whose sources it runs; with a plus where they differ from it. */
+/** The command of this process, its Node, and the commit whose sources it runs; with a plus where they differ from it. */
 export function whatRuns(): Source {
   const changed = git('status', '--porcelain', '--', 'lua', 'src', 'packages', 'tools', `:!${RESULTS}`)
   const commit = `${git('rev-parse', '--short', 'HEAD')}${changed === '' ? '' : '+'}`
-  return { commit, command: `npm run simulate -- ${process.argv.slice(2).join(' ')}` }
+  const command = `npm run simulate -- ${process.argv.slice(2).join(' ')}`
+  return { commit, command, node: process.version }
 }
 
 export function readResults(file = RESULTS): Results {

@@ -36,13 +36,14 @@ describe('The page of the simulator', () => {
   it('Says how much all kept runs tried, how fast the newest commit is, which faults there were, and what each mutant took', () => {
     keepSearch({ ...run, from: 9, commit: 'old1234', seconds: 9_000 }, totalsOf(1_000, 9), file)
     keepSearch({ ...run, from: 1 }, totalsOf(20_000), file)
-    keepSearch({ ...run, from: 100_001, command: 'npm run simulate -- --pct 3' }, totalsOf(20_000), file)
+    const priorities = { command: 'npm run simulate -- --pct 3', node: 'v24.1.0' }
+    keepSearch({ ...run, ...priorities, from: 100_001 }, totalsOf(20_000), file)
     keepMutants(MUTANTS, file)
     keepExhaustive([{ world: 'lock, two clients', states: 98_765, complete: 1, violations: 0 }], file)
     const text = page(readResults(file), ABOUT)
     for (const part of [
-      '| `npm run simulate -- --keep` | abc1234 | 1 | 20,000 | 2,000,000 | 16.7 minutes | 2 |',
-      '| `npm run simulate -- --pct 3` | abc1234 | 100,001 |',
+      '| `npm run simulate -- --keep` | abc1234 | – | 1 | 20,000 | 2,000,000 | 16.7 minutes | 2 |',
+      '| `npm run simulate -- --pct 3` | abc1234 | v24.1.0 | 100,001 |',
       '| critical sections | 4,100,000 |',
       '| virtual time | 3.8 years |',
       '| faults injected | 425 |',

@@ -94,6 +94,12 @@ const RED: SimulatedObject = {
 }
 const JOB = { kind: 'run-once', name: 'job' } as const
 
+const redSection = (caller: Caller) => {
+  const { client, redisson } = caller
+  const lock = redisson.getRedLock(...client.redissons.map((each) => each.getLock('one')))
+  return lockSection(caller, RED, lock, { ...SHORT, mayReenter: false })
+}
+
 const countDown = (caller: Caller) =>
   operation(caller, caller.name, { object: LATCH, operation: 'count-down' }, () =>
     caller.redisson.getCountDownLatch('one').countDown(),
@@ -150,11 +156,15 @@ export const smallWorlds: readonly Scene[] = [
     },
   }),
   smallWorld({
-    ...{ name: 'red', servers: RED.members!.length, objects: [RED] },
-    play: (caller) => {
-      const { client, redisson } = caller
-      const lock = redisson.getRedLock(...client.redissons.map((each) => each.getLock('one')))
-      return lockSection(caller, RED, lock, { ...SHORT, mayReenter: false })
+    ...{ name: 'red', servers: RED.members!.length, objects: [RED], play: redSection },
+  }),
+  // Two RedLocks have more orders than can be run.
+  smallWorld({
+    ...{ name: 'red with its member', servers: RED.members!.length, objects: [...RED.members!, RED] },
+    play: (caller, isFirst) => {
+      if (isFirst) return redSection(caller)
+      const [, redisson] = caller.client.redissons
+      return lockSection(caller, RED.members![1]!, redisson!.getLock('one'), SHORT)
     },
   }),
   smallWorld({
@@ -192,6 +202,6 @@ export const smallWorlds: readonly Scene[] = [
   }),
 ]
 
-/** The small worlds of a scene: with clients of the package alone, and with one of Java. */
+/** The small worlds of a scene: of its object alone, and with a client of Java or another object. */
 export const worldsOf = (scene: string): readonly string[] =>
-  smallWorlds.map(({ name }) => name).filter((name) => name === scene || name === `${scene} with Java`)
+  smallWorlds.map(({ name }) => name).filter((name) => name === scene || name.startsWith(`${scene} with `))

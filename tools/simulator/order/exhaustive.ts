@@ -138,7 +138,8 @@ const optionsOf = (explored: Explored, path: Path | undefined): ScheduleOptions 
 })
 
 function show({ name }: Scene, { history, trace }: Outcome, findings: readonly Finding[]) {
-  console.log(`violation: small world ${name} (npm run simulate -- --exhaustive --scene ${name})`)
+  const [scene] = name.split(' with ')
+  console.log(`violation: small world ${name} (npm run simulate -- --exhaustive --scene ${scene})`)
   for (const { rule, at, what } of findings) console.log(`  ${Math.round(at)} ms ${rule}: ${what}`)
   console.log(tell(history, judge(history)[0], trace))
 }

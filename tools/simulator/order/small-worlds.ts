@@ -156,16 +156,16 @@ export const smallWorlds: readonly Scene[] = [
     },
   }),
   smallWorld({
-    ...{ name: 'red', servers: RED.members!.length, objects: [RED], play: redSection },
-  }),
-  // Two RedLocks have more orders than can be run.
-  smallWorld({
     ...{ name: 'red with its member', servers: RED.members!.length, objects: [...RED.members!, RED] },
     play: (caller, isFirst) => {
       if (isFirst) return redSection(caller)
       const [, redisson] = caller.client.redissons
       return lockSection(caller, RED.members![1]!, redisson!.getLock('one'), SHORT)
     },
+  }),
+  // More orders than can be run.
+  smallWorld({
+    ...{ name: 'red', servers: RED.members!.length, objects: [RED], play: redSection },
   }),
   smallWorld({
     ...{ name: 'run-once', objects: [JOB] },

@@ -64,8 +64,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   private readonly unscoped = new BareLevels<LevelOf<H>>()
   /** How many calls without a scope are acquiring the lock through this object. */
   acquiring = 0
-  /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. */
-  private readonly failures = new WeakMap<object, string>()
+  /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. Made when one fails: it costs 350 bytes. */
+  private failures: WeakMap<object, string> | undefined
 
   constructor(
     readonly context: Client,
@@ -189,18 +189,19 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   }
 
   [NOTE_FAILURE](caller: Caller<H>) {
-    const { context, failures } = this
+    const { context } = this
     const levels = this[BARE_LEVELS](caller)
     if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
     const place = placeInCode()
-    for (const { hold } of levels) failures.set(hold, place)
+    this.failures ??= new WeakMap()
+    for (const { hold } of levels) this.failures.set(hold, place)
   }
 
   /** Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means. */
   private [WARN_OF_OTHERS]({ within, level }: Bare<LevelOf<H>>) {
     const { context, failures, subject } = this
     if (level && level[TIME_LEFT] > 0) {
-      const failedAt = failures.get(level.hold)
+      const failedAt = failures?.get(level.hold)
       if (failedAt) warnOfSharedObject(context, subject.name, level.hold.holder, failedAt)
       return
     }

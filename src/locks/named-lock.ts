@@ -47,7 +47,8 @@ export abstract class NamedLock {
     readonly channel: string,
     ...others: readonly string[]
   ) {
-    this.relatedIds = [objectId, ...others]
+    // A list made by spreading has room for sixteen more elements, in each lock object.
+    this.relatedIds = [objectId].concat(others)
     this.keys = this.guardedKeys = [key]
   }
 

@@ -54,7 +54,7 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  const awake = options.keepAwake ? keepCoresAwake() : undefined
+  const awake = options.keepAwake ? await keepCoresAwake() : undefined
   return runBench({ ...options, subjects }, workers, command, line.show).finally(() => {
     line.clear()
     return awake?.letSleep()

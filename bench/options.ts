@@ -15,7 +15,7 @@ export interface BenchOptions {
   readonly warmupSeconds: { readonly node: number; readonly java: number }
   /** Whether rlock's scripts take the fast path (src/redis/fast-path). */
   readonly fastPath: boolean
-  /** Whether processes of the lowest priority keep the cores from falling asleep. */
+  /** Whether processes of the idle class keep the cores from falling asleep. */
   readonly keepAwake: boolean
   /** Where to write all figures. */
   readonly json: string | undefined
@@ -39,7 +39,7 @@ and has every subject do every scenario, in turns, several times over.
   --rounds N       so many rounds (5)
   --seconds N      the length of each measured window (2)
   --no-fast-path   rlock leaves the making and writing of commands to ioredis: what the fast path is worth
-  --keep-awake     a process of the lowest priority on each core, so that no core falls asleep between two commands: for a
+  --keep-awake     a process of Linux's idle class on each core, so that no core falls asleep between two commands: for a
                    machine on which a round trip takes twice as long in one minute as in the next
   --json FILE      all figures, into that file
   --report FILE    measures nothing: tables from such a file, the charts into docs/evidence/charts, and the figures into

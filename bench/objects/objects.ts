@@ -36,7 +36,7 @@ async function measure(options: ObjectsOptions): Promise<ObjectsResults> {
   if ('missing' in java) line.keep(`Without Java: ${java.missing}`)
   const workers: Workers = { node: await nodeWorker(), ...(!('missing' in java) && { java }) }
   const command = ['npm run bench:objects --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  const awake = options.keepAwake ? keepCoresAwake() : undefined
+  const awake = options.keepAwake ? await keepCoresAwake() : undefined
   return measureGroups(options, workers, command, line.show).finally(() => {
     line.clear()
     return awake?.letSleep()

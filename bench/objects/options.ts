@@ -8,7 +8,7 @@ export interface ObjectsOptions {
   readonly quick: boolean
   /** Undefined: as many as each group has by itself. */
   readonly rounds: number | undefined
-  /** Whether processes of the lowest priority keep the cores from falling asleep. */
+  /** Whether processes of the idle class keep the cores from falling asleep. */
   readonly keepAwake: boolean
   /** Where the figures are kept; undefined: beside the other results, and the page is filled in from them. */
   readonly json: string | undefined
@@ -27,7 +27,7 @@ docs/evidence/objects.md. All of it may take a quarter of an hour.
   --only NAME  only this group, may be given several times; the others keep the figures they have:
                ${GROUPS.map(({ name }) => name).join(', ')}
   --rounds N   so many rounds of each group
-  --keep-awake a process of the lowest priority on each core, so that no core falls asleep between two commands
+  --keep-awake a process of Linux's idle class on each core, so that no core falls asleep between two commands
   --json FILE  the figures into that file instead, also of a quick run, and the page stays as it is
   --report     measures nothing: fills the page in anew
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { optionsOrExit } from '../test/kit/cli'
 import { liveLine } from '../test/kit/terminal/live-line'
-import { keepCoresAwake } from './driver/awake-cores'
+import { withCoresAwake } from './driver/awake-cores'
 import { type BenchRun, runBench } from './driver/bench-run'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
 import { type BenchOptions, parseOptions, USAGE } from './options'
@@ -54,11 +54,8 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
   const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  const awake = options.keepAwake ? await keepCoresAwake() : undefined
-  return runBench({ ...options, subjects }, workers, command, line.show).finally(() => {
-    line.clear()
-    return awake?.letSleep()
-  })
+  const run = () => runBench({ ...options, subjects }, workers, command, line.show)
+  return await withCoresAwake(options.keepAwake, run).finally(line.clear)
 }
 
 async function reported(file: string): Promise<BenchRun> {

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { optionsOrExit } from '../../test/kit/cli'
 import { liveLine } from '../../test/kit/terminal/live-line'
+import { withCoresAwake } from '../driver/awake-cores'
 import { buildPackage, nodeWorker } from '../driver/programs'
 import { fillRegions } from '../report/regions'
 import { measureParts } from './measure'
@@ -23,12 +24,14 @@ async function capacity(options: CapacityOptions): Promise<void> {
   if (options.json === undefined) fillRegions(PAGE, (name) => contentOf(results, name))
 }
 
-async function measure({ parts }: CapacityOptions): Promise<CapacityResults> {
+async function measure({ parts, keepAwake }: CapacityOptions): Promise<CapacityResults> {
   const line = liveLine()
   line.show('building')
   buildPackage()
   const command = ['npm run bench:capacity --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  return measureParts(parts, await nodeWorker(), command, line.show).finally(line.clear)
+  const worker = await nodeWorker()
+  const run = () => measureParts(parts, worker, command, line.show)
+  return await withCoresAwake(keepAwake, run).finally(line.clear)
 }
 
 capacity(optionsOrExit(parseOptions, USAGE)).then(

@@ -9,9 +9,6 @@ export const WATCHDOG_BATCH = 100
 /** Acquiring and releasing a lock that no other caller wants. */
 export const COMMANDS_ALONE = 2
 
-/** A script that renews the batch, and two commands by which the server is to tell when one of its keys changes. */
-export const COMMANDS_A_RENEWED_BATCH = 3
-
 /** With a lock that is due go those due within this part of the time between two renewals. */
 const AHEAD = 1 / 20
 
@@ -53,13 +50,13 @@ export function idleCommandsPerSecond(processes: number): number {
 }
 
 /**
- * A second, by the process that holds so many: at least where all batches are full. At most one more that is not full
- * comes each time when those due soon are taken along.
+ * A second, by the process that holds so many: one a batch, at least where all batches are full. At most one more that is not
+ * full comes each time when those due soon are taken along.
  */
 export function renewalCommandsPerSecond(locks: number): { readonly least: number; readonly most: number } {
   const interval = WATCHDOG_TIMEOUT_SECONDS / 3
   const renewals = locks / interval
   const full = renewals / WATCHDOG_BATCH
   const scattered = Math.min(renewals, full + 1 / (AHEAD * interval))
-  return { least: full * COMMANDS_A_RENEWED_BATCH, most: scattered * COMMANDS_A_RENEWED_BATCH }
+  return { least: full, most: scattered }
 }

@@ -4,11 +4,13 @@ import { PARTS, type PartToMeasure } from './parts'
 
 export interface CapacityOptions {
   readonly parts: readonly PartToMeasure[]
+  /** Whether processes of the idle class keep the cores from falling asleep. */
+  readonly keepAwake: boolean
   /** Where the figures are kept; undefined: beside the other results, and the page is filled in from them. */
   readonly json: string | undefined
 }
 
-export const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--json FILE]
+export const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--keep-awake] [--json FILE]
        npm run bench:capacity -- --report
 
 Measures what a team can plan with: builds the package, starts a Redis server of its own, writes the figures to
@@ -16,6 +18,7 @@ bench/results/capacity.json and into docs/evidence/capacity.md. All of it takes 
 
   --part NAME  only this one, may be given several times; the others keep the figures they have:
                ${PARTS.map(({ name }) => name).join(', ')}
+  --keep-awake a process of Linux's idle class on each core, so that no core falls asleep between two commands
   --json FILE  the figures into that file instead, and the page stays as it is
   --report     measures nothing: fills the page in anew
 
@@ -27,14 +30,16 @@ export function parseOptions(args: string[]): CapacityOptions | undefined {
     args,
     options: {
       part: { type: 'string', multiple: true },
+      'keep-awake': { type: 'boolean', default: false },
       json: { type: 'string' },
       report: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
   if (values.help) return undefined
-  const { part: wanted, json, report } = values
+  const { part: wanted, 'keep-awake': keepAwake, json, report } = values
   if (json === '') throw new TypeError('--json takes the name of a file')
-  if (report && (wanted || json !== undefined)) throw new TypeError('--report goes with nothing else')
-  return { parts: report ? [] : chosen('part', PARTS, wanted), json }
+  if (report && (wanted || keepAwake || json !== undefined))
+    throw new TypeError('--report goes with nothing else')
+  return { parts: report ? [] : chosen('part', PARTS, wanted), keepAwake, json }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { optionsOrExit } from '../../test/kit/cli'
 import { liveLine } from '../../test/kit/terminal/live-line'
+import { withCoresAwake } from '../driver/awake-cores'
 import { describeMachine, type Machine } from '../driver/machine'
 import { buildPackage, nodeWorker } from '../driver/programs'
 import { shown, table } from '../report/markdown'
@@ -15,19 +16,27 @@ import { type LayerRow, type LayerRows, measureLayers, ROUNDS, WINDOW_MS } from 
 const RESULTS = join(__dirname, '../results/cycle.json')
 const PAGE = join(__dirname, '../../docs/evidence/cycle.md')
 
-const USAGE = `usage: npm run bench:cycle -- [--report]
+const USAGE = `usage: npm run bench:cycle -- [--keep-awake]
+       npm run bench:cycle -- --report
 
 Measures where the time of one caller's cycle goes, from two calls that lock nothing to a whole lock, that of a
 handoff within a process, and beside what a handoff between two processes is to be measured: builds the package,
 starts Redis servers of its own, writes the figures to bench/results/cycle.json and into docs/evidence/cycle.md. Takes some
 two minutes.
 
-  --report  measures nothing: fills the page in anew
+  --keep-awake  a process of Linux's idle class on each core, so that no core falls asleep between two commands
+  --report      measures nothing: fills the page in anew
 
 Exit code: 0 when everything was measured, 1 when something failed, 2 for bad arguments.`
 
+interface CycleOptions {
+  readonly keepAwake: boolean
+  readonly report: boolean
+}
+
 interface Results {
   readonly date: string
+  readonly command: string
   readonly machine: Machine
   readonly node: string
   readonly rounds: number
@@ -37,6 +46,7 @@ interface Results {
 }
 
 async function measure(): Promise<Results> {
+  const command = ['npm run bench:cycle --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
   const line = liveLine()
   line.show('building')
   buildPackage()
@@ -45,7 +55,8 @@ async function measure(): Promise<Results> {
     const layers = await measureLayers(line.show)
     const handoffs = await measureHandoffs(await nodeWorker(), line.show)
     const date = new Date().toISOString()
-    return { date, machine, node: process.version, rounds: ROUNDS, windowMs: WINDOW_MS, layers, handoffs }
+    const settings = { machine, node: process.version, rounds: ROUNDS, windowMs: WINDOW_MS }
+    return { date, command, ...settings, layers, handoffs }
   } finally {
     line.clear()
   }
@@ -53,13 +64,13 @@ async function measure(): Promise<Results> {
 
 /** By the names of the regions in the page. */
 const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
-  cycle({ date, machine, node, rounds, windowMs, layers }) {
+  cycle({ date, command, machine, node, rounds, windowMs, layers }) {
     const { cpu, cores, load } = machine
     return [
       layerTable(['two round trips:', 'µs a cycle', 'of the limit'], layers.cycle),
       '',
       `${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds of ` +
-        `${windowMs} ms each, in turns. A whole lock was at ${shown(layers.cycle.at(-1)!.ofLimit, 2)} of the limit.`,
+        `${windowMs} ms each, in turns. A whole lock was at ${shown(layers.cycle.at(-1)!.ofLimit, 2)} of the limit. Command: \`${command}\`.`,
     ].join('\n')
   },
   // The limit has two round trips to a section.
@@ -88,23 +99,28 @@ function layerTable(head: readonly string[], rows: readonly LayerRow[], times = 
   return table([[...head, 'client CPU µs'], ...lines])
 }
 
-async function cycle({ report }: { readonly report: boolean }): Promise<void> {
+async function cycle({ keepAwake, report }: CycleOptions): Promise<void> {
   if (report && !existsSync(RESULTS)) throw new Error('nothing was measured yet')
-  const results: Results = report ? JSON.parse(readFileSync(RESULTS, 'utf8')) : await measure()
+  const results: Results = report
+    ? JSON.parse(readFileSync(RESULTS, 'utf8'))
+    : await withCoresAwake(keepAwake, measure)
   if (!report) writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
   fillRegions(PAGE, (name) => CONTENTS[name]?.(results))
   for (const content of Object.values(CONTENTS)) console.log(`${content(results)}\n`)
 }
 
-function parseOptions(args: string[]): { readonly report: boolean } | undefined {
+function parseOptions(args: string[]): CycleOptions | undefined {
   const { values } = parseArgs({
     args,
     options: {
+      'keep-awake': { type: 'boolean', default: false },
       report: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
-  return values.help ? undefined : { report: values.report }
+  const { 'keep-awake': keepAwake, report, help } = values
+  if (report && keepAwake) throw new TypeError('--report goes with nothing else')
+  return help ? undefined : { keepAwake, report }
 }
 
 cycle(optionsOrExit(parseOptions, USAGE)).then(

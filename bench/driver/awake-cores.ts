@@ -28,3 +28,13 @@ export async function keepCoresAwake() {
   }
   return { pids: spinning.map(({ pid }) => pid!), letSleep }
 }
+
+/** Runs `measure`, with the cores awake where that is asked for. */
+export async function withCoresAwake<T>(areAwake: boolean, measure: () => Promise<T>): Promise<T> {
+  const awake = areAwake ? await keepCoresAwake() : undefined
+  try {
+    return await measure()
+  } finally {
+    await awake?.letSleep()
+  }
+}

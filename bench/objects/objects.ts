@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { optionsOrExit } from '../../test/kit/cli'
 import { liveLine } from '../../test/kit/terminal/live-line'
-import { keepCoresAwake } from '../driver/awake-cores'
+import { withCoresAwake } from '../driver/awake-cores'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from '../driver/programs'
 import { fillRegions } from '../report/regions'
 import { measureGroups } from './measure'
@@ -36,11 +36,8 @@ async function measure(options: ObjectsOptions): Promise<ObjectsResults> {
   if ('missing' in java) line.keep(`Without Java: ${java.missing}`)
   const workers: Workers = { node: await nodeWorker(), ...(!('missing' in java) && { java }) }
   const command = ['npm run bench:objects --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
-  const awake = options.keepAwake ? await keepCoresAwake() : undefined
-  return measureGroups(options, workers, command, line.show).finally(() => {
-    line.clear()
-    return awake?.letSleep()
-  })
+  const run = () => measureGroups(options, workers, command, line.show)
+  return await withCoresAwake(options.keepAwake, run).finally(line.clear)
 }
 
 objects(optionsOrExit(parseOptions, USAGE)).then(

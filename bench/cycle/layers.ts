@@ -1,10 +1,27 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { buildSync } from 'esbuild'
 import type { Redis } from 'ioredis'
 
 const ROOT = join(__dirname, '../..')
-/** The built package, insides included: what is measured here has no public name. */
-const built = createRequire(join(ROOT, 'package.json'))
+const BUNDLE = join(ROOT, '.tmp/bench/cycle.cjs')
+/** What the package exports, and what is measured here and has no public name. */
+const ENTRY = `
+  export { Redis } from 'ioredis'
+  export { Redisson } from './src/index'
+  export { encode, RawCommand } from './src/redis/fast-path/raw-command'
+  export { script } from './src/scripts/script'
+  export { AcquireAttempt } from './src/engine/acquire-attempt'
+`
+
+/** The sources in one file, as the package has them. */
+function bundled() {
+  buildSync({
+    stdin: { contents: ENTRY, resolveDir: ROOT, loader: 'ts' },
+    ...{ outfile: BUNDLE, bundle: true, packages: 'external', platform: 'node', target: 'node20' },
+  })
+  return createRequire(BUNDLE)(BUNDLE)
+}
 
 /** Something that is done again and again, with more around it than in the layer before. */
 export interface Layer {
@@ -39,11 +56,7 @@ function layer(title: string, once: () => Promise<unknown>): Layer {
 }
 
 export async function openLayers(url: string): Promise<Layers> {
-  const { Redis } = built('ioredis')
-  const { Redisson } = built('./dist/index.js')
-  const { encode, RawCommand } = built('./dist/redis/fast-path/raw-command.js')
-  const { script } = built('./dist/scripts/script.js')
-  const { AcquireAttempt } = built('./dist/engine/acquire-attempt.js')
+  const { Redis, Redisson, encode, RawCommand, script, AcquireAttempt } = bundled()
   const redis: Redis = new Redis(url)
   const redisson = await Redisson.create({ redis: url })
   const lock = redisson.getLock(NAME)

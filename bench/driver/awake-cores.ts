@@ -24,7 +24,7 @@ export async function keepCoresAwake() {
   }
   const letSleep = async () => {
     for (const each of spinning) each.kill()
-    await Promise.all(spinning.map((each) => once(each, 'exit')))
+    await Promise.all(spinning.map((each) => each.signalCode ?? each.exitCode ?? once(each, 'exit')))
   }
   return { pids: spinning.map(({ pid }) => pid!), letSleep }
 }

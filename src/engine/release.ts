@@ -4,7 +4,7 @@ import type { Orphan } from '../leases/orphan-releaser'
 import { NO_COMMAND } from '../scripts/command-order'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
-import type { Outcome } from '../waiting/attempt'
+import { blocked, type Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
 import { type LockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
 
@@ -75,37 +75,66 @@ async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
   }
 }
 
-async function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
-  const { context } = hold
+/** Hands the lock to the next local caller, or frees it for all. */
+function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
+  const { context, ownerField, book, entry } = hold
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
-  const handoff = context.queues.of(scripts)?.handOff(hold.ownerField, hold.book.longest)
-  if (!handoff) context.queues.releasing(scripts)
-  const call = handoff ?? scripts.release(hold.ownerField, 0, 0, 0)
+  const handoff = context.queues.of(scripts)?.handOff(ownerField, book.longest)
+  const released = handoff ? passOn(scripts, hold, handoff) : free(scripts, hold)
   context.leases.end(hold)
-  hold.entry?.forget(hold)
-  let reply: Reply<Outcome<unknown> | ReleaseReply>
+  entry?.forget(hold)
+  return released
+}
+
+/** `handoff`: the try by which the next local caller takes over. No other process is notified. */
+async function passOn(scripts: LockScripts, hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
+  let reply: Reply<Outcome<unknown>>
+  try {
+    reply = await handoff.answer
+  } catch (error) {
+    reply = goneOrThrow(scripts, hold, handoff, error, blocked(0))
+  }
+  assertWasHeld(hold, reply.value.granted, reply.connectionBroke)
+}
+
+/** The server notifies the waiters of all processes. */
+async function free(scripts: LockScripts, hold: Hold) {
+  const { queues, unpublishedReleases } = hold.context
+  queues.releasing(scripts)
+  const call = scripts.release(hold.ownerField, 0, 0, 0)
+  let reply: Reply<ReleaseReply>
   try {
     reply = await call.answer
   } catch (error) {
-    if (!handoff) context.queues.freed(scripts, undefined)
-    if (!(error instanceof WrongTypeError)) {
-      releaseOrphan(scripts, hold, hold.book.longest, call.started)
-      throw error
-    }
-    reply = clientReply(call, NOT_HELD)
+    queues.freed(scripts, undefined)
+    reply = goneOrThrow(scripts, hold, call, error, NOT_HELD)
   }
   const { value, connectionBroke } = reply
-  const wasHeld = 'granted' in value ? value.granted : value.result !== 'not-held'
-  if (!handoff && !('granted' in value)) {
-    context.queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
-    context.unpublishedReleases.released(scripts, value)
-  }
+  const wasHeld = value.result !== 'not-held'
+  queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
+  unpublishedReleases.released(scripts, value)
+  assertWasHeld(hold, wasHeld, connectionBroke)
+}
+
+/** The reply to a last release that failed: `gone` where the key holds something else by now. Otherwise retries, and throws. */
+function goneOrThrow<Value>(
+  scripts: LockScripts,
+  hold: Hold,
+  call: ScriptCall<Value>,
+  error: unknown,
+  gone: Value,
+): Reply<Value> {
+  if (error instanceof WrongTypeError) return clientReply(call, gone)
+  releaseOrphan(scripts, hold, hold.book.longest, call.started)
+  throw error
+}
+
+function assertWasHeld(hold: Hold, wasHeld: boolean, connectionBroke: boolean) {
   // After a broken connection "not held" means success: an earlier copy of this release was applied.
-  if (!wasHeld && !connectionBroke) {
-    hold.lose('gone')
-    throw hold.lossError()
-  }
+  if (wasHeld || connectionBroke) return
+  hold.lose('gone')
+  throw hold.lossError()
 }
 
 /**

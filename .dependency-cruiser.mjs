@@ -1,4 +1,4 @@
-// What may import what, types included. docs/architecture.md says why, test/README.md for the folders beside src/.
+// What may import what, types included. docs/internals/architecture.md says why, test/README.md for the folders beside src/.
 
 import { Visitor } from '@swc/core/Visitor.js'
 
@@ -22,7 +22,7 @@ const layer = (name, below) =>
     `src/${name}`,
     { path: folders([name]) },
     { path: '^src/', pathNot: folders([name, ...below]) },
-    'Dependencies point downwards (docs/architecture.md, Layers).',
+    'Dependencies point downwards (docs/internals/architecture.md, Layers).',
   )
 
 /** A folder at the top that imports sources, test/kit/, itself, and perhaps one more. */

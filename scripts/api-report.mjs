@@ -1,4 +1,4 @@
-// Writes docs/rlock.api.md: every public type, as users see it. With --check nothing is written; the exit status is 1
+// Writes etc/rlock.api.md: every public type, as users see it. With --check nothing is written; the exit status is 1
 // and the differences are printed if the committed report says something else.
 //
 // The declarations are emitted anew, exactly as the build emits them, so that an old dist/ cannot answer for new
@@ -24,13 +24,13 @@ function reportOf(folder) {
 }
 
 function report(found) {
-  const file = join(root, 'docs', REPORT)
+  const file = join(root, 'etc', REPORT)
   const committed = existsSync(file) ? readFileSync(file, 'utf8') : ''
   if (found === committed) return
   if (!check) return writeFileSync(file, found)
   const added = linesWithout(found, committed).map((line) => `+ ${line}`)
   const removed = linesWithout(committed, found).map((line) => `- ${line}`)
-  console.error(`The public types differ from docs/${REPORT}:`)
+  console.error(`The public types differ from etc/${REPORT}:`)
   console.error([...removed, ...added].join('\n') || '(the same lines in another order)')
   console.error('If the change is meant, run "npm run api" and commit the report.')
   process.exitCode = 1

@@ -7,7 +7,7 @@
 // module.mjs (the `module` condition in package.json, which Node does not know) imports what rlock.js needs, and hands it
 // over: in a bundle that is an ES module itself, what is required of Node fails when it is run.
 //
-// docs/decisions/0009-one-code-file.md has what each part costs.
+// docs/internals/decisions/0009-one-code-file.md has what each part costs.
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,

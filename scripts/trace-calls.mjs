@@ -1,4 +1,4 @@
-// Writes the table of docs/architecture.md that says which files of src/ one uncontended call visits: npm run trace.
+// Writes the table of docs/internals/architecture.md that says which files of src/ one uncontended call visits: npm run trace.
 //
 // Each function of src/ reports its file when it is entered. A return is an entry into a file that was left before. What
 // the call does later, such as arming a timer that fires afterwards, is not counted.
@@ -136,7 +136,7 @@ const counted = `A hold and its lease have ${fields.length} fields together; ${f
 console.log(counted)
 
 const [START, END] = ['<!-- written by npm run trace -->\n', '<!-- end of the trace -->']
-const page = 'docs/architecture.md'
+const page = 'docs/internals/architecture.md'
 const text = readFileSync(page, 'utf8')
 const table = ['| call | files | returns | in this order |', '| --- | --: | --: | --- |', ...rows].join('\n')
 const [before, rest] = text.split(START)

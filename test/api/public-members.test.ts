@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { inMemoryRedis } from '../../packages/testing/src/index'
 import { Redisson } from '../../src/index'
 
-const REPORT = readFileSync(join(__dirname, '../../docs/rlock.api.md'), 'utf8')
+const REPORT = readFileSync(join(__dirname, '../../etc/rlock.api.md'), 'utf8')
 /** What every object of JavaScript may have. */
 const OF_THE_LANGUAGE = ['constructor', 'toString', 'toJSON']
 
@@ -81,7 +81,7 @@ describe('Public objects', () => {
   for (const [what, [type, get]] of Object.entries(kinds))
     it(`${what} has no method beside those of ${type}`, async () => {
       const documented = publicMembers(type)
-      expect(documented, `members of ${type} in docs/rlock.api.md`).to.not.be.empty
+      expect(documented, `members of ${type} in etc/rlock.api.md`).to.not.be.empty
       const object = (await get())!
       expect(methodsOf(object).filter((name) => !documented.includes(name))).to.deep.equal([])
     })

@@ -14,7 +14,7 @@ interface Copy {
   readonly send: () => Promise<unknown>
 }
 
-/** Commands that run twice, late or out of order: rows C1 and C2 of docs/failure-modes.md, and guarantee 4. */
+/** Commands that run twice, late or out of order: rows C1 and C2 of docs/internals/failure-modes.md, and guarantee 4. */
 export function idempotencySuite(primitive: Primitive) {
   const a = primitive.name
 

@@ -9,7 +9,7 @@ const SHORT = 100_000
 const LONG = 500_000
 const DEFAULT = 30_000
 
-/** The owner of a lease: rows B4 and B5 of docs/failure-modes.md, and guarantee 6. */
+/** The owner of a lease: rows B4 and B5 of docs/internals/failure-modes.md, and guarantee 6. */
 export function leasesSuite(primitive: Primitive) {
   const a = primitive.name
 

@@ -15,7 +15,7 @@ import { latch, tapped } from '../kit/tapped-transport'
 import { valueAt } from '../kit/value-at'
 import { counts, type Primitive } from './primitive'
 
-/** Who holds, how often, and who may release: rows C of docs/failure-modes.md. And the holds that acquire() gives. */
+/** Who holds, how often, and who may release: rows C of docs/internals/failure-modes.md. And the holds that acquire() gives. */
 export function ownershipSuite(primitive: Primitive) {
   const a = primitive.name
   const levels = primitive.nonReentrant ? 1 : 2

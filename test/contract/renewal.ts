@@ -12,7 +12,7 @@ import { sceneOf } from './scene'
 
 const WATCHDOG = 900
 
-/** The watchdog of a primitive with leases: rows B1 to B3 and B9 of docs/failure-modes.md. */
+/** The watchdog of a primitive with leases: rows B1 to B3 and B9 of docs/internals/failure-modes.md. */
 export function renewalSuite(primitive: Primitive) {
   const a = primitive.name
   const RENEW = primitive.scripts.renew

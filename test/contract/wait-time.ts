@@ -11,7 +11,7 @@ import { sceneOf } from './scene'
 const LEASE = 60_000
 const PROMPTLY = 5_000
 
-/** How waiters of a primitive wait, and for how long: rows A7 to A13 of docs/failure-modes.md. */
+/** How waiters of a primitive wait, and for how long: rows A7 to A13 of docs/internals/failure-modes.md. */
 export function waitTimeSuite(primitive: Primitive) {
   const a = primitive.name
   const ACQUIRE = primitive.scripts.acquire

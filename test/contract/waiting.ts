@@ -13,7 +13,7 @@ const PROMPTLY = 5_000
 /** Less than the time for which a waiter still accepts an answer after its wait is over. */
 const AT_ONCE = 700
 
-/** Everything that can be waited for: rows A2, A7, A8 and V14 of docs/failure-modes.md. */
+/** Everything that can be waited for: rows A2, A7, A8 and V14 of docs/internals/failure-modes.md. */
 export function waitingSuite(waitable: Waitable) {
   const a = waitable.name
 

@@ -13,7 +13,7 @@ import { sceneOf } from './scene'
 const LEASE = 60_000
 const PROMPTLY = 5_000
 
-/** What wakes the waiters of a primitive: rows A1 to A6 of docs/failure-modes.md. */
+/** What wakes the waiters of a primitive: rows A1 to A6 of docs/internals/failure-modes.md. */
 export function wakeUpSuite(primitive: Primitive) {
   const a = primitive.name
 

@@ -209,9 +209,7 @@ describe('The rights that docs/operations/security.md lists', () => {
     await redis.call('ACL', 'SETUSER', 'operator', 'reset', 'on', '>secret', ...TO_LOOK)
     await (await client()).getLock('lock:42').lock()
     const commands = examples('sh')
-      .filter(
-        ({ page, code }) => page === 'docs/operations/inspect-and-unlock.md' && /^redis-cli\b/.test(code),
-      )
+      .filter(({ page, code }) => page === 'docs/operations/by-hand.md' && /^redis-cli\b/.test(code))
       .flatMap(({ code }) => [...code.matchAll(/^redis-cli (.+?)(?: +#.+)?$/gm)].map(([, words]) => words!))
     const run = (words: string) =>
       promisify(execFile)('sh', [

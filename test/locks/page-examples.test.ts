@@ -6,7 +6,7 @@ import { closeAll, createRedisson } from '../kit/clients'
 
 const DOCS = join(__dirname, '../../docs/guides')
 /** The pages, as docs/guides/fenced-lock.md, and how often the example calls what it is given. */
-const PAGES = { 'non-reentrant-lock': 1, 'spin-lock': 1, 'token-lock': 2, 'fenced-lock': 1 }
+const PAGES = { 'other-kinds': 1, 'token-lock': 2, 'fenced-lock': 1 }
 
 describe('The examples of the pages of locks', () => {
   afterEach(closeAll)

@@ -6,7 +6,7 @@ import { repository } from './installed-package'
 describe('The public types', function () {
   this.timeout(120_000)
 
-  it('The public types are those of the committed report, docs/rlock.api.md', () => {
+  it('The public types are those of the committed report, etc/rlock.api.md', () => {
     const program = join(repository, 'scripts/api-report.mjs')
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--check'], { encoding: 'utf8' })
     expect(status, stdout + stderr).to.equal(0)

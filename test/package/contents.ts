@@ -82,7 +82,7 @@ export function contentsSuite() {
     })
 
     it('The files of the installed package are no larger than the record of decisions says', () => {
-      const record = readFileSync(join(repository, 'docs/decisions/0009-one-code-file.md'), 'utf8')
+      const record = readFileSync(join(repository, 'docs/internals/decisions/0009-one-code-file.md'), 'utf8')
       const limit = Number(/at most (\d+) kB packed/.exec(record)?.[1])
       expect(statSync(installed.tarball).size / 1_000).to.be.at.most(limit)
     })

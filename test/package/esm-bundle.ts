@@ -89,7 +89,7 @@ export function esmBundleSuite() {
 
     it('An app bundled as an ES module runs with ioredis in the bundle by the banner that the guide shows', async () => {
       const banner = /--banner:js="([^"]+)"/.exec(
-        readFileSync(join(repository, 'docs/guides/bundlers.md'), 'utf8'),
+        readFileSync(join(repository, 'docs/guides/runtimes.md'), 'utf8'),
       )?.[1]
       expect(banner, 'the banner in the guide').to.be.a('string')
       expect(await bundled(locking(), [], { banner: { js: banner! } })).to.deep.equal({

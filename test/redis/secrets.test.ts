@@ -39,7 +39,7 @@ function showsNone(thing: unknown, ...secrets: string[]) {
       expect(text).not.to.contain(form)
 }
 
-// Row D7 of docs/failure-modes.md.
+// Row D7 of docs/internals/failure-modes.md.
 describe('A password is shown nowhere (D7)', () => {
   let server: Standalone
   /** Knows neither HELLO nor AUTH by name, and so quotes what came with them. */

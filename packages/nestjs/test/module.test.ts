@@ -43,7 +43,7 @@ async function countOf(redis: Redis, connectionName: string): Promise<number> {
   return list.split('\n').filter((line) => line.includes(` name=${connectionName}:`)).length
 }
 
-/** Runs what docs/guides/frameworks.md says of the module. */
+/** Runs what docs/guides/nestjs.md says of the module. */
 describe('RedissonModule', () => {
   let url: string
   before(async () => {

@@ -3,9 +3,6 @@ import { join } from 'node:path'
 
 const ROOT = join(__dirname, '../../..')
 
-/** Written by a program; what they show are declarations. */
-const GENERATED = ['docs/rlock.api.md']
-
 /** A block of code in a page. */
 export interface Example {
   /** The page, from the root of the repository. */
@@ -57,7 +54,6 @@ export function examplesIn(page: string): Example[] {
 /** All blocks of code in these languages, of all pages. */
 export function examples(...languages: string[]): Example[] {
   return pages()
-    .filter((page) => !GENERATED.includes(page))
     .flatMap(examplesIn)
     .filter(({ language }) => languages.includes(language))
 }

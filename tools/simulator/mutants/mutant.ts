@@ -1,7 +1,7 @@
 /** The package broken on purpose by one small edit: a judge that lets it pass proves nothing. */
 export interface Mutant {
   readonly name: string
-  /** The row of docs/failure-modes.md, or the guarantee, that the edit brings back. */
+  /** The row of docs/internals/failure-modes.md, or the guarantee, that the edit brings back. */
   readonly row: string
   readonly what: string
   /** From the root of the repository. */

@@ -6,7 +6,7 @@ import { deadlocks } from '../graph'
 import { safe } from '../terminal'
 import type { Check, Finding, Patient } from './check'
 
-const RUNBOOK = 'docs/operations/stuck-lock.md'
+const RUNBOOK = 'docs/operations/troubleshooting.md'
 const FAIR = 'docs/guides/fair-lock.md'
 
 /** Locks that never end by themselves, and counts that no lock writes. */

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/operations/stuck-lock.md from a run: npx tsx packages/cli/test/page/pictures.ts
+// Takes the pictures of docs/operations/troubleshooting.md from a run: npx tsx packages/cli/test/page/pictures.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

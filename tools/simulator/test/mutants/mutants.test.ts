@@ -20,7 +20,7 @@ describe('The mutants of the simulator', () => {
   })
 
   it('Each names a row of the failure modes or a guarantee, and scenes that exist', () => {
-    const rows = readFileSync(join(ROOT, 'docs/failure-modes.md'), 'utf8')
+    const rows = readFileSync(join(ROOT, 'docs/internals/failure-modes.md'), 'utf8')
     const names = scenes.map(({ name }) => name)
     for (const { name, row, scenes: own } of MUTANTS) {
       expect(row.startsWith('guarantee ') || rows.includes(`| ${row} |`), `${name}: ${row}`).to.equal(true)

@@ -7,13 +7,11 @@
 -- ARGV[3]  the field of the write hold that the same caller has, or the empty string
 --
 -- Answers  nil       acquired
---          "alone"   acquired, and no other owner is there: all holds of before are gone
 --          integer   held by a writer; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no read-write lock
 --
--- Applied twice: the second copy finds the owner field and leaves its count alone. It answers "alone"
--- as well where nobody else came in, because the reply of the first copy may be lost. It still writes,
--- so that a WAIT after it waits until a replica has the first copy's write, too.
+-- Applied twice: the second copy finds the owner field and leaves its count alone. It still writes, so
+-- that a WAIT after it waits until a replica has the first copy's write, too.
 
 local lease = tonumber(ARGV[2])
 --- @include "check-lease"
@@ -28,16 +26,12 @@ if mode and mode ~= 'read' and not isWriter then
   return redis.call('pttl', KEYS[1])
 end
 
-local held = mode and redis.call('hexists', KEYS[1], ARGV[1]) == 1
 -- One command sets mode and reader. Otherwise a missing right could leave a mode without a reader, which never expires.
 if not mode then
   redis.call('hset', KEYS[1], 'mode', 'read', ARGV[1], 1)
-elseif not held then
+elseif redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
   redis.call('hset', KEYS[1], ARGV[1], 1)
 end
 redis.call('pexpire', KEYS[1], math.max(lease, redis.call('pttl', KEYS[1])))
 redis.call('set', KEYS[2], '1', 'px', math.max(lease, redis.call('pttl', KEYS[2])))
-if not mode or (held and redis.call('hlen', KEYS[1]) == 2) then
-  return 'alone'
-end
 return nil

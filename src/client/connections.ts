@@ -29,7 +29,5 @@ export interface Connections {
   readonly logsInAgain?: boolean
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */
   ping?(timeout: number): Promise<void>
-  /** Asks the clients that hold this key to look whether they still hold it. */
-  askToLook?(key: string): void
   close(): void
 }

@@ -9,8 +9,6 @@ import type { WaitQueues } from '../waiting/wait-queues'
 
 /** A longer request is none of ours, in characters. */
 const LONGEST_REQUEST = 4_096
-/** A request looks at so many keys at most. A client asks for one. */
-const MOST_KEYS = 10
 /** The entries of an answer have at most this many characters together. */
 const LONGEST_ANSWER = 60_000
 const ANSWERS_A_SECOND = 10
@@ -32,11 +30,7 @@ export class Inspection {
 
   /** Returns the channel and the text of the answer, if the request wants one. */
   answer(text: string): readonly [string, string] | undefined {
-    const { id, key, look } = parsed(text)
-    // Only the server's answer to a renewal ends a hold, because any user of the channel may claim anything.
-    if (Array.isArray(look))
-      for (const each of [...new Set(look)].slice(0, MOST_KEYS))
-        if (typeof each === 'string') this.leases.lookAt(each)
+    const { id, key } = parsed(text)
     if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id) || !this.admits(id)) return undefined
     return [`${INSPECT_CHANNEL}:${id}`, this.describe(typeof key === 'string' ? key : undefined)]
   }

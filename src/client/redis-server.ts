@@ -1,7 +1,6 @@
 import type { ResolvedOptions } from '../api/options'
 import { IN_PROCESS_SERVER } from '../api/redis-source'
 import { CommandConnection } from '../redis/command-connection'
-import { askToLook } from '../redis/inspection-channel'
 import { choosePublish, openSource } from '../redis/pubsub'
 import { ReplicaAckConnection } from '../redis/replica-ack/connection'
 import { warnIfUnfenced } from '../redis/rights'
@@ -38,7 +37,6 @@ export function serverOf(options: ResolvedOptions, clientId: string): Server {
           identity: commands.identity,
           transport: commands,
           source,
-          askToLook: (key) => askToLook(commands.redis, key),
           logsInAgain: target.options.credentials !== undefined,
           ping: (timeout) => commands.ping(timeout),
           close: () => commands.close(),

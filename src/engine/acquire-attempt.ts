@@ -1,10 +1,8 @@
 import type { Client } from '../client/client'
 import type { ScriptCall } from '../scripts/script-call'
-import { outsideRequests } from '../util/async-context'
-import { setImmediate } from '../util/timers'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import { type Hold, orderOf } from './hold'
+import type { Hold } from './hold'
 import type { AttemptOptions, LockAttempt, LockScripts, Payload } from './lock-scripts'
 import { lockOrphan } from './release'
 import { warnOfOtherClients } from './self-wait-across-clients'
@@ -30,16 +28,8 @@ export class AcquireAttempt implements LockAttempt {
     return this.scripts.acquire(owner, lease, companion)
   }
 
-  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined, mayHold: boolean): void {
+  undo(inFlight: ScriptCall<Outcome<Payload>> | undefined): void {
     const { context, scripts, wanted } = this
-    // What was granted too late for its caller tells of the holds before it all the same.
-    if (!inFlight) context.leases.lookAt(scripts.key)
-    inFlight?.onFinished((reply) => {
-      // Later, because the holds whose answers came in the same moment must have begun.
-      if (reply?.value.granted)
-        outsideRequests(setImmediate, () => context.leases.granted(scripts, orderOf(scripts, reply)))
-      if (!reply || mayHold) context.leases.lookAt(scripts.key)
-    })
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
   }
 

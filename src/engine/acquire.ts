@@ -10,7 +10,7 @@ import { quote } from '../util/quote'
 import { ANCESTOR_ACQUIRED } from '../waiting/waiter'
 import { AcquireAttempt } from './acquire-attempt'
 import type { AcquiredLockHold } from './acquired-lock-hold'
-import { type Caller, Hold, type Level, orderOf } from './hold'
+import { type Caller, Hold, type Level } from './hold'
 import { HoldLevel } from './level'
 import type { LockScripts } from './lock-scripts'
 import { releaseOrphan } from './release'
@@ -76,15 +76,11 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     const reply = await context.queues.acquire(attempt.target, attempt)
     if (!reply) return undefined
     const { sent, value } = reply
-    const hold = new Hold(context, scripts, threadId, owner, reply, lease)
+    const hold = new Hold(context, scripts, threadId, owner, sent, lease)
     hold.grant = value.grant
     hold.at = attempt.at
-    let isHeld = !hold.book.isPastDeadline
-    if (!isHeld) {
-      // It may be given up from here on, and tells of the holds before it all the same.
-      context.leases.granted(scripts, { ...orderOf(scripts, reply), hasLostCopy: true })
-      isHeld = await confirm(request, hold)
-    }
+    const mayBeGone = hold.book.isPastDeadline || context.leases.isOvertaken(hold)
+    const isHeld = !mayBeGone || (await confirm(request, hold))
     // The client may have begun to shut down meanwhile.
     if (context.closing.aborted) {
       releaseOrphan(scripts, hold, lease, sent)
@@ -125,7 +121,7 @@ function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): Loc
   )
 }
 
-/** The answer came so late that the lease may have ended since. Asks the server whether the hold is still there. */
+/** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
 async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
   const { context, scripts, lease, signal } = request
   try {

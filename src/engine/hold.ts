@@ -1,12 +1,11 @@
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import { type GrantOrder, Lease, LeaseBook, type Leased, type LossReason } from '../leases/lease'
+import { Lease, LeaseBook, type Leased, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
-import type { Reply } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
-import type { Outcome } from '../waiting/attempt'
 import type { HoldLevel } from './level'
 import { releasedAlready } from './not-held'
 
@@ -31,13 +30,13 @@ export class Hold extends Lease {
 
   constructor(
     readonly context: Client,
-    override readonly leased: Leased & { readonly ownerIsSecret?: boolean; readonly shared?: boolean },
+    override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
     readonly threadId: number,
     ownerField: string,
-    reply: Reply<Outcome<unknown>>,
+    acquired: Moment,
     lease: number,
   ) {
-    super(leased, ownerField, new LeaseBook(context.clock, reply.sent, lease, orderOf(leased, reply)))
+    super(leased, ownerField, new LeaseBook(context.clock, acquired, lease))
   }
 
   override get owner(): string {
@@ -125,13 +124,4 @@ export class Hold extends Lease {
     this.lastOperation = result
     return result
   }
-}
-
-/** An exclusive lock is granted with no other holder. */
-export function orderOf(
-  { shared }: { readonly shared?: boolean },
-  { value, connectionBroke, sentAs, answeredAs, isAcknowledging }: Reply<Outcome<unknown>>,
-): GrantOrder {
-  const isAlone = !shared || (value.granted && value.isAlone === true)
-  return { isAlone, hasLostCopy: connectionBroke, sentAs, answeredAs, isAcknowledging }
 }

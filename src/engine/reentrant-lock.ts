@@ -83,7 +83,6 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
       for (const hold of all ? before : forced) if (hold.state === 'held') hold.lose('forced')
       this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
       this.context.unpublishedReleases.released(this.scripts, value)
-      this.context.connections.askToLook?.(this.scripts.key)
       return true
     }
   }

@@ -1,10 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
-import { ranBefore } from '../scripts/command-order'
 import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
-import type { GrantOrder, Lease, Leased } from './lease'
+import type { Lease, Leased } from './lease'
 import { publishHold } from './lease-diagnostics'
 import { Watchdog, type WatchdogOptions } from './watchdog'
+
+const NONE: readonly Lease[] = []
 
 /** Every live lease of one client, by key. */
 export class LeaseRegistry {
@@ -50,7 +51,7 @@ export class LeaseRegistry {
   /** Every live lease on a key. */
   on(key: string): Iterable<Lease> {
     const held = this.leases.get(key)
-    if (held === undefined) return []
+    if (held === undefined) return NONE
     return held instanceof Set ? held : [held]
   }
 
@@ -58,9 +59,6 @@ export class LeaseRegistry {
     for (const key of this.leases.keys()) yield* this.on(key)
   }
 }
-
-/** For so many keys a client remembers that it was asked to look. */
-const LOOKS_REMEMBERED = 100
 
 /** Every hold of a lock, and every permit that is an object, is published here when it is released. */
 const releases = channel('rlock:release')
@@ -70,14 +68,6 @@ export class LeaseMonitor {
   readonly live = new LeaseRegistry()
   private readonly watchdog: Watchdog
   private fresh: Lease[] = []
-  /** The leases at which a look is in flight, and whether another one is to follow. */
-  private readonly looking = new Map<Lease, boolean>()
-  /** When this client was last asked to look at a key. The reply to an acquisition may still be on its way. */
-  private readonly asked = new Map<string, Moment>()
-  /** The last grants with no other holder: by the connection that waits for replicas, and by the other one. */
-  private readonly lastAlone = new Map<boolean, GrantOrder>()
-  /** The keys at whose leases the client looks at the end of the tick. */
-  private readonly doubted = new Set<string>()
 
   constructor(private readonly options: WatchdogOptions) {
     this.watchdog = new Watchdog(options)
@@ -87,43 +77,26 @@ export class LeaseMonitor {
   begin(lease: Lease): void {
     this.live.add(lease)
     this.update(lease)
-    if (lease.book.granted) this.granted(lease.leased, lease.book.granted)
+    if (!lease.leased.shared) this.endEarlier(lease)
     publishHold(lease, this.options.origin, this.options.clock)
-    const asked = this.asked.get(lease.leased.key)
-    // It was acquired before this client was asked to look, and the reply came after.
-    if (asked && asked.monotonic >= lease.book.acquired.monotonic) this.doubt(lease.leased.key)
+  }
+
+  /** One owner holds the object at a time: what earlier commands of this client were granted is gone. */
+  private endEarlier(lease: Lease) {
+    const { leased, book } = lease
+    for (const each of this.live.on(leased.key))
+      if (each !== lease && excludes(leased, each) && !wasSentAfter(each, book.term.since)) each.lose('gone')
   }
 
   /**
-   * The server granted this object. If it had no other holder, what an earlier command of this client was granted is gone. Where
-   * the order of two grants is not known, one of them with no other holder, or an earlier copy may have been granted, the server
-   * is asked.
+   * Whether a later command of this client was granted the object, and was answered first. Two connections do not keep the order
+   * of commands, so this grant may be gone.
    */
-  granted({ key, relatedIds }: Pick<Leased, 'key' | 'relatedIds'>, grant: GrantOrder): void {
-    if (grant.isAlone) this.lastAlone.set(grant.isAcknowledging, grant)
-    const other = this.lastAlone.get(!grant.isAcknowledging)
-    const mayBeLate = grant.hasLostCopy || (other && !ranBefore(other, grant))
-    if (!grant.isAlone && (!mayBeLate || this.doubted.has(key))) return
-    let isUnsure = false
-    for (const each of this.live.on(key)) {
-      const { granted } = each.book
-      if (!granted || granted === grant || !relatedIds.includes(each.objectId) || !each.checkLive()) continue
-      const isEarlier = ranBefore(granted, grant)
-      if (grant.isAlone && isEarlier) each.lose('gone')
-      else isUnsure ||= grant.hasLostCopy || grant.isAlone || (granted.isAlone && !isEarlier)
-    }
-    if (isUnsure) this.doubt(key)
-  }
-
-  /** Looks at all leases of the key once they are monitored. A thousand answers may arrive in one tick. */
-  private doubt(key: string) {
-    if (this.doubted.add(key).size === 1) nextTick(this.lookAtDoubted)
-  }
-
-  private readonly lookAtDoubted = () => {
-    const leases = [...this.doubted].flatMap((key) => [...this.live.on(key)])
-    this.doubted.clear()
-    for (const lease of leases) if (lease.state === 'held') this.look(lease)
+  isOvertaken({ leased, book }: Lease): boolean {
+    if (leased.shared) return false
+    for (const each of this.live.on(leased.key))
+      if (excludes(leased, each) && wasSentAfter(each, book.acquired)) return true
+    return false
   }
 
   /**
@@ -173,38 +146,6 @@ export class LeaseMonitor {
     this.watchdog.renewAll()
   }
 
-  /** A lock of this key may have been released by force: looks soon whether the server still has what this client holds of it. */
-  lookAt(key: string): void {
-    this.doubt(key)
-    this.asked.delete(key)
-    this.asked.set(key, this.options.clock.now())
-    if (this.asked.size <= LOOKS_REMEMBERED) return
-    const [oldest] = this.asked.keys()
-    this.asked.delete(oldest!)
-  }
-
-  /** The watchdog renews it; for another lease the server is asked. */
-  private look(lease: Lease): void {
-    const left = Math.floor(lease.book.left())
-    if (lease.needsWatchdog) return this.watchdog.hurry(lease)
-    if (!(left > 0)) return
-    // The answer to the look in flight may be older than what has happened now.
-    if (this.looking.has(lease)) return void this.looking.set(lease, true)
-    this.looking.set(lease, false)
-    // This renewal changes nothing: the server keeps the lease for longer than what is left by this clock.
-    const { answer } = lease.leased.renewal.renew(this.options.scripts, [lease], left, false)
-    answer
-      .then(
-        ({ value: [end] }) => end === 0 && lease.state === 'held' && lease.lose('gone'),
-        () => {},
-      )
-      .finally(() => {
-        const isWantedAgain = this.looking.get(lease)
-        this.looking.delete(lease)
-        if (isWantedAgain && lease.state === 'held') this.look(lease)
-      })
-  }
-
   /**
    * A server is gone or cut off, and its successor has only the data of a replica. A lease whose last renewal may not have
    * reached a replica ends earlier: when the lease that a replica has ends, unless a renewal succeeds before.
@@ -218,4 +159,12 @@ export class LeaseMonitor {
     this.fresh = []
     this.watchdog.stop()
   }
+}
+
+function excludes({ relatedIds }: Leased, { objectId }: Lease): boolean {
+  return relatedIds.includes(objectId)
+}
+
+function wasSentAfter({ book }: Lease, { monotonic }: Moment): boolean {
+  return book.acquired.monotonic > monotonic
 }

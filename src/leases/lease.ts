@@ -1,5 +1,4 @@
 import type { LogicalThread } from '../ownership/logical-thread'
-import type { CommandOrder } from '../scripts/command-order'
 import type { ScriptExecutor } from '../scripts/executor'
 import { type ScriptName, script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -20,14 +19,6 @@ export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
 /** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
 export type LossReason = 'lease' | 'gone' | 'forced'
 
-/** The command of a grant. */
-export interface GrantOrder extends CommandOrder {
-  /** The server had no other holder then. */
-  readonly isAlone: boolean
-  /** An earlier copy may have been granted, and may have been alone. */
-  readonly hasLostCopy: boolean
-}
-
 /** The names of an object, in this client and in Redis. */
 export interface ObjectNames {
   /** Which kind of object it is, for events and lists: `lock`, `read`, `write` and so on. */
@@ -45,6 +36,8 @@ export interface ObjectNames {
 /** The object that is leased, and how its leases are renewed. */
 export interface Leased extends ObjectNames {
   readonly renewal: Renewal
+  /** Several owners may hold it together. */
+  readonly shared?: boolean
 }
 
 /** How the leases of one kind are renewed: many in one call, with an answer for each. */
@@ -106,8 +99,6 @@ export class LeaseBook {
     readonly acquired: Moment,
     /** The lease that it asked for, in ms. */
     lasts: number,
-    /** The command that acquired it. Undefined where no grant tells of others. */
-    readonly granted?: GrantOrder,
   ) {
     this.current = this.replicated = { since: acquired, lasts }
     this.longestTerm = lasts

@@ -58,8 +58,8 @@ export class FairAttempt extends AcquireAttempt {
     this.context.queues.of(this.target)?.wake()
   }
 
-  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined, mayHold: boolean): void {
-    super.undo(inFlight, mayHold)
+  override undo(inFlight: ScriptCall<Outcome<undefined>> | undefined): void {
+    super.undo(inFlight)
     // A try in flight may enter the queue after the waiter has left it.
     if (inFlight && this.queues) this.context.orphans.afterTry(this.place, inFlight, () => true)
   }

@@ -13,9 +13,9 @@ import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
 import type { HoldEntry } from '../ownership/caller'
 import { prefixed } from '../redis/names'
-import { type CommandOrder, ranBefore } from '../scripts/command-order'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
+import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 import { blocked, type Outcome } from '../waiting/attempt'
@@ -115,7 +115,8 @@ const MOST_NAMES = 1_000
 interface LastToken {
   readonly token: number
   readonly owner: string
-  readonly order: CommandOrder
+  /** When its answer came. */
+  readonly seen: Moment
 }
 
 /** The last token that a client saw of each name, for the names that it acquired most recently. */
@@ -127,7 +128,7 @@ class FencedLockScripts extends HashLockScripts {
 
   override acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
     const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
-    call.whenAnswered((reply) => reply.value.granted && this.see(reply.value.grant, owner, reply))
+    call.whenAnswered((reply) => reply.value.granted && this.see(reply.value.grant, owner, reply.sent))
     return call
   }
 
@@ -135,19 +136,19 @@ class FencedLockScripts extends HashLockScripts {
     const last = lastTokensOf(this.context).get(this.key)
     const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
-    call.whenAnswered((reply) => reply.value.leaseEnd !== 0 && this.see(reply.value.grant, owner, reply))
+    call.whenAnswered((reply) => reply.value.leaseEnd !== 0 && this.see(reply.value.grant, owner, reply.sent))
     return call
   }
 
   /** Keeps a token, and reports it if it should be greater than the one before and is not. */
-  private see(token: number, owner: string, order: CommandOrder) {
+  private see(token: number, owner: string, sent: Moment) {
     const { context, name, key } = this
     const lastTokens = lastTokensOf(context)
     const before = lastTokens.get(key)
-    // An answer may come after that to a later draw, by the other connection or to a caller that has given up.
-    if (before && token < before.token && !ranBefore(before.order, order)) return
+    // It may have been drawn before the greater one, and answered after it.
+    if (before && token < before.token && sent.monotonic <= before.seen.monotonic) return
     lastTokens.delete(key)
-    lastTokens.set(key, { token, owner, order })
+    lastTokens.set(key, { token, owner, seen: context.clock.now() })
     if (lastTokens.size > MOST_NAMES) lastTokens.delete(lastTokens.keys().next().value!)
     // A command that is sent again answers with the token that its first copy drew.
     const isRepeated = token === before?.token && owner === before.owner

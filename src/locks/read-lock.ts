@@ -1,18 +1,14 @@
 import type { Client } from '../client/client'
 import type { Caller } from '../engine/hold'
-import { decodeAcquire, type LockScripts, type ReleaseReply } from '../engine/lock-scripts'
+import type { LockScripts, ReleaseReply } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
-import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
 import { shared } from '../waiting/admission'
-import { GRANTED, type Outcome } from '../waiting/attempt'
-import { type KindScripts, scriptsIn } from './named-lock'
+import type { Outcome } from '../waiting/attempt'
+import { scriptsIn } from './named-lock'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
-const ACQUIRE = script('read-lock/acquire', (raw) =>
-  raw === 'alone' ? ({ ...GRANTED, isAlone: true } as const) : decodeAcquire(raw),
-)
-const SCRIPTS: KindScripts = { ...scriptsIn('read-lock'), acquire: ACQUIRE }
+const SCRIPTS = scriptsIn('read-lock')
 
 /** Renews read holds with the timeout keys of their levels. */
 const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField }) => [

@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { speaksResp3 } from './ioredis-internals'
 import { INSPECT_CHANNEL } from './names'
 
@@ -20,9 +20,4 @@ export function answerInspectors(subscriber: Redis, commands: Redis, inspected: 
     const answer = channel === INSPECT_CHANNEL ? inspected(text) : undefined
     if (answer) commands.publish(...answer).catch(() => {})
   })
-}
-
-/** Asks the clients that hold this key to look whether they still hold it. */
-export function askToLook(commands: Redis | Cluster, key: string): void {
-  commands.publish(INSPECT_CHANNEL, JSON.stringify({ v: 1, look: [key] })).catch(() => {})
 }

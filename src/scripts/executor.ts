@@ -120,8 +120,7 @@ export class ScriptExecutor {
     }
     const failed = (error: unknown) => this.failed(call, error)
     try {
-      call.isAcknowledging = call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!))
-      if (call.isAcknowledging)
+      if (call.acknowledged && (wasRedirected || transport.mayHaveReplicas(call.keys[0]!)))
         transport.sendAcknowledged(call, bySource).then(({ value, acknowledged, waitError }) => {
           if (!waitError) return this.answered(call, value, acknowledged)
           call.hasLostCopy = true
@@ -142,9 +141,9 @@ export class ScriptExecutor {
     } catch (error) {
       return this.broke(call, error)
     }
-    const { hasLostCopy: connectionBroke, sent, sentAs, isAcknowledging } = call
+    const { hasLostCopy: connectionBroke, sent, sentAs } = call
     const answeredAs = ++this.numbered
-    const reply = { value, sent, connectionBroke, acknowledged, sentAs, answeredAs, isAcknowledging }
+    const reply = { value, sent, connectionBroke, acknowledged, sentAs, answeredAs }
     const { outages, refusals } = this.options
     if (outages.began) outages.answered()
     if (refusals.began) refusals.answered()

@@ -45,7 +45,6 @@ export class ScriptCall<Value> {
   isInFlight = false
   /** The number of the copy that was sent last. See Reply. */
   sentAs = 0
-  isAcknowledging = false
   /** A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the next copy. */
   hasLostCopy = false
   /** The server refused a command within the script, which may have run others before. */

@@ -6,8 +6,6 @@ export type Outcome<Grant> =
   | {
       readonly granted: true
       readonly grant: Grant
-      /** It has no other holder, although several may hold it. */
-      readonly isAlone?: boolean
     }
   | { readonly granted: false; readonly blockedFor: number }
 
@@ -44,10 +42,9 @@ export interface Attempt<Grant> {
   takeOver?(giver: string): ScriptCall<Outcome<Grant>>
   /**
    * The wait ended without a grant. Releases what `inFlight` may be granted. Without `inFlight` it releases what earlier tries may
-   * have been granted. `mayHold`: the server may hold what such a try was granted. Absent where a try changes nothing on the
-   * server.
+   * have been granted. Absent where a try changes nothing on the server.
    */
-  undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined, mayHold: boolean): void
+  undo?(inFlight: ScriptCall<Outcome<Grant>> | undefined): void
   /** The wait has ended, with or without a grant: withdraws from a queue on the server. */
   ended?(granted: boolean): void
 }

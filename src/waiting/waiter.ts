@@ -154,7 +154,7 @@ export class Waiter<Grant> {
     this.isSending = false
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
     if (this.settled) {
-      attempt.undo?.(call, this.mayHold)
+      attempt.undo?.(call)
       attempt.ended?.(false)
     } else this.inFlight = call
     return call
@@ -267,7 +267,7 @@ export class Waiter<Grant> {
     this.settled = true
     this.timer?.cancel()
     this.stopListening?.()
-    if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight, this.mayHold)
+    if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
     if (!this.isSending) this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.waiters.remove(this)

@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
-import type { LockHold, Redisson, RedissonOptions } from '../../src/index'
+import type { Redisson, RedissonOptions } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { type Standalone, sharedCluster, startStandalone, waitUntil } from '../kit/servers/index'
-
-const LEASE = { leaseTime: 60_000 }
 
 interface Answer {
   readonly client: string
@@ -135,8 +133,6 @@ describe('A client that answers inspectors', function () {
       '{',
       `{"id":"${'f'.repeat(31)}"}`,
       '{"id":1}',
-      '{"look":7}',
-      '{"look":[{"toString":1},null,7,[]]}',
       'x'.repeat(100_000),
     ]
     for (const text of nonsense) await listener.publish('rlock:inspect', text)
@@ -164,29 +160,6 @@ describe('A client that answers inspectors', function () {
     await taken.unlock()
   })
 
-  it('A request to look that names one key a thousand times does not stop a client with 3,000 readers of it (V91)', async () => {
-    const client = await create()
-    const name = uniqueName()
-    await Promise.all(Array.from({ length: 3_000 }, () => client.getReadWriteLock(name).readLock().acquire()))
-    await waitUntil('it listens', async () => (await listening(listener)) === 1)
-    // A request has 4,096 characters at most.
-    const look = Array(Math.floor(3_900 / (name.length + 3))).fill(name)
-    const time = async (names: readonly string[]) => {
-      const asked = performance.now()
-      for (let times = 0; times < 20; times++)
-        await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look: names }))
-      await ask()
-      return performance.now() - asked
-    }
-    // The first one compiles the code.
-    await time([name])
-    const once = await time([name])
-    const often = await time(look)
-    // A busy machine slows down both. A look for each name takes two and a half times as long, or more.
-    expect(often).to.be.below(1.5 * once)
-    await (await openRedis(server.url)).del(name)
-  })
-
   it('A client with inspectable: false, or without the right to the channel, locks as any other', async () => {
     await listener.call('ACL', 'SETUSER', 'app', 'on', '>pw', '~*', '+@all', 'resetchannels', '&redisson_*')
     const { host, port } = server
@@ -198,98 +171,6 @@ describe('A client that answers inspectors', function () {
       expect(await client.getLock(uniqueName()).withLock(() => 'inside')).to.equal('inside')
       expect(await listening(listener)).to.equal(0)
     }
-  })
-
-  it('forceUnlock() of another client aborts the signal of the holder at once, and not at its next renewal', async () => {
-    const [holder, other] = [await create({ lockWatchdogTimeout: 300_000 }), await create()]
-    const hold = await holder.getLock(uniqueName()).acquire()
-    await waitUntil('both listen', async () => (await listening(listener)) === 2)
-    expect(await other.getLock(hold.lockName).forceUnlock()).to.equal(true)
-    if (!hold.signal.aborted) await once(hold.signal, 'abort')
-    expect(hold.isHeld).to.equal(false)
-  })
-
-  for (const [kind, acquire, release] of [
-    [
-      'lock',
-      (client, name) => client.getLock(name).acquire(LEASE),
-      (client, name) => client.getLock(name).forceUnlock(),
-    ],
-    [
-      'fair lock',
-      (client, name) => client.getFairLock(name).acquire(LEASE),
-      (client, name) => client.getFairLock(name).forceUnlock(),
-    ],
-    [
-      'read lock',
-      (client, name) => client.getReadWriteLock(name).readLock().acquire(LEASE),
-      (client, name) => client.getReadWriteLock(name).readLock().forceUnlock(),
-    ],
-    [
-      'write lock',
-      (client, name) => client.getReadWriteLock(name).writeLock().acquire(LEASE),
-      (client, name) => client.getReadWriteLock(name).writeLock().forceUnlock(),
-    ],
-    [
-      'token lock',
-      (client, name) => client.getTokenLock(name).acquire(LEASE),
-      (client, name) => client.getTokenLock(name).forceUnlock(),
-    ],
-  ] as [
-    string,
-    (client: Redisson, name: string) => Promise<LockHold>,
-    (client: Redisson, name: string) => Promise<boolean>,
-  ][])
-    it(`forceUnlock() aborts the signal of a ${kind} with a leaseTime at once, and not at the end of that time (V70)`, async () => {
-      const [holder, other] = [await create(), await create()]
-      const hold = await acquire(holder, uniqueName())
-      await waitUntil('both listen', async () => (await listening(listener)) === 2)
-      expect(await release(other, hold.lockName)).to.equal(true)
-      if (!hold.signal.aborted) await once(hold.signal, 'abort')
-      expect((hold.signal.reason as { code: string }).code).to.equal('LOCK_LOST')
-      expect(hold.isHeld).to.equal(false)
-    })
-
-  it('A message that claims a forced release changes nothing of a hold with a leaseTime, however often it comes', async () => {
-    const holder = await create()
-    const hold = await holder.getLock(uniqueName()).acquire({ leaseTime: 60_000 })
-    const permits = holder.getPermitExpirableSemaphore(uniqueName())
-    await permits.trySetPermits(1)
-    const permit = await permits.acquirePermit({ leaseTime: 60_000 })
-    await waitUntil('it listens', async () => (await listening(listener)) === 1)
-    const end = () =>
-      listener.eval(
-        "local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000) + redis.call('pttl', KEYS[1])",
-        1,
-        hold.lockName,
-      )
-    const score = () =>
-      listener.call('ZRANGE', `{${permits.getName()}}:timeout`, '0', '-1', 'WITHSCORES') as Promise<string[]>
-    const before = [await end(), (await score())[1]]
-    const look = [...Array(50).fill(hold.lockName), permits.getName()]
-    await listener.config('RESETSTAT')
-    for (let at = 0; at < 5; at++) await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look }))
-    await waitUntil('it has looked', async () => /cmdstat_evalsha/.test(await listener.info('commandstats')))
-    await holder.getLock(hold.lockName).isLocked()
-    expect((await score())[1]).to.equal(before[1])
-    expect(await end()).to.be.closeTo(Number(before[0]), 500)
-    const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(await listener.info('commandstats'))![1])
-    expect(calls).to.be.below(20)
-    expect([hold.isHeld, permit.signal.aborted]).to.deep.equal([true, false])
-    await hold.unlock()
-    await permit.release()
-  })
-
-  it('A message that claims a forced release does not end a hold that is there', async () => {
-    const holder = await create()
-    const hold = await holder.getLock(uniqueName()).acquire()
-    await waitUntil('it listens', async () => (await listening(listener)) === 1)
-    await listener.config('RESETSTAT')
-    await listener.publish('rlock:inspect', JSON.stringify({ v: 1, look: [hold.lockName] }))
-    await waitUntil('it has looked', async () => /cmdstat_evalsha/.test(await listener.info('commandstats')))
-    await holder.getLock(hold.lockName).isLocked()
-    expect(hold.isHeld).to.equal(true)
-    await hold.unlock()
   })
 })
 

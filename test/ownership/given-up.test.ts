@@ -1,10 +1,7 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { internalsOf } from '../kit/internals'
 import { JumpingClock } from '../kit/jumping-clock'
-import { SentScripts } from '../kit/sent-scripts'
 import { sharedStandalone, startProxy, type TcpProxy, waitUntil } from '../kit/servers/index'
 import { asleep } from '../kit/sleepers'
 import { latch, tapped } from '../kit/tapped-transport'
@@ -65,24 +62,6 @@ describe('what is given up half-way', () => {
     deleted.open()
     expect(await timed(() => second)).to.be.below(5_000)
     await lock.unlock()
-  })
-
-  it('An acquisition that is aborted in flight asks about no other reader (V188)', async () => {
-    const scripts = new SentScripts()
-    const redisson = await createRedisson({}, { transport: scripts.transport })
-    const lock = redisson.getReadWriteLock(uniqueName()).readLock()
-    const holds = await Promise.all(Array.from({ length: 20 }, () => lock.acquire({ leaseTime: 60_000 })))
-    const { length } = scripts.sent
-    const abort = new AbortController()
-    const aborted = rejection(lock.acquire({ signal: abort.signal }))
-    abort.abort(new Error('enough'))
-    expect((await aborted).message).to.equal('enough')
-    await waitUntil('it is released', () => internalsOf(redisson).orphans.size === 0)
-    await new Promise(setImmediate)
-    const names = scripts.sent.slice(length).map(({ name }) => name)
-    expect(names).to.include('read-lock/release')
-    expect(names).not.to.include('read-lock/renew')
-    await Promise.all(holds.map((hold) => hold.unlock()))
   })
 
   it('An acquisition whose late answer is being confirmed when its client shuts down is released (V179)', async () => {
@@ -243,38 +222,5 @@ describe('what is given up half-way', () => {
       await down
       expect(await redis.exists(lock.getName()), `${turns} turns after`).to.equal(0)
     }
-  })
-
-  it('A grant whose caller had left shows that the hold before it has ended, although the answers to both came in the same moment (V198)', async () => {
-    const redis = await openRedis()
-    const [first, second, answers] = [latch(), latch(), latch()]
-    let [sent, ran] = [0, 0]
-    const transport = tapped(async (script) => {
-      if (script.name !== 'lock/acquire' || !script.keys.includes(name)) return await script.pass()
-      const isFirst = ++sent === 1
-      if (!isFirst) await second.opened
-      const answer = await script.pass()
-      ran++
-      if (isFirst) first.open()
-      await answers.opened
-      return answer
-    })
-    const own = await createRedisson({}, { transport })
-    const name = uniqueName('forced')
-    await own.getLock(uniqueName()).withLock(() => {})
-    const aborted = new AbortController()
-    const acquiring = own.getLock(name).acquire({ leaseTime: 10_000 })
-    const trying = rejection(own.getSpinLock(name).tryAcquire({ waitTime: 0, signal: aborted.signal }))
-    await first.opened
-    await redis.del(name)
-    second.open()
-    await waitUntil('both have run', () => ran === 2)
-    aborted.abort()
-    await trying
-    answers.open()
-    const hold = await acquiring
-    const began = performance.now()
-    if (!hold.signal.aborted) await once(hold.signal, 'abort')
-    expect(performance.now() - began).to.be.below(5_000)
   })
 })

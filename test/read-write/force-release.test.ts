@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Redisson, RReadWriteLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { expectNothingLeft, ForeignSide, messagesOf, shape } from '../kit/read-write/state'
+import { latch, tapped } from '../kit/tapped-transport'
 
 /** Frees a side, whatever client holds it, and leaves nothing of it behind. */
 describe('Forced release of a read-write lock', () => {
@@ -87,5 +88,28 @@ describe('Forced release of a read-write lock', () => {
     expect((await rejection(unread(1))).name).to.equal('LockLostError')
     await unwrite(1)
     await expectNothingLeft(redis, name)
+  })
+
+  it('A forced release behind an unlock(): a hold that was released is not lost (V155)', async () => {
+    const go = latch()
+    const sent = latch()
+    const transport = tapped(async (each) => {
+      if (each.name !== 'read-lock/force-release') return await each.pass()
+      sent.open()
+      await go.opened
+      return await each.pass()
+    })
+    const own = await createRedisson({}, { transport })
+    const lost: unknown[] = []
+    own.on('lockLost', ({ threadId }) => lost.push(threadId))
+    const lock = own.getReadWriteLock(name).readLock()
+    const [released, stays] = [await lock.acquire(), await lock.acquire()]
+    const forcing = lock.forceUnlock()
+    await sent.opened
+    const releasing = released.unlock()
+    go.open()
+    await Promise.all([forcing, releasing])
+    expect(released.signal.aborted).to.equal(false)
+    expect(lost).to.deep.equal([stays.threadId])
   })
 })

@@ -1,5 +1,4 @@
 import {
-  INSPECT_CHANNEL,
   lockChannel,
   prefixed,
   readTimeoutParts,
@@ -56,7 +55,6 @@ export async function free(connection: Connection, row: Row, owners: readonly st
     }
   const codes = answers.map((answer) => Number(Array.isArray(answer) ? answer[0] : answer))
   if (codes.every((code) => code === 0)) return 'gone'
-  await tellHolders(connection, name)
   if (codes.includes(3)) return 'freed, but no message was sent'
   return codes.includes(1) ? 'others hold it still' : 'freed'
 
@@ -73,12 +71,4 @@ export async function free(connection: Connection, row: Row, owners: readonly st
       throw safe
     }
   }
-}
-
-/** The process of the holder looks at once whether it still holds the lock, so that its signal aborts now. */
-async function tellHolders(connection: Connection, name: string): Promise<void> {
-  const missing = 'the process of the holder was not told: the right to PUBLISH on rlock:inspect is missing'
-  const [node] = connection.primaries()
-  const text = JSON.stringify({ v: 1, look: [name] })
-  await connection.tell(node!, missing, 'publish', INSPECT_CHANNEL, text)
 }

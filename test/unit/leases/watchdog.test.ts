@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type GrantOrder, Lease, LeaseBook, type LossReason, type Renewal } from '../../../src/leases/lease'
+import { Lease, LeaseBook, type LossReason, type Renewal } from '../../../src/leases/lease'
 import { LeaseMonitor } from '../../../src/leases/lease-monitor'
 import { Watchdog, type WatchdogOptions } from '../../../src/leases/watchdog'
 import { watchedBy } from '../../kit/left-in'
@@ -177,133 +177,33 @@ describe('The watchdog, on a virtual clock', () => {
     expect(next.lostAt).to.be.within(540, 540 + REPORT_TOLERANCE)
   })
 
-  it('A grant with no other holder ends what surely was granted before, and asks where the order is not known (V133, V159, V161, V169)', async () => {
+  it('A grant of one owner at a time ends what was granted earlier, and a later one overtakes it', () => {
     const clock = new VirtualClock()
     const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
     const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
-    const grants = {
-      'answered before it was sent': {
-        isAlone: false,
-        sentAs: 1,
-        answeredAs: 2,
-        isAcknowledging: true,
-        hasLostCopy: false,
-      },
-      'sent before on its connection': {
-        isAlone: false,
-        sentAs: 3,
-        answeredAs: 6,
-        isAcknowledging: false,
-        hasLostCopy: false,
-      },
-      'sent before on another connection': {
-        isAlone: false,
-        sentAs: 4,
-        answeredAs: 7,
-        isAcknowledging: true,
-      },
-      'sent later': { isAlone: false, sentAs: 8, answeredAs: 9, isAcknowledging: false, hasLostCopy: false },
-      'with no other holder either': {
-        isAlone: true,
-        sentAs: 10,
-        answeredAs: 11,
-        isAcknowledging: true,
-        hasLostCopy: false,
-      },
-    }
-    const asked = new Set<string>()
-    const leases = Object.entries(grants).map(([name, granted]) => {
+    const sent = (objectId: string, shared = false, relatedIds = ['lock', 'other queue']) => {
+      clock.advance(1)
       const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
-      const renewal = renewalAfter(clock, undefined)
-      const renew: typeof renewal.renew = (...words) => {
-        asked.add(name)
-        return renewal.renew(...words)
-      }
-      Object.assign(lease.leased, { relatedIds: ['id'], renewal: { renew } })
-      Object.assign(lease.book, { granted: { ...granted, isAlone: false } })
-      monitor.begin(lease)
-      Object.assign(lease.book, { granted })
-      return [name, lease] as const
-    })
-    const [[, { leased }]] = leases as [(typeof leases)[number]]
-    monitor.granted(leased, {
-      isAlone: false,
-      sentAs: 20,
-      answeredAs: 21,
-      isAcknowledging: false,
-      hasLostCopy: false,
-    })
-    expect(leases.filter(([, { lostAt }]) => lostAt !== undefined)).to.deep.equal([])
-    monitor.granted(leased, {
-      isAlone: true,
-      sentAs: 5,
-      answeredAs: 12,
-      isAcknowledging: false,
-      hasLostCopy: false,
-    })
-    await new Promise(setImmediate)
-    monitor.stop()
-    expect(leases.filter(([, { lostAt }]) => lostAt === undefined).map(([name]) => name)).to.deep.equal([
-      'sent before on another connection',
-      'sent later',
-      'with no other holder either',
-    ])
-    expect([...asked]).to.deep.equal([
-      'sent before on another connection',
-      'sent later',
-      'with no other holder either',
-    ])
-  })
-
-  for (const [order, sentAs, answeredAs, isAcknowledging, isAsked] of [
-    ['in flight beside it, by the other connection', 4, 8, true, true],
-    ['sent after its answer, by the other connection', 7, 8, true, false],
-    ['sent after it, by its connection', 4, 8, false, false],
-  ] as const)
-    it(`A grant beside others asks about one with no other holder that was ${order}: ${isAsked} (V175)`, async () => {
-      const clock = new VirtualClock()
-      const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
-      const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
-      let wasAsked = false
-      const begin = (granted: GrantOrder) => {
-        const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
-        const renewal = renewalAfter(clock, undefined)
-        const renew: typeof renewal.renew = (...words) => {
-          wasAsked = true
-          return renewal.renew(...words)
-        }
-        Object.assign(lease.leased, { relatedIds: ['id'], renewal: { renew } })
-        Object.assign(lease.book, { granted })
-        monitor.begin(lease)
-      }
-      const alone = { isAlone: true, sentAs: 3, answeredAs: 6, isAcknowledging: false, hasLostCopy: false }
-      begin(alone)
-      begin({ ...alone, isAlone: false, sentAs, answeredAs, isAcknowledging })
-      await new Promise(setImmediate)
-      monitor.stop()
-      expect(wasAsked).to.equal(isAsked)
-    })
-
-  it('The answers of one tick that leave a doubt make the client look once at each lease of the key (V184)', async () => {
-    const clock = new VirtualClock()
-    const options = { clock, lockWatchdogTimeout: 30_000, lockWatchdogBatchSize: 100, isCluster: false }
-    const monitor = new LeaseMonitor(options as unknown as WatchdogOptions)
-    let looks = 0
-    const grant = { isAlone: false, sentAs: 1, answeredAs: 2, isAcknowledging: false, hasLostCopy: true }
-    for (let count = 0; count < 100; count++) {
-      const lease = new NotedLease(clock, renewalAfter(clock, undefined), false, false, 10_000)
-      Object.assign(lease.leased, { relatedIds: ['id'] })
-      Object.assign(lease.book, { granted: { ...grant } })
-      const left = lease.book.left.bind(lease.book)
-      lease.book.left = () => {
-        looks++
-        return left()
-      }
-      monitor.begin(lease)
+      Object.assign(lease.leased, { objectId, relatedIds, shared })
+      return lease
     }
-    await new Promise(setImmediate)
+    const [earlier, beside, shared, late, another] = [
+      sent('lock'),
+      sent('another object', false, ['another object']),
+      sent('lock', true),
+      sent('lock'),
+      sent('other queue'),
+    ]
+    monitor.begin(earlier)
+    monitor.begin(beside)
+    monitor.begin(shared)
+    expect(earlier.lostAt, 'beside a shared one').to.equal(undefined)
+    expect(monitor.isOvertaken(another)).to.equal(false)
+    monitor.begin(another)
+    const ended = [earlier, beside, shared, another].map(({ lostAt }) => lostAt !== undefined)
+    expect(ended).to.deep.equal([true, false, true, false])
+    expect(monitor.isOvertaken(late)).to.equal(true)
     monitor.stop()
-    expect(looks).to.equal(100)
   })
 
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {

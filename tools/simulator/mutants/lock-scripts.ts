@@ -197,15 +197,6 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'if false then',
   ),
   lua(
-    'read-lock/acquire',
-    ['shared-object'],
-    'reader-alone-in-silence',
-    'V140',
-    'a read does not say that it found no other holder',
-    'if not mode or (held',
-    'if false and (held',
-  ),
-  lua(
     'fenced-lock/acquire',
     ['fenced'],
     'token-repeats',

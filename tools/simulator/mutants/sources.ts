@@ -67,24 +67,13 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'grant-ends-nothing', row: 'V133', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
     what: 'a grant does not end what its client had before the key was deleted',
-    find: 'if (lease.book.granted) this.granted(lease.leased, lease.book.granted)',
+    find: 'if (!lease.leased.shared) this.endEarlier(lease)',
     replace: '',
   },
   {
-    ...{
-      name: 'late-grant-ends-nothing',
-      row: 'V158',
-      scenes: SHARED,
-      file: 'src/engine/acquire-attempt.ts',
-    },
-    what: 'nor does a grant whose caller has left',
-    find: 'context.leases.granted(scripts, orderOf(scripts, reply))',
-    replace: '{}',
-  },
-  {
-    ...{ name: 'beside-a-grant', row: 'V161', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
-    what: 'a grant does not end one that was in flight beside it',
-    find: 'const isEarlier = ranBefore(granted, grant)',
-    replace: 'const isEarlier = granted.answeredAs < grant.sentAs',
+    ...{ name: 'overtaken-grant', row: 'V161', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
+    what: 'a grant that is answered after a later one of its lock is not confirmed',
+    find: 'if (excludes(leased, each) && wasSentAfter(each, book.acquired)) return true',
+    replace: '',
   },
 ]

@@ -14,7 +14,8 @@ const USAGE = `
 usage: rlock unlock NAME [--owner OWNER] [--yes] [--kind token] [--json]
 
 Shows who holds the lock and who waits, asks, and frees only the holder that it has shown, with the message that wakes
-the waiters. The process of the holder is told at once. Ends with 1 if the lock is not held, or by another holder by now.
+the waiters. The process of the holder is not told: it notices at its next renewal, or at the end of its leaseTime. Ends
+with 1 if the lock is not held, or by another holder by now.
 
   --owner OWNER  only if this is the holder, as ls --json shows it; of a read lock only this reader, of a
                  semaphore whose permits expire this permit

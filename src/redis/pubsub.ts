@@ -9,6 +9,7 @@ import type { ConnectedClient } from './connected-client'
 import { withoutSecrets } from './errors'
 import { answerInspectors } from './inspection-channel'
 import { NO_RESENDING, openChecked } from './node-connection'
+import { keepOnOneServer } from './same-server'
 import { type ChannelSource, SubscriberConnection } from './subscriber'
 import type { RedisTarget } from './target'
 
@@ -61,6 +62,7 @@ export async function openSource(
   if (inspected) answerInspectors(subscriber, redis, inspected)
   // The command connection reports that the server is away, so this one does not.
   subscriber.on('error', (error: unknown) => commands.companionFailed(error))
+  keepOnOneServer(redis, subscriber, clock)
   const source = new SubscriberConnection(subscriber, false, clock, channels)
   await connectOrFail(subscriber, target, clock)
   return source

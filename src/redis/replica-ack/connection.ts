@@ -5,6 +5,7 @@ import type { ConnectedClient } from '../connected-client'
 import { classify } from '../errors'
 import { NO_RESENDING, openChecked, openNode } from '../node-connection'
 import { OutageReporter } from '../outage-reporter'
+import { keepOnOneServer } from '../same-server'
 import type { RedisTarget } from '../target'
 import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
 
@@ -81,6 +82,7 @@ export class ReplicaAckConnection extends CommandConnection {
     const redis = openChecked(this.target, NO_RESENDING)
     redis.on('error', (error: unknown) => this.companionFailed(error))
     redis.on('ready', () => this.admitted())
+    keepOnOneServer(this.redis as Redis, redis, this.client.clock)
     redis.connect().catch(() => {})
     return redis
   }

@@ -26,6 +26,8 @@ export interface TcpProxy extends Address {
   stall(): void
   /** Commands arrive and are executed, but nothing comes back. */
   stallReplies(): void
+  /** New connections lead to this server from now on, as after the move of a name; those that are open stay where they are. */
+  pointTo(target: Address): void
   /** Ends either stall; what was held back now passes. */
   resume(): void
   /**
@@ -72,7 +74,7 @@ class ListeningProxy implements TcpProxy {
   private delayMs = 0
 
   constructor(
-    private readonly target: Address,
+    private target: Address,
     readonly port: number,
   ) {
     this.url = `redis://${this.host}:${port}`
@@ -101,6 +103,10 @@ class ListeningProxy implements TcpProxy {
     this.listener = listener
     listener.listen(this.port, this.host)
     await once(listener, 'listening')
+  }
+
+  pointTo({ host, port }: Address): void {
+    this.target = { host, port }
   }
 
   stall(): void {

@@ -1,0 +1,89 @@
+import type { Redisson } from '../../src/index'
+import { waitUntil } from '../kit/servers/index'
+
+/** An object that one client closes, so that callers of other clients wait until it opens it again. */
+interface Closable {
+  /** Resolves with what opens it again. */
+  close(redisson: Redisson, name: string): Promise<() => Promise<unknown>>
+  enter(redisson: Redisson, name: string): Promise<unknown>
+}
+
+/** No test waits for this lease: a waiter that enters was notified, or asked again by itself. */
+const LEASE = 60_000
+
+const CLOSABLES: Readonly<Record<string, Closable>> = {
+  lock: {
+    async close(redisson, name) {
+      const hold = await redisson.getLock(name).acquire({ leaseTime: LEASE })
+      return () => hold.unlock()
+    },
+    enter: (redisson, name) => redisson.getLock(name).acquire(),
+  },
+  'read lock': {
+    async close(redisson, name) {
+      const hold = await redisson.getReadWriteLock(name).writeLock().acquire({ leaseTime: LEASE })
+      return () => hold.unlock()
+    },
+    enter: (redisson, name) => redisson.getReadWriteLock(name).readLock().acquire(),
+  },
+  'fair lock': {
+    async close(redisson, name) {
+      const hold = await redisson.getFairLock(name).acquire({ leaseTime: LEASE })
+      return () => hold.unlock()
+    },
+    enter: (redisson, name) => redisson.getFairLock(name).acquire(),
+  },
+  semaphore: {
+    async close(redisson, name) {
+      const semaphore = redisson.getSemaphore(name)
+      await semaphore.trySetPermits(1)
+      await semaphore.acquire()
+      return () => semaphore.release()
+    },
+    enter: (redisson, name) => redisson.getSemaphore(name).acquire(),
+  },
+  permits: {
+    async close(redisson, name) {
+      const permits = redisson.getPermitExpirableSemaphore(name)
+      await permits.trySetPermits(1)
+      const permit = await permits.acquirePermit()
+      return () => permit.release()
+    },
+    enter: (redisson, name) => redisson.getPermitExpirableSemaphore(name).acquirePermit(),
+  },
+  latch: {
+    async close(redisson, name) {
+      const latch = redisson.getCountDownLatch(name)
+      await latch.trySetCount(1)
+      return () => latch.countDown()
+    },
+    enter: (redisson, name) => redisson.getCountDownLatch(name).await(),
+  },
+}
+
+/** Closes one object of each kind. Resolves with what opens all of them again. */
+export async function closeOneOfEach(redisson: Redisson, prefix: string): Promise<() => Promise<unknown>> {
+  const closed = Object.entries(CLOSABLES).map(([kind, { close }]) => close(redisson, `${prefix}:${kind}`))
+  const opening = await Promise.all(closed)
+  return () => Promise.all(opening.map((open) => open()))
+}
+
+/** A caller of each object, and the kinds whose callers have not entered yet. */
+export function enterEach(redisson: Redisson, prefix: string) {
+  const outside = new Set(Object.keys(CLOSABLES))
+  for (const [kind, { enter }] of Object.entries(CLOSABLES))
+    void enter(redisson, `${prefix}:${kind}`).then(
+      () => outside.delete(kind),
+      // A test that has ended shuts its clients down.
+      () => {},
+    )
+  return {
+    outside,
+    /** Rejects, naming the kinds that are still outside, if not every caller is inside in time. */
+    async allInside(within: number): Promise<void> {
+      await waitUntil('every caller is inside', () => outside.size === 0, within).catch(() => {
+        throw new Error(`still outside after ${within} ms: ${[...outside].join(', ')}`)
+      })
+    },
+  }
+}

@@ -1,5 +1,7 @@
 import type { Cluster, ClusterNode, Command, Redis, RedisOptions } from 'ioredis'
 import { outsideRequests } from '../util/async-context'
+import type { Clock } from '../util/clock'
+import { random } from '../util/random'
 import type { AskForCredentials } from './credentials'
 import { isReplyError } from './errors'
 
@@ -12,6 +14,7 @@ import { isReplyError } from './errors'
 // | `select`, `info` | a connection is used only in its database | create() refuses it: `runIds` |
 // | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
+// | `connector.resolve` | a primary may be replaced while no sentinel is connected | a connection may stay on the old one |
 // | `connector.connect`, `condition.auth` | a connection asks for credentials that change | the first connection fails |
 // | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
 // | `connect` | sockets would belong to the request that opens them | they do |
@@ -27,7 +30,14 @@ interface Connector {
   /** False once `disconnect()` was called. */
   connecting: boolean
   connect: Method
-  connectToSentinel?(...args: unknown[]): Redis
+  connectToSentinel?(endpoint: unknown, options?: object): Redis
+  /** Asks the sentinel at this endpoint for the primary. */
+  resolve?(endpoint: unknown): Promise<Primary | null>
+}
+
+interface Primary {
+  readonly host: string
+  readonly port: number
 }
 
 /** The server refused SELECT when a connection was opened. The connection is closed and opened again later. */
@@ -42,6 +52,15 @@ export class SelectRefusedError extends Error {
 
 const INFO_REFUSED = /\bNOPERM\b|unknown (sub)?command|not (allowed|permitted|support)|disabled/i
 const NEEDS_NO_PASSWORD = /no password is set|without any password configured for the default user/
+
+/** Of the connections that listen to sentinels. A firewall may drop such a quiet connection, which nothing but the system notices. */
+const LISTENING = {
+  retryStrategy: () => 500 + 500 * random(),
+  maxRetriesPerRequest: null,
+  keepAlive: 10_000,
+} as const satisfies RedisOptions
+/** Sentinels tell each other every 2 s which primary they know, in ms. */
+const SENTINEL_HAS_HEARD = 5_000
 
 const ignore = () => {}
 /**
@@ -133,6 +152,36 @@ export function logIn(redis: Redis): Redis {
       return logIn(sentinel)
     }
   return redis
+}
+
+/**
+ * Keeps a connection subscribed at the sentinels after these have restarted. ioredis subscribes once, when it connects. A switch may
+ * have been announced in between, so the sentinel that is back is asked for the primary, once it must have heard of the switch.
+ */
+export function stayWithSentinels(redis: Redis, clock: Clock): void {
+  const { connector } = redis as unknown as { connector: Connector }
+  const [open, resolve] = [connector.connectToSentinel?.bind(connector), connector.resolve?.bind(connector)]
+  if (!open || !resolve) return
+  let connectedTo: Primary | null
+  connector.resolve = async (endpoint) => {
+    connectedTo = await resolve(endpoint)
+    return connectedTo
+  }
+  const compare = async (endpoint: unknown) => {
+    const { stream } = redis
+    const primary = await resolve(endpoint).catch(ignore)
+    if (!primary || redis.stream !== stream || redis.status !== 'ready') return
+    if (primary.host !== connectedTo?.host || primary.port !== connectedTo.port) redis.disconnect(true)
+  }
+  connector.connectToSentinel = (endpoint, options) => {
+    // Only the connections that listen have options.
+    if (!options) return open(endpoint)
+    const listening = open(endpoint, { ...options, ...LISTENING })
+    listening.once('ready', () =>
+      listening.on('ready', () => clock.after(SENTINEL_HAS_HEARD, () => compare(endpoint))),
+    )
+    return listening
+  }
 }
 
 function askWhenOpening(redis: Redis, connector: Connector, credentials: AskForCredentials) {

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
-import { checkDatabase, logIn, openSocketsOutsideRequests } from './ioredis-internals'
+import { systemClock } from '../util/clock'
+import { checkDatabase, logIn, openSocketsOutsideRequests, stayWithSentinels } from './ioredis-internals'
 import { connectionOptions } from './options/connection-options'
 import type { RedisTarget } from './target'
 
@@ -18,6 +19,7 @@ export function openChecked(target: RedisTarget, override?: RedisOptions): Redis
   openSocketsOutsideRequests(redis)
   checkDatabase(redis, options.enableReadyCheck !== false)
   logIn(redis)
+  stayWithSentinels(redis, systemClock)
   return redis
 }
 

@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
+import { closeOneOfEach, enterEach } from '../contract/closable'
+import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { closeProxies, openProxy } from '../kit/proxies'
+import {
+  type RedisNode,
+  type SentinelSetup,
+  sameAddress,
+  startSentinel,
+  waitUntil,
+  withClient,
+} from '../kit/servers/index'
+
+const PROMPTLY = 5_000
+/** A sentinel that is back is asked 5 s later, and the client connects again. */
+const ASKED_AGAIN = 15_000
+
+describe('Behind sentinels that were away for a while', () => {
+  let setup: SentinelSetup
+  let old: RedisNode
+
+  beforeEach(async () => {
+    setup = await startSentinel()
+    old = setup.nodes[0]!
+  })
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+    await setup.stop()
+  })
+
+  const addressOf = ({ host, port }: { host: string; port: number }) => ({ host, port })
+
+  /** The sentinels replace the primary. The old one does not obey them, and lives on as a primary without replicas. */
+  async function replacePrimary(): Promise<RedisNode> {
+    await withClient(old, async (redis) => {
+      await redis.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof')
+      await redis.incr('the last write')
+      await redis.wait(2, 1_000)
+    })
+    await setup.failover()
+    const now = await setup.primary()
+    // A sentinel names the new primary before it announces the switch.
+    for (const sentinel of setup.sentinels)
+      await waitUntil('the sentinel has announced the switch', async () => {
+        const master = await withClient(sentinel, (redis) => redis.call('SENTINEL', 'MASTER', setup.name))
+        return (master as string[])[5] === String(now.port)
+      })
+    return setup.nodes.find((node) => sameAddress(node, now))!
+  }
+
+  /** How many connections the client has to the old primary. */
+  async function connections(client: Redisson): Promise<number> {
+    const list = (await withClient(old, (redis) => redis.client('LIST'))) as string
+    return list.split('\n').filter((line) => line.includes(`name=rlock:${client.getId()}`)).length
+  }
+
+  const hasLeft = (client: Redisson, within: number) =>
+    waitUntil('the client has left the old primary', async () => (await connections(client)) === 0, within)
+
+  it('A client hears of a new primary from restarted sentinels, and its waiters are notified (guarantees 1, 2)', async () => {
+    const name = uniqueName()
+    const proxy = await openProxy(old)
+    const open = await closeOneOfEach(await createRedisson({ redis: proxy.url }), name)
+    const client = await createRedisson({
+      redis: { sentinels: setup.sentinels.map(addressOf), name: setup.name },
+    })
+    const entering = enterEach(client, name)
+    // A connection that waits for replicas is opened by the first acquisition.
+    await client.getLock(uniqueName()).withLock(() => {})
+    for (const sentinel of setup.sentinels) await sentinel.restart()
+    for (const sentinel of setup.sentinels)
+      await waitUntil('all connections listen to it again', async () => {
+        const list = (await withClient(sentinel, (redis) => redis.client('LIST'))) as string
+        return list.split('\n').filter((line) => line.includes(' cmd=subscribe ')).length >= 3
+      })
+    const primary = await replacePrimary()
+    await hasLeft(client, PROMPTLY)
+    const held = await (await createRedisson({ redis: primary.url })).getLock(`${name}:own`).acquire()
+    expect(await client.getLock(`${name}:own`).tryLock()).to.equal(false)
+    await held.unlock()
+    proxy.pointTo(primary)
+    proxy.cut()
+    await open()
+    await entering.allInside(PROMPTLY)
+  })
+
+  it('A client that could reach no sentinel while the primary was replaced asks for it afterwards (guarantee 1)', async () => {
+    const proxies = await Promise.all(setup.sentinels.map(openProxy))
+    const natMap = Object.fromEntries(
+      setup.sentinels.map(({ host, port }, at) => [`${host}:${port}`, addressOf(proxies[at]!)]),
+    )
+    const client = await createRedisson({
+      redis: { sentinels: proxies.map(addressOf), name: setup.name, natMap },
+    })
+    await client.getLock(uniqueName()).withLock(() => {})
+    for (const proxy of proxies) {
+      proxy.refuse()
+      proxy.cut()
+    }
+    const primary = await replacePrimary()
+    const name = uniqueName()
+    const held = await (await createRedisson({ redis: primary.url })).getLock(name).acquire()
+    await Promise.all(proxies.map((proxy) => proxy.accept()))
+    await hasLeft(client, ASKED_AGAIN)
+    expect(await client.getLock(name).tryLock()).to.equal(false)
+    await held.unlock()
+  })
+})

@@ -1,4 +1,4 @@
-// Measures what docs/evidence/cohorts.md says of processes at different distances: npx tsx compat/distances.ts
+// Measures what docs/evidence/fairness.md says of processes at different distances: npx tsx compat/distances.ts
 //
 // Two processes before one plain lock, one caller each, which asks again at once: of its fair share of the sections, what
 // the second gets where each message takes it longer than the first. Then two writers of a lock that readers take, too.

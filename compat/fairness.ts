@@ -1,4 +1,4 @@
-// Measures what docs/evidence/read-write-fairness.md says, here and in Java: npx tsx compat/fairness.ts
+// Measures what docs/evidence/fairness.md says, here and in Java: npx tsx compat/fairness.ts
 //
 // 1. How long a writer waits under a steady stream of readers: four that overlap in turn, 20 ms each.
 // 2. How long waiting readers wait on after the writer has stepped down to reading.

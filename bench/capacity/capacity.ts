@@ -1,11 +1,11 @@
-// npm run bench:capacity: what a team can plan with, measured, and docs/evidence/capacity.md filled in from it.
+// npm run bench:capacity: what a team can plan with, measured, and docs/evidence/performance.md filled in from it.
 
 import { join } from 'node:path'
 import { optionsOrExit } from '../../test/kit/cli'
+import { fillRegions } from '../../test/kit/docs/regions'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { withCoresAwake } from '../driver/awake-cores'
 import { buildPackage, nodeWorker } from '../driver/programs'
-import { fillRegions } from '../report/regions'
 import { measureParts } from './measure'
 import { type CapacityOptions, parseOptions, USAGE } from './options'
 import { contentOf } from './report/page'
@@ -13,7 +13,7 @@ import { tables } from './report/tables'
 import { type CapacityResults, readResults, writeResults } from './results'
 
 const RESULTS = join(__dirname, '../results/capacity.json')
-const PAGE = join(__dirname, '../../docs/evidence/capacity.md')
+const PAGE = join(__dirname, '../../docs/evidence/performance.md')
 
 async function capacity(options: CapacityOptions): Promise<void> {
   const file = options.json ?? RESULTS
@@ -21,7 +21,7 @@ async function capacity(options: CapacityOptions): Promise<void> {
   const results = { ...readResults(file), ...measured }
   if (options.parts.length > 0) writeResults(file, results)
   console.log(tables(options.parts.length > 0 ? measured : results))
-  if (options.json === undefined) fillRegions(PAGE, (name) => contentOf(results, name))
+  if (options.json === undefined) fillRegions(PAGE, 'bench', (name) => contentOf(results, name))
 }
 
 async function measure({ parts, keepAwake }: CapacityOptions): Promise<CapacityResults> {

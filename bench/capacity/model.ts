@@ -1,4 +1,4 @@
-// What docs/evidence/capacity.md lets a team reckon with, as functions: its tables set them against what was measured.
+// What docs/evidence/performance.md lets a team reckon with, as functions: its tables set them against what was measured.
 
 import type { CohortBounds } from './parts/one-lock'
 

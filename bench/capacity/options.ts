@@ -14,7 +14,7 @@ export const USAGE = `usage: npm run bench:capacity -- [--part NAME]... [--keep-
        npm run bench:capacity -- --report
 
 Measures what a team can plan with: builds the package, starts a Redis server of its own, writes the figures to
-bench/results/capacity.json and into docs/evidence/capacity.md. All of it takes some five minutes.
+bench/results/capacity.json and into docs/evidence/performance.md. All of it takes some five minutes.
 
   --part NAME  only this one, may be given several times; the others keep the figures they have:
                ${PARTS.map(({ name }) => name).join(', ')}

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Machine } from '../driver/machine'
+import { resultText } from '../report/result-text'
 import type { FullServerRow } from './parts/full-server'
 import type { HeldRow } from './parts/held-locks'
 import type { CohortBounds, OneLockRow } from './parts/one-lock'
@@ -32,5 +33,5 @@ export function readResults(file: string): CapacityResults {
 
 export function writeResults(file: string, results: CapacityResults): void {
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(file, resultText(results))
 }

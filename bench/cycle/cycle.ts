@@ -1,27 +1,28 @@
-// npm run bench:cycle: where the time of one caller's cycle and of a handoff goes, and docs/evidence/cycle.md filled in from it.
+// npm run bench:cycle: where the time of one caller's cycle and of a handoff goes, and docs/evidence/performance.md filled in from it.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { optionsOrExit } from '../../test/kit/cli'
+import { fillRegions } from '../../test/kit/docs/regions'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { withCoresAwake } from '../driver/awake-cores'
-import { describeMachine, type Machine } from '../driver/machine'
+import { describeMachine } from '../driver/machine'
 import { buildPackage, nodeWorker } from '../driver/programs'
-import { shown, table } from '../report/markdown'
-import { fillRegions } from '../report/regions'
-import { type HandoffRow, measureHandoffs } from './handoffs'
-import { type LayerRow, type LayerRows, measureLayers, ROUNDS, WINDOW_MS } from './layer-rows'
+import { resultText } from '../report/result-text'
+import { measureHandoffs } from './handoffs'
+import { measureLayers, ROUNDS, WINDOW_MS } from './layer-rows'
+import { CONTENTS, type Results } from './page'
 
 const RESULTS = join(__dirname, '../results/cycle.json')
-const PAGE = join(__dirname, '../../docs/evidence/cycle.md')
+const PAGE = join(__dirname, '../../docs/evidence/performance.md')
 
 const USAGE = `usage: npm run bench:cycle -- [--keep-awake]
        npm run bench:cycle -- --report
 
 Measures where the time of one caller's cycle goes, from two calls that lock nothing to a whole lock, that of a
 handoff within a process, and beside what a handoff between two processes is to be measured: builds the package,
-starts Redis servers of its own, writes the figures to bench/results/cycle.json and into docs/evidence/cycle.md. Takes some
+starts Redis servers of its own, writes the figures to bench/results/cycle.json and into docs/evidence/performance.md. Takes some
 two minutes.
 
   --keep-awake  a process of Linux's idle class on each core, so that no core falls asleep between two commands
@@ -32,17 +33,6 @@ Exit code: 0 when everything was measured, 1 when something failed, 2 for bad ar
 interface CycleOptions {
   readonly keepAwake: boolean
   readonly report: boolean
-}
-
-interface Results {
-  readonly date: string
-  readonly command: string
-  readonly machine: Machine
-  readonly node: string
-  readonly rounds: number
-  readonly windowMs: number
-  readonly layers: LayerRows
-  readonly handoffs: readonly HandoffRow[]
 }
 
 async function measure(): Promise<Results> {
@@ -62,50 +52,13 @@ async function measure(): Promise<Results> {
   }
 }
 
-/** By the names of the regions in the page. */
-const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
-  cycle({ date, command, machine, node, rounds, windowMs, layers }) {
-    const { cpu, cores, load } = machine
-    return [
-      layerTable(['two round trips:', 'µs a cycle', 'of the limit'], layers.cycle),
-      '',
-      `${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds of ` +
-        `${windowMs} ms each, in turns. A whole lock was at ${shown(layers.cycle.at(-1)!.ofLimit, 2)} of the limit. Command: \`${command}\`.`,
-    ].join('\n')
-  },
-  // The limit has two round trips to a section.
-  'one-lock': ({ layers }) =>
-    layerTable(['one round trip:', 'µs a handoff', 'of the limit'], layers.handoff, 2),
-  ways: ({ layers }) => layerTable(['one caller alone:', 'µs a cycle', 'of the first'], layers.ways),
-  handoff: ({ handoffs }) =>
-    table([
-      ['from the release of one process to the other inside:', 'p50 ms', 'in PINGs', 'of the first'],
-      ...handoffs.map(({ title, p50Ms, roundTrips, ofLimit }) => [
-        title,
-        shown(p50Ms, 2),
-        shown(roundTrips, 1),
-        shown(ofLimit, 2),
-      ]),
-    ]),
-}
-
-function layerTable(head: readonly string[], rows: readonly LayerRow[], times = 1): string {
-  const lines = rows.map(({ title, cycleUs, ofLimit, cpuUs }) => [
-    title,
-    cycleUs.median.toFixed(0),
-    (times * ofLimit.median).toFixed(2),
-    cpuUs.median.toFixed(0),
-  ])
-  return table([[...head, 'client CPU µs'], ...lines])
-}
-
 async function cycle({ keepAwake, report }: CycleOptions): Promise<void> {
   if (report && !existsSync(RESULTS)) throw new Error('nothing was measured yet')
   const results: Results = report
     ? JSON.parse(readFileSync(RESULTS, 'utf8'))
     : await withCoresAwake(keepAwake, measure)
-  if (!report) writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`)
-  fillRegions(PAGE, (name) => CONTENTS[name]?.(results))
+  if (!report) writeFileSync(RESULTS, resultText(results))
+  fillRegions(PAGE, 'bench', (name) => CONTENTS[name]?.(results))
   for (const content of Object.values(CONTENTS)) console.log(`${content(results)}\n`)
 }
 

@@ -1,18 +1,18 @@
-// npm run bench:objects: every object but the plain lock beside its peers, and docs/evidence/objects.md filled in from it.
+// npm run bench:objects: every object but the plain lock beside its peers, and docs/evidence/performance.md filled in from it.
 
 import { join } from 'node:path'
 import { optionsOrExit } from '../../test/kit/cli'
+import { fillRegions } from '../../test/kit/docs/regions'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { withCoresAwake } from '../driver/awake-cores'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from '../driver/programs'
-import { fillRegions } from '../report/regions'
 import { measureGroups } from './measure'
 import { type ObjectsOptions, parseOptions, USAGE } from './options'
 import { contentOf, screen } from './report/page'
 import { type ObjectsResults, readResults, writeResults } from './results'
 
 const RESULTS = join(__dirname, '../results/objects.json')
-const PAGE = join(__dirname, '../../docs/evidence/objects.md')
+const PAGE = join(__dirname, '../../docs/evidence/performance.md')
 
 async function objects(options: ObjectsOptions): Promise<void> {
   const measured = options.report ? readResults(RESULTS) : await measure(options)
@@ -23,7 +23,7 @@ async function objects(options: ObjectsOptions): Promise<void> {
   const file = options.json ?? RESULTS
   const results = { ...readResults(file), ...measured }
   if (!options.report) writeResults(file, results)
-  if (options.json === undefined) fillRegions(PAGE, (name) => contentOf(results, name))
+  if (options.json === undefined) fillRegions(PAGE, 'bench', (name) => contentOf(results, name))
 }
 
 async function measure(options: ObjectsOptions): Promise<ObjectsResults> {

@@ -21,7 +21,7 @@ export const USAGE = `usage: npm run bench:objects -- [--quick] [--only NAME]...
 
 Measures fair, fenced, non-reentrant, multi, red and token locks, semaphores and latches beside Java, redis-semaphore and
 baselines: builds the package, starts Redis servers of its own, writes the figures to bench/results/objects.json and into
-docs/evidence/objects.md. All of it may take a quarter of an hour.
+docs/evidence/performance.md. All of it may take a quarter of an hour.
 
   --quick      one round of short windows, a few minutes; neither file is written
   --only NAME  only this group, may be given several times; the others keep the figures they have:

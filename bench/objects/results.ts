@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Machine } from '../driver/machine'
+import { type Packed, pack, unpack } from '../report/packed'
 import { resultText } from '../report/result-text'
 import type { Figures, Trouble } from '../scenarios/scenario'
 
@@ -27,12 +28,28 @@ export interface GroupResults {
 /** By the names of the groups. */
 export type ObjectsResults = Readonly<Record<string, GroupResults>>
 
+/** What tells the measurements of a group apart. */
+const KEYS = ['arm', 'round'] as const
+
+/** A group as it stands in the file. */
+type KeptGroup = Omit<GroupResults, 'measurements'> & { readonly measured: Packed }
+
 /** Empty where nothing was measured yet. */
 export function readResults(file: string): ObjectsResults {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ObjectsResults) : {}
+  if (!existsSync(file)) return {}
+  const kept = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, KeptGroup>>
+  const groups = Object.entries(kept).map(([name, { measured, ...group }]) => [
+    name,
+    { ...group, measurements: unpack<ArmMeasurement>(measured, KEYS) },
+  ])
+  return Object.fromEntries(groups)
 }
 
 export function writeResults(file: string, results: ObjectsResults): void {
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, resultText(results))
+  const groups = Object.entries(results).map(([name, { measurements, ...group }]) => [
+    name,
+    { ...group, measured: pack(measurements, KEYS) },
+  ])
+  writeFileSync(file, resultText(Object.fromEntries(groups)))
 }

@@ -13,7 +13,7 @@ const PEERS = ['mutex', 'set-nx']
 /** Of "how much longer a cycle takes than the plain lock's". */
 const cycleOfPlain = (arm: string) => ratio('lock', arm)
 
-const LOCKS: readonly Omit<ObjectTarget, 'table'>[] = [
+const LOCKS: readonly ObjectTarget[] = [
   {
     object: 'fenced, one caller',
     what: ofPlain,
@@ -24,11 +24,18 @@ const LOCKS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: 'non-reentrant, one caller',
     what: ofPlain,
+    isDetail: true,
     group: 'one-caller',
     value: ratio('non-reentrant', 'lock'),
     atLeast: 0.9,
   },
-  { object: 'fair, one caller', what: ofPlain, group: 'one-caller', value: ratio('fair', 'lock') },
+  {
+    object: 'fair, one caller',
+    what: ofPlain,
+    isDetail: true,
+    group: 'one-caller',
+    value: ratio('fair', 'lock'),
+  },
   {
     object: 'fair, 4 × 4',
     what: 'of Java’s rate',
@@ -39,6 +46,7 @@ const LOCKS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: 'fair, 4 × 4',
     what: 'messages a section',
+    isDetail: true,
     group: 'fair-4x4',
     value: figure('fair', 'messagesPerSection'),
     atMost: 1 + CUT,
@@ -54,14 +62,23 @@ const LOCKS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: 'fair, 16 × 1',
     what: 'messages a section',
+    isDetail: true,
     group: 'fair-16x1',
     value: figure('fair', 'messagesPerSection'),
     atMost: 1 + CUT,
   },
-  { object: 'fair, 16 × 1', what: ofPlain, group: 'fair-16x1', value: ratio('fair', 'lock'), atLeast: 1.5 },
+  {
+    object: 'fair, 16 × 1',
+    what: ofPlain,
+    isDetail: true,
+    group: 'fair-16x1',
+    value: ratio('fair', 'lock'),
+    atLeast: 1.5,
+  },
   {
     object: 'multi of 3 on one server',
     what: 'time of one lock',
+    isDetail: true,
     group: 'members',
     value: cycleOfPlain('multi-one-server'),
     atMost: 3.3,
@@ -97,6 +114,7 @@ const LOCKS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: 'token, one caller',
     what: 'of the rate of SET NX PX',
+    isDetail: true,
     group: 'one-caller',
     value: ratio('token', 'set-nx'),
     atLeast: 0.95,
@@ -118,13 +136,14 @@ const LOCKS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: '5,000 fair waiters, idle',
     what: 'commands a second: 1, and the refreshes',
+    isDetail: true,
     group: 'fair-idle',
     value: figure('fair', 'idleCommandsPerSecond'),
     atMost: 1 + REFRESHES_A_SECOND,
   },
 ]
 
-const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
+const SYNCHRONIZERS: readonly ObjectTarget[] = [
   {
     object: 'semaphore, one caller',
     what: 'of the no-op baseline',
@@ -135,6 +154,7 @@ const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: 'semaphore, one caller',
     what: 'client commands a cycle',
+    isDetail: true,
     group: 'one-caller',
     value: figure('semaphore', 'clientCommandsPerSection'),
     atMost: 2 + CUT,
@@ -156,6 +176,7 @@ const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: '64 callers on 8 permits',
     what: 'p99 wait, in turns of a perfect queue',
+    isDetail: true,
     group: 'semaphore-64',
     value: figure('semaphore', 'waitP99Turns'),
     atMost: 3,
@@ -163,6 +184,7 @@ const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: '4 × 16 on 8 permits',
     what: 'of Java’s rate',
+    isDetail: true,
     group: 'semaphore-4x16',
     value: ratio('semaphore', 'java'),
     atLeast: 2,
@@ -170,6 +192,7 @@ const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
   {
     object: '4 × 16 on 8 permits',
     what: 'client commands a section',
+    isDetail: true,
     group: 'semaphore-4x16',
     value: figure('semaphore', 'clientCommandsPerSection'),
     atMost: 2.5,
@@ -183,11 +206,12 @@ const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
   },
   ...(
     [
-      ['commands a second', 'renewalCommandsPerSecond'],
-      ['CPU of the server', 'serverCpu'],
-      ['CPU of the client', 'clientCpu'],
+      ['commands a second', 'renewalCommandsPerSecond', false],
+      ['CPU of the server', 'serverCpu', true],
+      ['CPU of the client', 'clientCpu', true],
     ] as const
-  ).map(([what, name]) => ({
+  ).map(([what, name, isDetail]) => ({
+    isDetail,
     object: '10,000 permits held',
     what: `${what}, of that of 10,000 locks`,
     group: 'held',
@@ -203,7 +227,4 @@ const SYNCHRONIZERS: readonly Omit<ObjectTarget, 'table'>[] = [
   },
 ]
 
-export const TARGETS: readonly ObjectTarget[] = [
-  ...LOCKS.map((row) => ({ ...row, table: 'locks' as const })),
-  ...SYNCHRONIZERS.map((row) => ({ ...row, table: 'synchronizers' as const })),
-]
+export const TARGETS: readonly ObjectTarget[] = [...LOCKS, ...SYNCHRONIZERS]

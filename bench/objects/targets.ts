@@ -7,8 +7,9 @@ type OfArm = (arm: string, figure: string) => number | undefined
 
 /** One row of the tables; the median over the rounds counts. */
 export interface ObjectTarget {
-  readonly table: 'locks' | 'synchronizers'
   readonly object: string
+  /** On the screen only: the page has no room for it. */
+  readonly isDetail?: boolean
   readonly what: string
   readonly group: string
   readonly value: (of: OfArm) => number | undefined

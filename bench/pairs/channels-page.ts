@@ -20,26 +20,14 @@ export interface ChannelsResults {
   }[]
 }
 
-const HEAD = [
-  'no subscriber',
-  'CPU µs a cycle',
-  'to a build without the channels',
-  'this build to itself',
-  'that one to itself',
-]
+const HEAD = ['no subscriber', 'CPU µs a cycle', 'to a build without the channels']
 
 export function channelsTable({ command, date, machine, node, rounds, scenarios }: ChannelsResults): string {
-  const rows = scenarios.map(({ title, cpuUs, cost, noise }) => [
-    title,
-    cpuUs.toFixed(0),
-    shownRatio(cost),
-    ...noise.map(shownRatio),
-  ])
+  const rows = scenarios.map(({ title, cpuUs, cost }) => [title, cpuUs.toFixed(0), shownRatio(cost)])
   const { cpu, cores, load } = machine
   return [
     table([HEAD, ...rows]),
     '',
-    `${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds in one process, with their ` +
-      `95 % intervals. Command: \`${command}\`.`,
+    `\`${command}\`, ${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds and their 95 % intervals.`,
   ].join('\n')
 }

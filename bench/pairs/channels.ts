@@ -1,12 +1,13 @@
 // npx tsx bench/pairs/channels.ts: what the diagnostics channels cost without a subscriber. One process loads this tree twice, and twice
 // with the channels cut out, and takes locks with each in turns of some ms: so load of the machine meets all alike. Writes
-// bench/results/channels.json and a table into docs/evidence/cycle.md. Some three minutes.
+// bench/results/channels.json and a table into docs/evidence/performance.md. Some three minutes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fillRegions } from '../../test/kit/docs/regions'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { describeMachine } from '../driver/machine'
 import { buildPackage } from '../driver/programs'
-import { fillRegions } from '../report/regions'
+import { resultText } from '../report/result-text'
 import { ROOT, temporary } from './built-folder'
 import { type ChannelsResults, channelsTable } from './channels-page'
 import { type Arm, type TurnScenario, Turns } from './turns'
@@ -71,9 +72,11 @@ async function run(): Promise<void> {
     const date = new Date().toISOString()
     const { version: node } = process
     const results: ChannelsResults = { command: COMMAND, date, machine, node, rounds: ROUNDS, scenarios }
-    writeFileSync(join(ROOT, 'bench/results/channels.json'), `${JSON.stringify(results, null, 2)}\n`)
+    writeFileSync(join(ROOT, 'bench/results/channels.json'), resultText(results))
     const content = channelsTable(results)
-    fillRegions(join(ROOT, 'docs/evidence/cycle.md'), (name) => (name === 'channels' ? content : undefined))
+    fillRegions(join(ROOT, 'docs/evidence/performance.md'), 'bench', (name) =>
+      name === 'channels' ? content : undefined,
+    )
     line.clear()
     console.log(content)
   } finally {

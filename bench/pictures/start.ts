@@ -2,8 +2,8 @@
 // npx tsx bench/pictures/start.ts
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fillRegions } from '../../test/kit/docs/regions'
 import { THEMES } from '../report/chart-themes'
-import { fillRegions } from '../report/regions'
 import { figuresOf } from '../watch/page'
 import { demoPicture } from './demo'
 import { PICTURES } from './pictures'
@@ -18,6 +18,6 @@ for (const picture of [...PICTURES, ...WATCH_PICTURES, demoPicture, lsPicture])
       join(docs, 'pictures', `${picture.name}-${theme.name}.svg`),
       picture.draw(theme).svg(picture.title),
     )
-fillRegions(join(docs, 'operations/monitoring.md'), (name) =>
+fillRegions(join(docs, 'operations/monitoring.md'), 'bench', (name) =>
   name === 'watch' ? figuresOf(watchResults()) : undefined,
 )

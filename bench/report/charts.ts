@@ -64,29 +64,6 @@ const CHARTS: Readonly<Record<string, Chart>> = {
         theme,
       ),
   },
-  waiting: {
-    scenarios: ['handoff', 'idle-waiters'],
-    draw: (run, theme) =>
-      barPanels(
-        'Waiting: until the next holder is inside, and what a thousand waiters cost while nothing happens',
-        [
-          panel(run, 'handoff', 'handoffP50Ms', {
-            title: 'handoff to another process',
-            subtitle: 'median, ms',
-            digits: 2,
-            scale: 'log',
-          }),
-          panel(run, 'idle-waiters', 'idleCommandsPerSecond', {
-            title: '1,000 idle waiters',
-            subtitle: 'commands a second in all',
-            digits: 0,
-            scale: 'log',
-          }),
-        ],
-        theme,
-      ),
-  },
-  herd: processesChart('How the herd grows', 'client commands a section', 'commandsAt'),
   processes: processesChart('What is left of the throughput', 'sections a second', 'rateAt'),
 }
 

@@ -1,50 +1,35 @@
+import { fillRegions } from '../../test/kit/docs/regions'
 import type { BenchRun } from '../driver/bench-run'
-import { SCENARIOS } from '../scenarios'
-import { SUBJECTS } from '../subjects/catalogue'
-import { table } from './markdown'
-import { fillRegions } from './regions'
-import { scenarioTable, targetTable } from './tables'
-import { judge } from './targets'
+import { compareTable, othersTable } from './compare'
+import { targetTable } from './tables'
+import { type Judged, judge } from './targets'
 
 export function fillDocument(run: BenchRun, file: string): void {
-  fillRegions(file, (name) => contentOf(run, name))
+  fillRegions(file, 'bench', (name) => CONTENTS[name]?.(run))
 }
 
-function contentOf(run: BenchRun, name: string): string | undefined {
-  if (name === 'run') return aboutRun(run)
-  if (name === 'targets') return targets(run)
-  if (name === 'subjects') return subjects(run)
-  const scenario = SCENARIOS.find((one) => one.name === name)
-  if (!scenario) throw new Error(`the document asks for ${name}, which no scenario is called`)
-  if (!run.measurements.some((one) => one.scenario === name)) return undefined
-  return `${scenario.title}:\n\n${scenarioTable(run, scenario)}`
+/** By the names of the regions in the page. */
+export const CONTENTS: Readonly<Record<string, (run: BenchRun) => string | undefined>> = {
+  run: aboutRun,
+  compare: compareTable,
+  others: othersTable,
+  targets(run) {
+    // The shares of far processes stand in the page about fairness; commands have no room on the page.
+    const isOnThePage = ({ target: { scenario, what } }: Judged) =>
+      scenario !== 'far-process' && what !== 'client commands'
+    const judged = judge(run).filter((one) => one.spread && isOnThePage(one))
+    return judged.length > 0 ? targetTable(judged) : undefined
+  },
 }
 
-function targets(run: BenchRun): string | undefined {
-  const judged = judge(run)
-  return judged.some(({ spread }) => spread) ? targetTable(judged) : undefined
-}
+/** The page is of this version, and all subjects use the same ioredis. */
+const NOT_SHOWN = ['rlock', "the peers' ioredis", 'JVM']
 
-function aboutRun({ command, date, machine, versions, rounds, seconds, warmupSeconds }: BenchRun): string {
+function aboutRun({ command, date, machine, versions, rounds, seconds }: BenchRun): string {
   const { cpu, cores, memoryGb, kernel, load } = machine
-  return [
-    '```sh',
-    command,
-    '```',
-    '',
-    `${date.slice(0, 10)}; ${cpu}, ${cores} cores, ${memoryGb} GB, Linux ${kernel}, load before ${load}. ` +
-      `Up to ${rounds} rounds, windows of ${seconds} s after a warm-up of ${warmupSeconds.node} s ` +
-      `(Java: ${warmupSeconds.java} s). ${Object.entries(versions)
-        .map(([name, version]) => `${name} ${version}`)
-        .join(', ')}.`,
-  ].join('\n')
-}
-
-function subjects({ versions }: BenchRun): string {
-  const rows = SUBJECTS.map((subject) => [
-    subject.title,
-    (subject.package && versions[subject.package]) ?? versions[subject.name] ?? '',
-    subject.notes.join('; '),
-  ])
-  return table([['', 'version', 'how it is used'], ...rows])
+  const shown = Object.entries(versions).filter(([name]) => !NOT_SHOWN.includes(name))
+  return (
+    `\`${command}\`, ${date.slice(0, 10)}; ${cpu}, ${cores} cores, ${memoryGb} GB, Linux ${kernel}, load before ${load}; ` +
+    `up to ${rounds} rounds, windows of ${seconds} s; ${shown.map(([name, version]) => `${name} ${version}`).join(', ')}.`
+  )
 }

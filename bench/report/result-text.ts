@@ -1,5 +1,5 @@
-/** Digits of a figure that is no whole number. The pages show fewer, and a ratio of two figures is still right to three. */
-const DIGITS = 6
+/** Digits of a figure that is no whole number. The pages show fewer, and a ratio of two figures is still right to two. */
+const DIGITS = 4
 
 function rounded(_name: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value

@@ -41,13 +41,12 @@ export function scenarioTable(run: BenchRun, scenario: Scenario): string {
 
 export function targetTable(judged: readonly Judged[]): string {
   const rows = judged.map(({ target, spread, met }) => [
-    target.scenario,
-    target.what,
-    target.atLeast === undefined ? `≤ ${target.atMost}` : `≥ ${target.atLeast}`,
+    `${target.scenario}: ${target.what}`,
     spread ? shown(spread, 2) : '–',
-    met === undefined ? 'not measured' : met ? 'met' : 'MISSED',
+    `${target.atLeast === undefined ? `≤ ${target.atMost}` : `≥ ${target.atLeast}`} ` +
+      (met === undefined ? 'not measured' : met ? 'met' : 'MISSED'),
   ])
-  return table([['scenario', '', 'target', 'measured', ''], ...rows])
+  return table([['', 'measured', 'target'], ...rows])
 }
 
 function cell(summary: Summary, column: string): string {

@@ -113,7 +113,7 @@ export class ScriptCall<Value> {
   /**
    * The connection broke just now on which the command was sent. If the slot of its key has moved since then,
    * either server may have received the command. The old server may never come back, so the call waits for a fence of the
-   * new one only. A command that the server of the slot passed on by ASK is not fenced: docs/evidence/late-copies.md says what
+   * new one only. A command that the server of the slot passed on by ASK is not fenced: docs/evidence/reliability.md says what
    * a copy of it can still do.
    */
   brokeOff(transport: ScriptTransport): void {

@@ -39,10 +39,9 @@ Ends with 0 when nothing was violated.
   --shrink       leaves choices out of a violation until none can go, and tells what happened
   --exhaustive   small worlds: every order of deliveries, timers and two faults, in --seeds N runs each (2000)
   --mutants      breaks the package on purpose and counts schedules until the judge objects
-  --keep         adds what was found to tools/simulator/results.json, for the page of docs/evidence; without --from it goes on
-                 behind the seeds that were kept
+  --keep         adds what was found to tools/simulator/results.json; without --from it goes on behind the seeds that were kept
   --jobs J       how many processes share the work (one for each core); what is found does not depend on it
-  --page         writes docs/evidence/simulation.md from what was kept
+  --page         writes what was kept into the table of docs/evidence/reliability.md
   --list         the scenes`
 
 /** Throws TypeError or RangeError when the arguments make no sense. */

@@ -5,7 +5,7 @@ import { type Finding, findingsOf } from './findings'
 import { inParallel } from './jobs/pool'
 import { orderOf, type Task } from './jobs/task'
 import type { SimulatorOptions } from './options'
-import { keepSearch, nextSeed, whatRuns } from './report/results'
+import { keepSearch, readResults } from './report/results'
 import { runSchedule } from './run-schedule'
 import type { Scene } from './scene'
 import { explain } from './story/explain'
@@ -22,11 +22,11 @@ const BATCH = 30
 
 export async function search(options: SimulatorOptions): Promise<number> {
   const { scenes, seeds = Number.POSITIVE_INFINITY, minutes, depth, keeps } = options
-  const from = keeps && !options.isFromGiven ? nextSeed() : options.from
+  const before = readResults()
+  const from = keeps && !options.isFromGiven ? before.search.next : options.from
   const totals = newTotals()
   const started = Date.now()
   const ends = minutes === undefined ? Number.POSITIVE_INFINITY : started + minutes * 60_000
-  const source = whatRuns()
   let [given, shown, kept] = [0, started, started]
   const next = (): Task | undefined => {
     if (given >= seeds || Date.now() >= ends) return undefined
@@ -34,23 +34,19 @@ export async function search(options: SimulatorOptions): Promise<number> {
     given += count
     return { kind: 'schedules', scenes: scenes.map(({ name }) => name), from, first, count, depth }
   }
-  const keep = () => {
-    const seconds = Math.round((Date.now() - started) / 1000)
-    keepSearch({ ...source, from, jobs: options.jobs, seconds }, totals)
-  }
   await inParallel(options.jobs, next, (done) => {
     addTo(totals, done.totals)
     for (const { scene, seed, findings } of done.violated) show(scene, seed, findings, depth)
     const now = Date.now()
     if (keeps && now - kept >= KEPT_EVERY) {
       kept = now
-      keep()
+      keepSearch(before, from, totals)
     }
     if (now - shown < PROGRESS_EVERY) return
     shown = now
     console.error(`${Math.round((now - started) / 1000)} s: ${lastLine(totals)}`)
   })
-  if (keeps) keep()
+  if (keeps) keepSearch(before, from, totals)
   console.log(lastLine(totals))
   return totals.violations > 0 ? 1 : 0
 }

@@ -21,7 +21,7 @@ async function main(): Promise<number> {
       for (const { name, about } of scenes) console.log(`${name.padEnd(24)} ${about}`)
       return 0
     case 'page':
-      return writePage(scenes)
+      return writePage()
     case 'exhaustive':
       return await searchExhaustively(options)
     case 'replay':

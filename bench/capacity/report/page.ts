@@ -1,36 +1,27 @@
+import type { OneLockRow } from '../parts/one-lock'
 import type { CapacityResults } from '../results'
 import { aboutRun } from './about-run'
 import { inShort } from './in-short'
-import { cohortBounds, fullPrimary, oneCore } from './sentences'
-import {
-  cohortsTable,
-  heldRows,
-  heldTable,
-  oneLockTable,
-  ownLocksTable,
-  renewalTable,
-  waitersTable,
-} from './tables'
+import { oneLockTable, ownLocksTable } from './tables'
+
+/** What the page has no room for is on the screen. */
+const isOnThePage = ({ holdMs, processes, callers }: OneLockRow) =>
+  holdMs === 0
+    ? callers > 1 || processes === 1 || processes === 8
+    : holdMs === 5 && (processes === 1 || processes === 8)
 
 const NOT_MEASURED = 'Not measured yet.'
 
 /** By the names that the page asks for. */
 const CONTENTS: Readonly<Record<string, (results: CapacityResults) => string | undefined>> = {
-  run: aboutRun,
-  'in-short': inShort,
-  'own-locks': ({ ownLocks }) => ownLocks && ownLocksTable(ownLocks.rows),
-  'one-core': oneCore,
-  'full-primary': ({ ownLocks }) => ownLocks && fullPrimary(ownLocks.rows),
-  'one-lock': ({ oneLock }) => oneLock && oneLockTable(oneLock.rows),
-  'cohort-bounds': ({ oneLock }) => oneLock && cohortBounds(oneLock.bounds),
-  cohorts: ({ oneLock }) => oneLock && cohortsTable(oneLock.rows, oneLock.bounds),
-  waiters: ({ waiters }) => waiters && waitersTable(waiters.rows),
-  'held-locks': (results) => heldRows(results) && heldTable(heldRows(results)!),
-  renewals: (results) => heldRows(results) && renewalTable(heldRows(results)!),
+  'capacity-in-short': (results) => `${inShort(results)}\n\n${aboutRun(results)}`.trim(),
+  'capacity-own-locks': ({ ownLocks }) =>
+    ownLocks && ownLocksTable(ownLocks.rows.filter(({ processes }) => processes !== 2)),
+  'capacity-one-lock': ({ oneLock }) => oneLock && oneLockTable(oneLock.rows.filter(isOnThePage)),
 }
 
-export function contentOf(results: CapacityResults, name: string): string {
+/** Undefined for the regions of other programs. */
+export function contentOf(results: CapacityResults, name: string): string | undefined {
   const content = CONTENTS[name]
-  if (!content) throw new Error(`the page asks for ${name}, which no part provides`)
-  return content(results) || NOT_MEASURED
+  return content && (content(results) || NOT_MEASURED)
 }

@@ -33,22 +33,14 @@ export function heldRows({ heldLocks, million }: CapacityResults): readonly Held
 }
 
 export function ownLocksTable(rows: readonly OwnLocksRow[]): string {
-  const head = [
-    ...['processes × callers', 'sections/s', 'commands/section', 'server, cores', 'clients, cores'],
-    ...['server µs/section', 'client µs/section', 'sections/s a server core', 'sections/s a client core'],
-  ]
+  const head = [...['processes × callers', 'sections/s', 'a core of the server', 'a core of the clients']]
   return table([
     head,
     ...rows.map((row) => {
-      const { processes, callers, sectionsPerSecond: rate, commandsPerSection, serverCpu, clientCpu } = row
+      const { processes, callers, sectionsPerSecond: rate, serverCpu, clientCpu } = row
       return [
         `${processes} × ${callers}`,
         count(rate),
-        commandsPerSection.toFixed(2),
-        serverCpu.toFixed(2),
-        clientCpu.toFixed(2),
-        ((serverCpu / rate) * 1e6).toFixed(0),
-        ((clientCpu / rate) * 1e6).toFixed(0),
         count(perCore(rate, serverCpu)),
         count(perCore(rate, clientCpu)),
       ]
@@ -62,21 +54,15 @@ function fullServerTable(rows: readonly FullServerRow[]): string {
 }
 
 export function oneLockTable(rows: readonly OneLockRow[]): string {
-  const head = [
-    ...['processes × callers', 'section, ms', 'sections/s', 'from one section to the next, ms'],
-    ...['commands/s', 'messages sent out/s', 'server, cores', 'clients, cores'],
-  ]
+  const head = [...['processes × callers', 'section, ms', 'sections/s', 'commands/s', 'messages sent out/s']]
   return table([
     head,
     ...rows.map((row) => [
       `${row.processes} × ${row.callers}`,
       String(row.holdMs),
       count(row.sectionsPerSecond),
-      (1_000 / row.sectionsPerSecond).toFixed(2),
       count(row.sectionsPerSecond * row.commandsPerSection),
       count(row.messagesPerSecond * row.listeners),
-      row.serverCpu.toFixed(2),
-      row.clientCpu.toFixed(2),
     ]),
   ])
 }
@@ -131,20 +117,18 @@ export function waitersTable(rows: readonly WaitersRow[]): string {
 
 export function heldTable(rows: readonly HeldRow[]): string {
   const head = [
-    ...['held locks', 'taken within', 'server, cores', 'client, cores', 'event loop late, p99 ms', 'max ms'],
-    ...['heap/lock, bytes', 'server/lock, bytes'],
+    ...['held locks', 'server, cores', 'client, cores', 'event loop late, p99 ms', 'max ms'],
+    'heap/lock, bytes',
   ]
   return table([
     head,
     ...rows.map((row) => [
       count(row.locks),
-      takenWithin(row),
       row.serverCpu.toFixed(3),
       row.clientCpu.toFixed(3),
       row.delayP99Ms.toFixed(1),
       row.delayMaxMs.toFixed(1),
       row.heapPerLock.toFixed(0),
-      row.serverBytesPerLock.toFixed(0),
     ]),
   ])
 }

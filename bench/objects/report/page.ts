@@ -5,16 +5,13 @@ import { TARGETS } from '../rows'
 import { type JudgedTarget, judge, type ObjectTarget } from '../targets'
 import { groupTable } from './figures'
 
+const ON_THE_PAGE = TARGETS.filter(({ isDetail }) => !isDetail)
 const NOT_MEASURED = 'Not measured yet.'
 
-/** What stands in a region of the page. */
-export function contentOf(results: ObjectsResults, name: string): string {
-  if (name === 'run') return aboutRun(results) || NOT_MEASURED
-  if (name === 'locks' || name === 'synchronizers') return targetTable(results, name)
-  const group = GROUPS.find((one) => one.name === name)
-  if (!group) throw new Error(`the page asks for ${name}, which no group is called`)
-  const measured = results[name]
-  return measured ? groupTable(group, measured) : NOT_MEASURED
+/** What stands in a region of the page; undefined for the regions of other programs. */
+export function contentOf(results: ObjectsResults, name: string): string | undefined {
+  if (name === 'objects-run') return aboutRun(results) || NOT_MEASURED
+  return name === 'objects' ? rowsOf(judge(ON_THE_PAGE, results)) : undefined
 }
 
 /** The same for a terminal, of what was measured. */
@@ -28,20 +25,13 @@ export function screen(results: ObjectsResults): string {
   ].join('\n\n')
 }
 
-function targetTable(results: ObjectsResults, name: ObjectTarget['table']): string {
-  const rows = TARGETS.filter((target) => target.table === name)
-  return rowsOf(judge(rows, results))
-}
-
 function rowsOf(judged: readonly JudgedTarget[]): string {
   const rows = judged.map(({ target, spread, met }) => [
-    target.object,
-    target.what,
-    limitOf(target),
+    `${target.object}: ${target.what}`,
     spread ? shown(spread, 2) : '–',
-    verdict(target, met),
+    `${limitOf(target)} ${verdict(target, met)}`.trim(),
   ])
-  return table([['', '', 'target', 'measured', ''], ...rows])
+  return table([['', 'measured', 'target'], ...rows])
 }
 
 function limitOf({ atLeast, atMost }: ObjectTarget): string {
@@ -54,24 +44,13 @@ function verdict(target: ObjectTarget, met: boolean | undefined): string {
   return limitOf(target) === '–' ? '' : 'not measured'
 }
 
-/** When and where each group was measured. */
+/** When and where it was measured: a sentence for each run. */
 function aboutRun(results: ObjectsResults): string {
-  const measured = GROUPS.flatMap(({ name }) => (results[name] ? [{ name, ...results[name] }] : []))
-  if (measured.length === 0) return ''
-  const rows = measured.map(({ name, command, date, rounds, seconds, machine }) => [
-    name,
-    `\`${command}\``,
-    date.slice(0, 16).replace('T', ' '),
-    String(rounds),
-    String(seconds),
-    machine.load.toFixed(2),
-  ])
-  const heads = ['group', 'command', 'when (UTC)', 'rounds', 'window, s', 'load before']
-  const machines = measured.map(
-    ({ machine: { cpu, cores, memoryGb, kernel } }) =>
-      `${cpu}, ${cores} cores, ${memoryGb} GB, Linux ${kernel}.`,
-  )
-  const versions = Object.assign({}, ...measured.map((one) => one.versions)) as Record<string, string>
-  const software = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
-  return [table([heads, ...rows]), '', [...new Set(machines)].join(' '), `${software.join(', ')}.`].join('\n')
+  const sentences = GROUPS.flatMap(({ name }) => {
+    const group = results[name]
+    if (!group) return []
+    const { command, date, machine } = group
+    return [`\`${command}\`, ${date.slice(0, 10)}; ${machine.cpu}, ${machine.cores} cores.`]
+  })
+  return [...new Set(sentences)].join(' ')
 }

@@ -1,11 +1,11 @@
 // Whether the in-memory server does what Redis does: npm run test:differential -- [--calls N] [--seed N] [--report]
 
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { type Comparison, compare } from '../../../packages/testing/test/differential/comparison'
 import { optionsOrExit, wholeOption } from '../../kit/cli'
+import { fillRegions } from '../../kit/docs/regions'
 import { startStandalone, stopShared } from '../../kit/servers/index'
 
 const USAGE = `usage: npm run test:differential -- [--calls N] [--seed N] [--report]
@@ -15,9 +15,9 @@ and times to live. Ends with 1 at the first difference, and where a script is no
 
   --calls N   how many calls (100000)
   --seed N    another one makes other calls (16)
-  --report    writes the result to docs/evidence/in-memory.md`
+  --report    writes the result into docs/evidence/reliability.md`
 
-const PAGE = join(__dirname, '../../../docs/evidence/in-memory.md')
+const PAGE = join(__dirname, '../../../docs/evidence/reliability.md')
 const PROGRESS_EVERY = 10_000
 
 interface Options {
@@ -62,7 +62,7 @@ async function main({ calls, seed, report }: Options): Promise<boolean> {
     const agrees = found.difference === undefined && found.missing.length === 0
     if (!agrees) return false
     console.log(`Redis ${version} and the in-memory server agree in ${calls} calls (seed ${seed})`)
-    if (report) writeFileSync(PAGE, page(`Redis ${version}`, { calls, seed }, found))
+    if (report) fillRegions(PAGE, 'differential', () => result(`Redis ${version}`, { calls, seed }, found))
     return true
   } finally {
     redis.disconnect()
@@ -71,27 +71,17 @@ async function main({ calls, seed, report }: Options): Promise<boolean> {
   }
 }
 
-function page(
+function result(
   server: string,
   { calls, seed }: { calls: number; seed: number },
   { scripts }: Comparison,
 ): string {
-  const rows = [...scripts].map(([name, count]) => `| ${name} | ${count.calls} | ${count.errors} |`)
-  return `# The in-memory server beside Redis
-
-<!-- Written by npm run test:differential. Do not edit. -->
-
-\`npm run test:differential -- --calls ${calls} --seed ${seed} --report\` wrote this page.
-
-${server} and the server of [\`@rlock/testing\`](../guides/testing.md) got the same ${calls.toLocaleString('en')} calls. All
-replies, errors, keys and times to live agreed. Times may differ by up to two seconds, because the calls come one after the
-other. A call has keys and arguments of a real client, of which some are replaced at random. Beside the calls keys get other
-types, counts and lives.
-
-| script | calls | of which refused with an error |
-| --- | --- | --- |
-${rows.join('\n')}
-`
+  const refused = [...scripts.values()].reduce((sum, { errors }) => sum + errors, 0)
+  const number = (value: number) => value.toLocaleString('en-US')
+  return (
+    `${server} and the in-memory server got the same ${number(calls)} calls of ${scripts.size} scripts, of which ${number(refused)} were ` +
+    `refused with an error. All replies, errors, keys and times to live agreed (\`npm run test:differential -- --calls ${calls} --seed ${seed}\`).`
+  )
 }
 
 main(optionsOrExit(parseOptions, USAGE)).then(

@@ -13,6 +13,7 @@ const OTHERS = [
   'CHANGELOG.md',
   'test/README.md',
   'compat/redisson-tests.md',
+  'tools/simulator/README.md',
 ]
 const checked = [...pages(), ...OTHERS]
 

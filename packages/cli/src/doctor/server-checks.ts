@@ -174,7 +174,7 @@ export const SERVER_CHECKS: readonly NodeCheck[] = [
   {
     id: 'round-trip',
     level: 'warn',
-    page: 'docs/evidence/capacity.md',
+    page: 'docs/evidence/performance.md',
     fix: 'Move the services closer to the server: each lock costs two round trips.',
     async wrong(node) {
       const { roundTrip } = await clock(node)

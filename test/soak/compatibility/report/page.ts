@@ -1,27 +1,13 @@
+import { withRegions } from '../../../kit/docs/regions'
 import type { Result, Results } from '../run/result'
-import { notesOf, type Row, report, yesOrNo } from './table'
-
-const REGION = /(<!-- compatibility: (\w+) -->\n)[\s\S]*?(<!-- \/compatibility -->)/g
+import { type Row, report, yesOrNo } from './table'
 
 /** The page with fresh tables between its markers; what stands around them stays. */
 export function withTables(page: string, results: Results, rows: RowsOf): string {
-  return withRegions(page, (name) => contentOf(name, results, rows))
-}
-
-/** The page of evidence with what was pending or repeated between its markers. */
-export function withNotes(page: string, results: Results): string {
-  return withRegions(page, (name) => {
-    const runs = results[name as keyof Results]
-    return runs.length > 0 ? notesOf(runs) : undefined
-  })
-}
-
-function withRegions(page: string, contentOf: (name: string) => string | undefined): string {
   const seen = new Set<string>()
-  const written = page.replace(REGION, (region: string, begin: string, name: string, end: string) => {
+  const written = withRegions(page, 'compatibility', (name) => {
     seen.add(name)
-    const content = contentOf(name)
-    return content === undefined ? region : `${begin}\n${content}\n\n${end}`
+    return contentOf(name, results, rows)
   })
   const missing = ['servers', 'nodes', 'runtimes', 'command'].filter((name) => !seen.has(name))
   if (missing.length > 0) throw new Error(`The page has no marker for ${missing.join(', ')}`)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { fromRedissonConfig } from '../packages/redisson-config/src/index'
+import { closeAll, createRedisson, uniqueName } from '../test/kit/clients'
 import { describeWithJava, REDISSON_VERSIONS, startJavaPeer } from '../test/kit/java'
 import { sharedStandalone } from '../test/kit/servers/index'
 
@@ -23,6 +24,8 @@ function isKnown(mode: keyof typeof MODES, inMode: object, atTop: object): boole
 const VERSION = REDISSON_VERSIONS.newest
 
 describeWithJava('The settings of a Redisson configuration', () => {
+  afterEach(closeAll)
+
   it(`The settings of a Redisson configuration are all known to fromRedissonConfig(), of Redisson ${VERSION}`, async () => {
     await using peer = await startJavaPeer({ version: VERSION, redis: (await sharedStandalone()).url })
     const settingsOf = async (name: string) => {
@@ -40,5 +43,42 @@ describeWithJava('The settings of a Redisson configuration', () => {
       for (const name of await settingsOf(type))
         if (!isKnown(mode as keyof typeof MODES, { [name]: 1 }, {})) unknown.push(`${mode}.${name}`)
     expect(unknown).to.deep.equal([])
+  })
+
+  it(`What Redisson ${VERSION} writes by toYAML raises no alarm, and gives its options`, async () => {
+    const { url } = await sharedStandalone()
+    await using peer = await startJavaPeer({ version: VERSION, redis: url })
+    const { options, notCarriedOver } = fromRedissonConfig(await peer.configuration(), { env: {} })
+    expect(notCarriedOver.filter(({ matters }) => matters)).to.deep.equal([])
+    expect(options).to.include({ lockWatchdogTimeout: 30_000, slavesSyncTimeout: 1_000 })
+    const redisson = await createRedisson(options)
+    await peer.thread('one').lock(uniqueName('order'))
+    expect(await redisson.getLock(uniqueName('order')).tryLock()).to.equal(false)
+  })
+
+  it('The keyPrefix of a section of the Java service is named, and as nameMapper excludes Java', async () => {
+    const { url } = await sharedStandalone()
+    const { hostname, port } = new URL(url)
+    const yml = `spring.data.redis: { host: ${hostname}, port: ${port} }\nredisson: { keyPrefix: shop }`
+    const { options, notCarriedOver } = fromRedissonConfig(yml, { env: {} })
+    const [section] = notCarriedOver
+    expect(section).to.include({ name: 'redisson', matters: true })
+    expect(section!.why).to.include('nameMapper')
+    // What the Java code of a popular template makes of its keyPrefix.
+    await using peer = await startJavaPeer({
+      version: VERSION,
+      redis: url,
+      settings: { namePrefix: 'shop:' },
+    })
+    const name = uniqueName('order')
+    await peer.thread('one').lock(name)
+    const without = await createRedisson(options)
+    expect(await without.getLock(name).isLocked()).to.equal(false)
+    const redisson = await createRedisson({ ...options, nameMapper: { map: (given) => `shop:${given}` } })
+    expect(await redisson.getLock(name).tryLock()).to.equal(false)
+    await peer.thread('one').unlock(name)
+    await redisson.getLock(name).withLock(async () => {
+      expect(await peer.thread('two').tryLock(name)).to.equal(false)
+    })
   })
 }, [VERSION])

@@ -1,10 +1,11 @@
 import type { RedissonOptions } from 'rlock'
-import { parseAllDocuments, parseDocument, visit } from 'yaml'
-import { isObject, present, REDISSON_YAML, Section } from './section'
+import { type JavaConfig, redissonYaml } from './java-config'
+import { isObject, present, Section } from './section'
 import { cluster, sentinel, single } from './servers'
 import { type NotCarriedOver, REFUSED_MODES } from './settings'
-import { isOfSpring, type JavaConfig, ofSpring } from './spring'
-import { type Env, resolved, withVariables } from './variables'
+import { isOfSpring, ofSpring } from './spring'
+import type { Env } from './variables'
+import { documentsOf } from './yaml-text'
 
 export type { NotCarriedOver } from './settings'
 
@@ -50,12 +51,7 @@ export function fromRedissonConfig(
   config: string | Uint8Array | object,
   { env = process.env }: FromRedissonConfigOptions = {},
 ): FromRedissonConfig {
-  const { config: java, source, notCarriedOver } = javaConfig(config, env)
-  const settings = typeof java === 'string' ? parse(withVariables(java, env)) : java
-  if (!isObject(settings))
-    throw new TypeError(
-      `a Redisson configuration is the text of a redisson.yaml or an object, got ${settings === null ? 'null' : typeof settings}`,
-    )
+  const { settings, source, notCarriedOver } = javaConfig(config, env)
   const mode = modeOf(settings)
   const root = new Section(settings, '', source)
   const section = new Section(root.take(mode) as Record<string, unknown>, `${mode}.`, source)
@@ -80,27 +76,12 @@ export function fromRedissonConfig(
 function javaConfig(given: string | Uint8Array | object, env: Env): JavaConfig {
   const config = given instanceof Uint8Array ? new TextDecoder().decode(given) : given
   if (typeof config !== 'string')
-    return isOfSpring(config) ? ofSpring(config, env) : redissonYaml(resolved(config, env) as object)
-  if (/^spring\.[\w.-]+ *=/m.test(config))
+    return isOfSpring(config) ? ofSpring([config], env) : redissonYaml(config, env)
+  const text = config.replace(/^\uFEFF/, '')
+  if (/^spring\.[\w.-]+ *=/m.test(text))
     throw new TypeError('an application.properties is not read: give a redisson.yaml or an application.yml')
-  const content = /^["']?spring\b/m.test(config) ? parse(config) : undefined
-  if (!isOfSpring(content)) return redissonYaml(config)
-  const read = ofSpring(content, env)
-  const profiles = parseAllDocuments(config, { logLevel: 'silent' }).length > 1
-  return profiles ? { ...read, notCarriedOver: [...read.notCarriedOver, LATER_DOCUMENTS] } : read
-}
-
-const redissonYaml = (config: string | object): JavaConfig => ({
-  config,
-  source: REDISSON_YAML,
-  notCarriedOver: [],
-})
-
-/** Spring lays them over the first one where their profile is active, so the address of production is often there. */
-const LATER_DOCUMENTS: NotCarriedOver = {
-  name: 'the documents after the first',
-  why: 'they are for profiles of Spring, which are not known here: give the document that your service uses',
-  matters: true,
+  const documents = /^["']?(spring|redisson)\b/im.test(text) ? documentsOf(text) : []
+  return documents.some(isOfSpring) ? ofSpring(documents, env) : redissonYaml(text, env)
 }
 
 function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
@@ -112,27 +93,4 @@ function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
   if (!mode) throw new TypeError(`the Redisson configuration has none of ${Object.keys(MODES).join(', ')}`)
   if (another) throw new TypeError(`the Redisson configuration has both ${mode} and ${another}`)
   return mode
-}
-
-/**
- * Java's classes are tags in YAML (`!<org.redisson.codec.Kryo5Codec> {}`). Their content is read as plain values. Numbers and
- * flags stay the text that they are in the file: only the setting knows its type, and a password may be `0123456`.
- */
-function parse(text: string): unknown {
-  const document = parseDocument(text, { logLevel: 'silent' })
-  const [error] = document.errors
-  if (error)
-    throw new TypeError(
-      `the Redisson configuration is not YAML (${error.code}, line ${error.linePos?.[0].line ?? '?'})`,
-    )
-  visit(document, {
-    Scalar: (_, scalar) => {
-      if (scalar.value !== null) scalar.value = scalar.source ?? scalar.value
-    },
-  })
-  try {
-    return document.toJS()
-  } catch {
-    throw new TypeError('the Redisson configuration is not YAML (its aliases cannot be resolved)')
-  }
 }

@@ -50,7 +50,7 @@ export class Section {
   number(name: string): number | undefined {
     const value = this.take(name)
     if (value === undefined) return undefined
-    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+    const number = typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value) ? Number(value) : value
     if (typeof number === 'number' && Number.isSafeInteger(number)) return number
     throw this.refusal(name, 'must be a whole number')
   }
@@ -58,8 +58,8 @@ export class Section {
   flag(name: string): boolean | undefined {
     const value = this.take(name)
     if (value === undefined) return undefined
-    if (/^true$/i.test(String(value))) return true
-    if (/^false$/i.test(String(value))) return false
+    if (/^(true|yes|on)$/i.test(String(value))) return true
+    if (/^(false|no|off)$/i.test(String(value))) return false
     throw this.refusal(name, 'must be true or false')
   }
 
@@ -83,8 +83,22 @@ export class Section {
     return this.settings[name] ?? undefined
   }
 
-  take(name: string): unknown {
+  /** The settings of the map at a key. */
+  below(name: string): Section | undefined {
+    const value = this.peek(name)
+    this.ignore(name)
+    if (value === undefined) return undefined
+    if (!isObject(value)) throw this.refusal(name, 'must be a map')
+    return new Section(value, `${this.path}${name}.`, this.source)
+  }
+
+  /** Counts a setting as read. */
+  ignore(name: string): void {
     this.read.add(name)
+  }
+
+  take(name: string): unknown {
+    this.ignore(name)
     return this.source.read(this.peek(name), `${this.path}${name}`)
   }
 

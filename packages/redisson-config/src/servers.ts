@@ -20,20 +20,24 @@ function parseAddress(text: string, section: Section, name: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^(redis|valkey)s?:$/.test(url.protocol) || url.hostname === '' || url.port === '0')
     throw section.refusal(name, 'must have addresses such as redis://host:6379')
+  // As in Java: one word alone is the password.
+  const isPassword = !/:.*@/.test(text.slice(url.protocol.length))
+  const [username, password] = isPassword ? ['', url.username] : [url.username, url.password]
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),
     ...present({
-      username: decoded(url.username, section, name),
-      password: decoded(url.password, section, name),
+      username: decoded(username, section, name),
+      password: decoded(password, section, name),
     }),
     tls: /^(rediss|valkeys):$/.test(url.protocol),
   }
 }
 
+/** As in Java: a plus is a blank. */
 function decoded(part: string, section: Section, name: string): string | undefined {
   try {
-    return decodeURIComponent(part) || undefined
+    return decodeURIComponent(part.replaceAll('+', ' ')) || undefined
   } catch {
     throw section.refusal(name, 'has an address whose percent-encoding is broken')
   }

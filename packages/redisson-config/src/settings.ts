@@ -111,6 +111,7 @@ const OTHER_CLIENTS = means('it concerns Lettuce and Jedis, which Redisson does 
 /** Settings of Spring Boot below `spring.data.redis` that have no counterpart in options. */
 export const NOT_CARRIED_OF_SPRING: Readonly<Record<string, Explained>> = {
   bundle: KEYSTORE,
+  database: means('redisson-spring-boot-starter does not use it in a cluster'),
   timeout: RETRIES,
   'connect-timeout': RETRIES,
   'client-type': OTHER_CLIENTS,

@@ -1,64 +1,79 @@
-import { isObject, present, REDISSON_YAML, Section, type Source } from './section'
-import { NOT_CARRIED_OF_SPRING, NOT_KNOWN_OF_SPRING, type NotCarriedOver } from './settings'
-import { settingsBelow } from './spring-keys'
-import { type Env, resolved } from './variables'
-
-/** A configuration of Redisson, as text or as its content, and the file that messages name. */
-export interface JavaConfig {
-  readonly config: string | object
-  readonly source: Source
-  readonly notCarriedOver: readonly NotCarriedOver[]
-}
+import { type JavaConfig, redissonYaml } from './java-config'
+import { isObject, present, Section, type Source } from './section'
+import { NOT_CARRIED_OF_SPRING, NOT_KNOWN_OF_SPRING } from './settings'
+import { notReadBySpring } from './spring-beside'
+import { settingsBelow, valueAt } from './spring-keys'
+import { type Env, resolved, springVariables } from './variables'
 
 const FILE = 'the application.yml'
 
 export function isOfSpring(content: unknown): content is Record<string, unknown> {
-  return isObject(content) && Object.keys(content).some((key) => /^spring(\.|$)/.test(key))
+  return isObject(content) && Object.keys(content).some((key) => /^spring(\.|$)/i.test(key))
 }
 
-/** As redisson-spring-boot-starter reads an application.yml. */
-export function ofSpring(content: Record<string, unknown>, env: Env): JavaConfig {
-  const [newer, older] = ['spring.data.redis', 'spring.redis'].map((key) => settingsBelow(content, key))
-  const starter = older?.redisson ?? newer?.redisson
-  const starterKey = `spring.${older?.redisson === undefined ? 'data.' : ''}redis.redisson`
+/** Whether Spring reads the document only together with a profile or a platform. */
+const isConditional = (document: unknown) =>
+  ['spring.config.activate.on-profile', 'spring.config.activate.on-cloud-platform', 'spring.profiles'].some(
+    (key) => valueAt([document], key) !== undefined,
+  )
+
+/** As redisson-spring-boot-starter reads an application.yml. Spring lays its documents over each other. */
+export function ofSpring(all: readonly unknown[], env: Env): JavaConfig {
+  const documents = all.filter((document) => !isConditional(document))
+  const read = fromStarter(documents, env)
+  const conditional = all.filter(isConditional)
+  return {
+    ...read,
+    notCarriedOver: [...read.notCarriedOver, ...notReadBySpring(documents, conditional, env)],
+  }
+}
+
+function fromStarter(documents: readonly unknown[], env: Env): JavaConfig {
+  const [newer, older] = ['spring.data.redis', 'spring.redis'].map((key) => settingsBelow(documents, key))
+  const variables = (where: string) => springVariables(env, (key) => valueAt(documents, key), where)
+  const starter = older?.redisson
+  delete older?.redisson
   if (isObject(starter) && starter.config !== undefined) {
+    const where = `spring.redis.redisson.config of ${FILE}`
     if (typeof starter.config !== 'string')
+      throw new TypeError(`${where} must be the text of a redisson.yaml: write \`config: |\``)
+    if (/^(classpath|file):/.test(starter.config))
       throw new TypeError(
-        `${starterKey}.config of ${FILE} must be the text of a redisson.yaml: write \`config: |\``,
+        `${where} names a file, and Redisson takes a text there: give the text of that file`,
       )
-    return { config: starter.config, source: REDISSON_YAML, notCarriedOver: [] }
+    return redissonYaml(starter.config, env, variables(where))
   }
   if (isObject(starter) && starter.file !== undefined)
-    throw new TypeError(`${starterKey}.file of ${FILE} names a file for redisson: give the text of that file`)
-  const redis = newer ?? older
+    throw new TypeError(
+      `spring.redis.redisson.file of ${FILE} names a file for redisson: give the text of that file`,
+    )
+  const redis = newer ?? (older && Object.keys(older).length > 0 ? older : undefined)
   if (!redis) throw new TypeError(`${FILE} has neither spring.redis.redisson.config nor spring.data.redis`)
-  return fromProperties(redis, newer ? 'spring.data.redis.' : 'spring.redis.', env)
+  const path = newer ? 'spring.data.redis.' : 'spring.redis.'
+  const read = (value: unknown, key: string) => resolved(value, variables(`${key} of ${FILE}`))
+  return fromProperties(redis, path, read)
 }
 
-/** Spring Boot's own properties of Redis. */
-function fromProperties(redis: Record<string, unknown>, path: string, env: Env): JavaConfig {
+/** Spring Boot's own properties of Redis. `read`: replaces variables. */
+function fromProperties(redis: Record<string, unknown>, path: string, read: Source['read']): JavaConfig {
   const url = redis.url !== undefined
-  const source = sourceOf(path, url ? 'url' : 'host', env)
-  const section = new Section(redis, path, source)
-  section.take('redisson')
-  const inner = (name: string) => {
-    const own = section.take(name)
-    if (own !== undefined && !isObject(own)) throw section.refusal(name, 'must be a map')
-    return own && new Section(own, `${path}${name}.`, source)
-  }
-  const [sentinel, cluster] = [inner('sentinel'), inner('cluster')]
-  const ssl = isObject(redis.ssl) ? inner('ssl') : undefined
+  const source = sourceOf(path, url ? 'url' : 'host')
+  const section = new Section(redis, path, { ...source, read })
+  section.ignore('redisson')
+  const [sentinel, cluster] = [section.below('sentinel'), section.below('cluster')]
+  const ssl = isObject(redis.ssl) ? section.below('ssl') : undefined
   // A bundle alone means TLS, too.
   const tls = ssl ? (ssl.flag('enabled') ?? ssl.peek('bundle') !== undefined) : section.flag('ssl')
   const scheme = tls ? 'rediss://' : 'redis://'
   const common = present({
     username: section.text('username'),
     password: section.text('password'),
-    database: section.number('database'),
+    // The starter does not use it in a cluster.
+    database: cluster && !sentinel ? undefined : section.number('database'),
     clientName: section.text('client-name'),
   })
   const single = url ? urlOf(section) : `${scheme}${hostOf(section)}`
-  const config = sentinel
+  const settings = sentinel
     ? {
         sentinelServersConfig: {
           ...common,
@@ -74,10 +89,10 @@ function fromProperties(redis: Record<string, unknown>, path: string, env: Env):
       ? { clusterServersConfig: { ...common, nodeAddresses: nodesOf(cluster, scheme) } }
       : { singleServerConfig: { ...common, address: single } }
   const sections = [section, sentinel, cluster, ssl]
-  return { config, source, notCarriedOver: sections.flatMap((each) => each?.notCarriedOver() ?? []) }
+  return { settings, source, notCarriedOver: sections.flatMap((each) => each?.notCarriedOver() ?? []) }
 }
 
-function sourceOf(path: string, address: 'url' | 'host', env: Env): Source {
+function sourceOf(path: string, address: 'url' | 'host'): Source {
   const keys = {
     address,
     clientName: 'client-name',
@@ -95,7 +110,7 @@ function sourceOf(path: string, address: 'url' | 'host', env: Env): Source {
     ),
     explained: NOT_CARRIED_OF_SPRING,
     unknown: NOT_KNOWN_OF_SPRING,
-    read: (value, key) => resolved(value, env, `${key} of ${FILE}`),
+    read: (value) => value,
   }
 }
 
@@ -116,7 +131,8 @@ function urlOf(section: Section): string {
       'url',
       'names another database than the key database beside it, and it depends on the version of Spring which of the two counts: give both the same',
     )
-  return url
+  // In Redisson's addresses a plus is a blank, and in a URL of Spring it is a plus.
+  return url.replace(/^.*@/s, (login) => `${login.slice(0, 6)}${login.slice(6).replaceAll('+', '%2B')}`)
 }
 
 function nodesOf(section: Section, scheme: string): string[] {

@@ -78,7 +78,6 @@ describe("fromRedissonConfig() of Spring Boot's application.yml", () => {
       'must have at least one address, each such as host:6379',
     ],
     ['{ cluster: { nodes: "a:1, hunter2" } }', 'cluster.nodes', 'must have at least one address'],
-    ['{ cluster: { nodes: "a:1" }, database: 1 }', 'database', 'must be 0'],
     ['{ sentinel: { nodes: "a:1" } }', 'sentinel.master', 'is missing'],
     ['{ sentinel: { master: m } }', 'sentinel.nodes', 'must have at least one address'],
     [`{ host: "\${HOST}" }`, 'host', 'uses the variable HOST, which is not set'],
@@ -147,15 +146,6 @@ describe("fromRedissonConfig() of Spring Boot's application.yml", () => {
       /text of that file/,
     )
     expect(() => options('spring: { datasource: {} }')).to.throw(TypeError, /spring\.data\.redis/)
-  })
-
-  it('fromRedissonConfig() says that the documents of profiles in an application.yml are not read', () => {
-    const first = 'spring: { data: { redis: { host: here } } }'
-    const text = `${first}\n---\nspring: { data: { redis: { host: production } } }`
-    expect(lost(first)).to.deep.equal([])
-    expect(lost(text).map(({ name, matters }) => [name, matters])).to.deep.equal([
-      ['the documents after the first', true],
-    ])
   })
 
   for (const [where, wrap] of [

@@ -90,6 +90,11 @@ export class JavaPeer {
     return (await this.#jvm.ask<JavaMethod[]>('describe', { interface: interfaceName })).value
   }
 
+  /** What this Redisson writes as its redisson.yaml. */
+  async configuration(): Promise<string> {
+    return (await this.#jvm.ask<string>('configuration', {})).value
+  }
+
   /** Ends the Redisson client properly, then the process. What is held stays in Redis until its lease ends. */
   async shutdown(): Promise<void> {
     await this.#jvm.ask('shutdown', {})

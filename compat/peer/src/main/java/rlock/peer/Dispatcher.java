@@ -43,6 +43,7 @@ final class Dispatcher {
         return switch (command.op()) {
             case "threadId" -> Thread.currentThread().getId();
             case "call" -> objects.call(command);
+            case "configuration" -> redisson.getConfig().toYAML();
             case "describe" -> Description.of(command.text("interface", "org.redisson.api.RLock"));
             default -> LockOperations.perform(locks.get(command), command);
         };

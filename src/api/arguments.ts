@@ -131,8 +131,11 @@ export function leaseTime(value: unknown, unit?: TimeUnit, name = 'leaseTime'): 
   return millis
 }
 
+/** Infinity: without limit, also beside a client that has one. */
 function waitTime(value: unknown, unit?: TimeUnit, fallback?: number): number | undefined {
-  const millis = inMillis('waitTime', value, unit)
+  const isUnlimited = value === Number.POSITIVE_INFINITY
+  const millis = inMillis('waitTime', isUnlimited ? 0 : value, unit)
+  if (isUnlimited) return value
   return millis === undefined ? fallback : Math.max(millis, 0)
 }
 

@@ -15,7 +15,7 @@ export interface LockOptions {
 /** Options of `tryLock()` and `tryAcquire()`. */
 export interface TryLockOptions extends LockOptions {
   /**
-   * How long to wait at most, in ms; 0 or less: one try.
+   * How long to wait at most, in ms; 0 or less: one try; Infinity: without limit.
    * @default 0
    */
   waitTime?: number | undefined
@@ -35,13 +35,13 @@ export interface UnlockOptions extends ReleaseOptions {
 
 /** Options of `withLock()`. */
 export interface WithLockOptions extends LockOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
+  /** How long to wait at most, in ms; 0 or less: one try; absent: as the client says; Infinity: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }
 
 /** Options of calls that only wait. */
 export interface WaitOptions {
-  /** How long to wait at most, in ms; 0 or less: one check; absent: without limit. */
+  /** How long to wait at most, in ms; 0 or less: one check; absent: as the client says; Infinity: without limit. */
   waitTime?: number | undefined
   /** Cancels the wait when it aborts. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined
@@ -61,7 +61,7 @@ export interface AcquirePermitsOptions {
 /** Options of a semaphore's `tryAcquire()`. */
 export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
   /**
-   * How long to wait at most, in ms; 0 or less: one try.
+   * How long to wait at most, in ms; 0 or less: one try; Infinity: without limit.
    * @default 0
    */
   waitTime?: number | undefined
@@ -69,7 +69,7 @@ export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
 
 /** Options of `withPermits()`. */
 export interface WithPermitsOptions extends AcquirePermitsOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
+  /** How long to wait at most, in ms; 0 or less: one try; absent: as the client says; Infinity: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }
 
@@ -80,7 +80,8 @@ export interface LeasedPermitsOptions {
   /** The lease of the permits in ms. Absent or -1: they stay taken until their release, even if this process dies. */
   leaseTime?: number | undefined
   /**
-   * How long to wait at most, in ms; 0 or less: one try; absent: without limit (`acquire`) or one try (`tryAcquire`).
+   * How long to wait at most, in ms; 0 or less: one try; Infinity: without limit; absent: as the client says (`acquire`) or
+   * one try (`tryAcquire`).
    */
   waitTime?: number | undefined
   /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
@@ -98,7 +99,7 @@ export interface AcquirePermitOptions {
 /** Options of `tryAcquirePermit()`. */
 export interface TryAcquirePermitOptions extends AcquirePermitOptions {
   /**
-   * How long to wait at most, in ms; 0 or less: one try.
+   * How long to wait at most, in ms; 0 or less: one try; Infinity: without limit.
    * @default 0
    */
   waitTime?: number | undefined
@@ -106,6 +107,6 @@ export interface TryAcquirePermitOptions extends AcquirePermitOptions {
 
 /** Options of `withPermit()`. */
 export interface WithPermitOptions extends AcquirePermitOptions {
-  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
+  /** How long to wait at most, in ms; 0 or less: one try; absent: as the client says; Infinity: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }

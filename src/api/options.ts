@@ -58,7 +58,8 @@ export interface RedissonOptions {
   lockWatchdogTimeout?: number | undefined
   /**
    * How long every call waits at most that gives no `waitTime` of its own and would wait without limit, in ms: `lock()`,
-   * `acquire()`, `withLock()`, `latch.await()` and the like. Past it the call rejects with LockTimeoutError. Not in Redisson.
+   * `acquire()`, `withLock()`, `latch.await()` and the like. Past it the call rejects with LockTimeoutError. A call leaves it by
+   * `waitTime: Infinity`. Not in Redisson.
    * @default without limit
    */
   waitTime?: number | undefined
@@ -154,7 +155,7 @@ export function resolveOptions(options: RedissonOptions) {
     redis: options.redis,
     credentials,
     lockWatchdogTimeout,
-    waitTime: options.waitTime === undefined ? undefined : whole('waitTime', options.waitTime, 0),
+    waitTime: unlimited(options.waitTime) ? undefined : whole('waitTime', options.waitTime, 0),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
     slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000, LATEST_COPY),
@@ -165,6 +166,8 @@ export function resolveOptions(options: RedissonOptions) {
     mapName: (name: string) => (nameMapper ? mapped(nameMapper, name) : name),
   }
 }
+
+const unlimited = (waitTime: unknown) => waitTime === undefined || waitTime === Number.POSITIVE_INFINITY
 
 /** The server remembers the answer to a request of a semaphore or a latch for a minute. A copy after that would count twice. */
 const LATEST_COPY = 30_000

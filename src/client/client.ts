@@ -171,6 +171,12 @@ export class Client {
     if (this.isClosed) throw this.shutdownError()
   }
 
+  /** How long a call waits, in ms, by its own `waitTime` or else the one of the client; undefined: without limit. */
+  limitOf(waitTime: number | undefined): number | undefined {
+    const limit = waitTime ?? this.options.waitTime
+    return limit === Number.POSITIVE_INFINITY ? undefined : limit
+  }
+
   holds(): HeldLock[] {
     return Array.from(this.leases.live.all(), (lease) => ({
       kind: lease.leased.kind,

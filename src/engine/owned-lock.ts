@@ -229,7 +229,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const options = asked()
   const caller = given ?? lock[CALLER](options.threadId)
   const { context, subject } = lock
-  const { waitTime } = context.options
+  const waitTime = context.limitOf(options.waitTime)
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
   const entry = caller.entryToAcquire(subject.objectId)
@@ -237,7 +237,11 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   let handle: Handle | undefined
   if (isNoted) lock.acquiring++
   try {
-    handle = await lock[ACQUIRE_FOR](caller, isLimited ? { ...options, waitTime } : options, begun)
+    handle = await lock[ACQUIRE_FOR](
+      caller,
+      waitTime === options.waitTime ? options : { ...options, waitTime },
+      begun,
+    )
   } finally {
     // The level belongs to its caller before the acquisition is over.
     const bare = byToken ? undefined : handle?.level

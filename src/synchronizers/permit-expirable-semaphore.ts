@@ -175,9 +175,12 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const lease = leaseTime ?? context.lockWatchdogTimeout
   const started = context.clock.now()
   // All tries are one wait, also where its limit is that of the client.
-  const limit = wanted.waitTime ?? context.options.waitTime
+  const limit = context.limitOf(wanted.waitTime)
   for (let tries = 1; ; tries++) {
-    const waitTime = limit && Math.max(0, limit - context.clock.elapsedSince(started))
+    const waitTime =
+      limit === undefined
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, limit - context.clock.elapsedSince(started))
     const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1, many: false })
     if (!taken) {
       if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)

@@ -92,12 +92,12 @@ export function enter<Grant>(
   target = synchronizer.target,
 ): Promise<WaitResult<Grant>> {
   const { context } = synchronizer
-  const { options, queues } = context
-  const { waitTime } = options
+  const { queues } = context
   const { wanted } = attempt
+  const waitTime = context.limitOf(wanted.waitTime)
   context.assertOpen()
   wanted.signal?.throwIfAborted()
-  if (wanted.waitTime !== undefined || waitTime === undefined) return queues.acquire(target, attempt)
+  if (waitTime === wanted.waitTime) return queues.acquire(target, attempt)
   return queues.acquire(target, Object.assign(attempt, { wanted: { ...wanted, waitTime } })).then((reply) => {
     if (!reply) throw waitIsOver(synchronizer, waitTime)
     return reply

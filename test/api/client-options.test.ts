@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Redisson } from '../../src/index'
+import { Redisson, TimeUnit } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { sharedStandalone } from '../kit/servers/index'
 
@@ -96,6 +97,53 @@ describe('Redisson.create', () => {
       expect(await redisson.getLock(name).tryLock(100)).to.equal(false)
       await hold.unlock()
       expect(await late).to.equal('inside')
+    })
+
+    const patient: Record<string, (client: Redisson, name: string) => Promise<unknown>> = {
+      'withLock()': (client, name) => client.getLock(name).withLock(() => true, { waitTime: Infinity }),
+      'tryAcquire()': (client, name) => client.getLock(name).tryAcquire({ waitTime: Infinity }),
+      'tryLock(Infinity, unit)': (client, name) => client.getLock(name).tryLock(Infinity, TimeUnit.SECONDS),
+      'tryLock() of a fair lock': (client, name) => client.getFairLock(name).tryLock(Infinity),
+      'tryLock() of a multi lock': (client, name) =>
+        client.getMultiLock(client.getLock(name)).tryLock(Infinity),
+      'withPermits()': (client, name) =>
+        client.getSemaphore(`${name}:s`).withPermits(() => true, { waitTime: Infinity }),
+      'tryAcquire() of a permit': (client, name) =>
+        client.getPermitExpirableSemaphore(`${name}:s`).tryAcquire({ permits: 1, waitTime: Infinity }),
+      'withPermit()': (client, name) =>
+        client.getPermitExpirableSemaphore(`${name}:s`).withPermit(() => true, { waitTime: Infinity }),
+      'await() of a latch': (client, name) =>
+        client.getCountDownLatch(`${name}:l`).await({ waitTime: Infinity }),
+    }
+    for (const [call, wait] of Object.entries(patient))
+      it(`${call} with a waitTime of Infinity waits for longer than the client's`, async () => {
+        const name = uniqueName('options')
+        const holder = await createRedisson()
+        const redisson = await createRedisson({ waitTime: 20 })
+        const hold = await holder.getLock(name).acquire()
+        await holder.getSemaphore(`${name}:s`).trySetPermits(0)
+        await holder.getCountDownLatch(`${name}:l`).trySetCount(1)
+        let isOver = false
+        const waiting = wait(redisson, name).finally(() => {
+          isOver = true
+        })
+        await sleep(100)
+        expect(isOver).to.equal(false)
+        expect(redisson.waiters()[0]!.remaining ?? Infinity).to.be.above(1e15)
+        await hold.unlock()
+        await holder.getSemaphore(`${name}:s`).addPermits(1)
+        await holder.getCountDownLatch(`${name}:l`).countDown()
+        expect(await waiting).to.not.be.oneOf([undefined, false])
+      })
+
+    it('A client with a waitTime of Infinity waits without limit', async () => {
+      const redisson = await createRedisson({ waitTime: Infinity })
+      const lock = redisson.getLock(uniqueName('options'))
+      const hold = await lock.acquire()
+      const waiting = lock.withLock(() => 'inside')
+      await sleep(50)
+      await hold.unlock()
+      expect(await waiting).to.equal('inside')
     })
   })
 })

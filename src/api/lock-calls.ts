@@ -99,6 +99,8 @@ export interface LockCalls<Hold extends LockHold = LockHold> {
    * re-enters its hold. Rejects with the error of `fn`.
    * @throws {@link LockTimeoutError} when the lock was not acquired within `waitTime`.
    * @throws {@link LockLostError} when `fn` succeeded but the hold was lost; its `result` is the value of `fn`.
+   * @throws TypeError when `fn` gives an async iterator, a stream or an Observable, which works only after the release. Its
+   * `result` is that value.
    * @example
    * ```ts
    * await lock.withLock(({ signal }) => charge(order, { signal }), { waitTime: 500 })

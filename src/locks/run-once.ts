@@ -5,6 +5,7 @@ import type { ReentrantLock } from '../engine/reentrant-lock'
 import { leaveToLease } from '../engine/release'
 import { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
+import { refuseLazy } from '../util/lazy-result'
 
 /** Options of `runOnce()`. */
 export interface RunOnceOptions {
@@ -60,7 +61,7 @@ export function runOnce(
       },
     }
     try {
-      await fn(task)
+      refuseLazy(await fn(task))
     } catch (error) {
       // The caller gets the error of `fn`. A loss was reported by the signal and the event.
       await end().catch(() => {})

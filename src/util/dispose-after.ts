@@ -1,8 +1,14 @@
+import { refuseLazy } from './lazy-result'
+
 /** The class of the error with which disposal reports a loss. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of its constructor do not matter here.
 type Loss = abstract new (...args: any[]) => Error & { result?: unknown }
 
-/** Runs `fn`, then disposes of `held`. The error of a loss gets what `fn` returned as its `result`. */
+/**
+ * Runs `fn`, then disposes of `held`. The error of a loss gets what `fn` returned as its `result`.
+ *
+ * @throws TypeError for a result that does its work only when somebody reads it, after the disposal.
+ */
 export async function disposeAfter<T>(
   held: { [Symbol.asyncDispose](): Promise<void> },
   fn: () => T | Promise<T>,
@@ -11,6 +17,7 @@ export async function disposeAfter<T>(
   let result: T
   try {
     result = await fn()
+    refuseLazy(result)
   } catch (error) {
     // The caller gets the error of `fn`. If the disposal fails, too, the release goes on in the background.
     await held[Symbol.asyncDispose]().catch(() => {})

@@ -16,6 +16,7 @@ import { Cron, CronExpression, ScheduleModule } from '@nestjs/schedule'
 import { Test } from '@nestjs/testing'
 import { expect } from 'chai'
 import { LockTimeoutError, type Redisson } from 'rlock'
+import { from, lastValueFrom } from 'rxjs'
 import { closeAll, createRedisson, rejection, uniqueName } from '../../../test/kit/clients'
 import { sharedStandalone, waitUntil } from '../../../test/kit/servers/index'
 import { LockTimeoutFilter, RedissonModule, RunOnce, WithLock } from '../src/index'
@@ -28,6 +29,10 @@ let look: (part: string) => Promise<boolean>
 async function inside(part: string): Promise<string> {
   if (await look(part)) holders.push(part)
   return `inside ${part}`
+}
+
+async function* generate() {
+  yield await inside('lazy')
 }
 
 @Controller()
@@ -55,6 +60,12 @@ class Orders {
   @WithLock((id: string) => `${name}:${id}`, { waitTime: 0 })
   async busy(@Param('id') id: string): Promise<string> {
     return await inside(id)
+  }
+
+  @WithLock(() => `${name}:lazy`)
+  // biome-ignore lint/suspicious/noExplicitAny: the types refuse it, and JavaScript has none
+  lazy(): any {
+    return generate()
   }
 
   @WithLock((...args: unknown[]) => args[0] as string)
@@ -186,6 +197,15 @@ describe('@WithLock in Nest', () => {
     expect(await derived.work()).to.equal('inside base')
     expect(await derived.more()).to.equal('inside derived')
     expect(holders).to.include.members(['base', 'derived'])
+  })
+
+  it('A method that begins to work after its return is refused, as what an interceptor gets', async () => {
+    expect((await rejection(app.get(Orders).lazy())).message).to.match(/for await/)
+    expect(holders).to.not.include('lazy')
+    const lock = observer.getLock(`${name}:intercepted`)
+    const next = { handle: () => from([1]) }
+    expect((await rejection(lock.withLock(() => next.handle()))).message).to.match(/lastValueFrom/)
+    expect(await lock.withLock(() => lastValueFrom(next.handle()))).to.equal(1)
   })
 
   it('The options of withLock hold: past waitTime the call rejects', async () => {

@@ -29,12 +29,13 @@ describe('Arguments of lock() and tryLock()', () => {
 
   it('A wait of 0 or less is one try', () => {
     for (const wait of [0, -1, -5_000]) expect(tryLockArguments(wait).waitTime).to.equal(0)
+    expect(tryLockArguments(Infinity, TimeUnit.DAYS).waitTime).to.equal(Infinity)
   })
 
   it('A number out of range is a RangeError that names the argument', () => {
     for (const lease of [0, -0, -2, Number.NaN, Infinity, 2 ** 53])
       expect(() => lockArguments(lease), `${lease}`).to.throw(RangeError, /leaseTime/)
-    for (const wait of [Number.NaN, Infinity, 2 ** 53])
+    for (const wait of [Number.NaN, -Infinity, 2 ** 53])
       expect(() => tryLockArguments(wait), `${wait}`).to.throw(RangeError, /waitTime/)
     for (const threadId of [0, -1, 1.5, Number.NaN, 2 ** 53])
       expect(() => unlockOptions({ threadId }), `${threadId}`).to.throw(RangeError, /threadId/)

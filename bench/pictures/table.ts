@@ -71,6 +71,7 @@ const rows = SHOWN.map(
       heldFor,
     })),
     waiting,
+    moreHolders: 0,
     value: null,
   }),
 )

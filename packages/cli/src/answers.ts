@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Answer, Connection } from './connection'
 import type { Kind } from './model'
+import { inSlices } from './names'
 
 /** What is known of a key before it is read. */
 export interface Wanted {
@@ -27,19 +28,32 @@ export function noteRefusals(connection: Connection, answers: readonly Answer[])
     }
 }
 
-/** How many clients listen on the channel; null where the server does not say. */
+/** How many channels one command asks about. */
+const CHANNELS_AT_ONCE = 500
+
+/** How many clients listen on each of the channels; null where the server does not say. */
 export async function listeners(
   connection: Connection,
   node: Redis,
-  channel: string,
-): Promise<number | null> {
+  channels: readonly string[],
+): Promise<(number | null)[]> {
   const missing = 'how many processes wait: the right to PUBSUB NUMSUB is missing'
   const sharded = connection.publish === 'spublish'
   const nodes = connection.isCluster && !sharded ? connection.primaries() : [node]
   const command = sharded ? 'SHARDNUMSUB' : 'NUMSUB'
-  const answers = await Promise.all(
-    nodes.map((each) => connection.tell(each, missing, 'PUBSUB', command, channel)),
-  )
-  const counts = answers.map((answer) => (answer === undefined ? null : Number((answer as string[])[1])))
-  return counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+  const counts: (number | null)[] = []
+  for (const asked of inSlices(channels, CHANNELS_AT_ONCE)) {
+    const answers = await Promise.all(
+      nodes.map((each) => connection.tell(each, missing, 'PUBSUB', command, ...asked)),
+    )
+    for (const at of asked.keys())
+      counts.push(
+        answers.reduce<number | null>(
+          (sum, answer) =>
+            sum === null || answer === undefined ? null : sum + Number((answer as unknown[])[2 * at + 1]),
+          0,
+        ),
+      )
+  }
+  return counts
 }

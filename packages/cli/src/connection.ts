@@ -19,6 +19,10 @@ import {
   systemClock,
   withoutSecrets,
 } from 'rlock/internal'
+import { inSlices } from './names'
+
+/** A longer pipeline would keep the server from others for long, and all answers in memory twice. */
+const COMMANDS_AT_ONCE = 1_000
 
 export type Answer = { readonly value: unknown } | { readonly error: Error }
 
@@ -93,13 +97,16 @@ export class Connection {
     if (redis instanceof Cluster) await new Promise<void>((done) => redis.refreshSlotsCache(() => done()))
   }
 
-  /** Sends the commands at once. Each has an answer of its own; a broken connection rejects. */
-  async ask(node: Redis, commands: readonly (readonly (string | number)[])[]): Promise<Answer[]> {
-    if (commands.length === 0) return []
-    const pipeline = node.pipeline()
-    for (const [name, ...args] of commands) pipeline.call(String(name), ...args)
-    const answers = (await pipeline.exec()) ?? []
-    return answers.map(([error, value]) => (error ? { error: this.safeError(error) } : { value }))
+  /** Sends the commands, many at once. Each has an answer of its own; a broken connection rejects. */
+  async ask(node: Redis, commands: readonly (readonly (string | number | Buffer)[])[]): Promise<Answer[]> {
+    const answers: Answer[] = []
+    for (const slice of inSlices(commands, COMMANDS_AT_ONCE)) {
+      const pipeline = node.pipeline()
+      for (const [name, ...args] of slice) pipeline.call(String(name), ...args)
+      for (const [error, value] of (await pipeline.exec()) ?? [])
+        answers.push(error ? { error: this.safeError(error) } : { value })
+    }
+    return answers
   }
 
   /** One command; undefined where the server refuses it. Then `unseen` says what is missing. */

@@ -1,11 +1,15 @@
 import type { Blocked } from './graph'
 import type { Row } from './model'
+import { MOST_HOLDERS } from './owners'
 import type { ProcessAnswer } from './processes'
 import { safe } from './terminal'
 import { showTime } from './times'
 
 /** The longest lease that a watchdog sets by default, in ms: a longer rest means a lease that the caller chose. */
 const WATCHDOG_LEASE = 30_000
+
+/** Of so many holders it is said what they are. */
+const MOST_TOLD = 50
 
 /** What the facts mean, in sentences: each says what it follows from. */
 export function explain(
@@ -17,7 +21,9 @@ export function explain(
   const said: string[] = []
   if (!row && refused) return ['This user may not read the key, so nothing is known of it.']
   if (!row) return ['There is no key of this name, and no process says that it waits for it.']
-  for (const holder of row.holders) {
+  const told = row.holders.slice(0, MOST_TOLD)
+  const others = row.holders.length - told.length + row.moreHolders
+  for (const holder of told) {
     const owner = safe(holder.owner, 60)
     if (holder.process !== null)
       said.push(`${owner} is alive: its process answers as ${safe(holder.label ?? holder.process)}.`)
@@ -40,6 +46,8 @@ export function explain(
         `The hold of ${owner} lasts ${showTime(holder.ttl)} more. If its holder lives, it is renewed before; else it ends then.`,
       )
   }
+  if (others > 0)
+    said.push(`${others} more holders: rlock ls and show with --json list up to ${MOST_HOLDERS} of them.`)
   const waits = processes.flatMap(({ waits: all, label }) =>
     all.filter(({ key }) => key === row.name).map((wait) => ({ ...wait, label })),
   )

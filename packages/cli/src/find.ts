@@ -2,9 +2,12 @@ import type { Redis } from 'ioredis'
 import { LATCH_CHANNEL } from 'rlock/internal'
 import type { Wanted } from './answers'
 import type { Connection } from './connection'
+import { glob } from './glob'
 import type { Kind, Row } from './model'
+import { inSlices, namesIn } from './names'
 import { askProcesses, type ProcessAnswer } from './processes'
 import { readObjects } from './read-objects'
+import { Said } from './said'
 
 /** How many keys one SCAN looks at: the server answers within a millisecond. */
 const SLICE = 500
@@ -45,14 +48,14 @@ export async function findObjects(connection: Connection, options: FindOptions =
   // A semaphore whose permits expire is known by the sorted set beside it.
   for await (const { names } of allSlices(connection, 'zset', undefined))
     for (const name of names) {
-      const base = /^(?:\{(.+)\}|(.*\{.*)):timeout$/.exec(name)
-      const owner = base?.[1] ?? base?.[2]
-      if (owner !== undefined) hints.set(owner, 'permit-expirable-semaphore')
+      const [, base] = /^(.*):timeout$/s.exec(name) ?? []
+      for (const owner of namesIn(base ?? '')) hints.set(owner, 'permit-expirable-semaphore')
     }
-  for (const name of hints.keys())
-    if (!rows.has(name) && matches(name))
-      add(await readObjects(connection, connection.primaryOf(name), [name], wanted))
-  const all = [...rows.values()].map((row) => annotated(row, processes, hosts))
+  const hinted = [...hints.keys()].filter((name) => !rows.has(name) && matches(name))
+  for (const [node, names] of byNode(connection, hinted))
+    for (const slice of inSlices(names, SLICE)) add(await readObjects(connection, node, slice, wanted))
+  const said = new Said(processes)
+  const all = [...rows.values()].filter((row) => !isTwin(row, rows)).map((row) => said.annotated(row, hosts))
   return { rows: all.sort((a, b) => (a.name < b.name ? -1 : 1)), processes }
 }
 
@@ -72,7 +75,26 @@ export async function findOne(
   const said = kind ?? hintsOf(processes).get(name)
   const node = connection.primaryOf(name)
   const [row] = await readObjects(connection, node, [name], () => ({ kind: said, all: true }))
-  return { row: row && annotated(row, processes, hosts), processes }
+  return { row: row && new Said(processes).annotated(row, hosts), processes }
+}
+
+/** A channel may be that of `x` or of `{x}`: where neither or the other has a key, this name is a guess too many. */
+function isTwin({ name, ttl }: Row, rows: ReadonlyMap<string, Row>): boolean {
+  if (ttl !== null) return false
+  const [inner] = namesIn(name)
+  const isOuter = inner !== undefined && inner !== name && rows.has(inner)
+  return isOuter || typeof rows.get(`{${name}}`)?.ttl === 'number'
+}
+
+function byNode(connection: Connection, names: readonly string[]): Map<Redis, string[]> {
+  const nodes = new Map<Redis, string[]>()
+  for (const name of names) {
+    const node = connection.primaryOf(name)
+    const known = nodes.get(node)
+    if (known) known.push(name)
+    else nodes.set(node, [name])
+  }
+  return nodes
 }
 
 /** Keys that belong to another object are not objects of their own. */
@@ -187,8 +209,9 @@ async function addHintsOfChannels(connection: Connection, hints: Map<string, Kin
       const channels = await connection.tell(node, missing, 'PUBSUB', command, `${prefix}*`)
       for (const channel of (channels ?? []) as string[]) {
         const rest = channel.slice(prefix.length)
-        const name = /^\{([^{]*)\}$/.exec(rest)?.[1] ?? rest
-        if (!hints.has(name)) hints.set(name, kind)
+        // The channel of a latch has braces around any name.
+        const names = kind === 'latch' ? [rest.slice(1, -1)] : namesIn(rest)
+        for (const name of names) if (!hints.has(name)) hints.set(name, kind)
       }
     }
 }
@@ -206,40 +229,4 @@ export async function readHosts(connection: Connection): Promise<Map<string, str
     }
   }
   return hosts
-}
-
-/** The row with what the server says of hosts and the processes of themselves. Redis says which owners there are. */
-export function annotated(row: Row, processes: readonly ProcessAnswer[], hosts: Map<string, string>): Row {
-  const holders = row.holders.map((holder) => {
-    const process = processes.find(({ client }) => client === holder.clientId)
-    const hold = process?.holds.find(({ key, owner }) => key === row.name && owner === holder.owner)
-    return {
-      ...holder,
-      host: hosts.get(holder.clientId ?? '') ?? null,
-      process: process ? `${process.host}:${process.pid}` : null,
-      label: process?.label ?? null,
-      heldFor: hold?.heldFor ?? null,
-    }
-  })
-  const waits = processes.flatMap(({ waits: all }) => all.filter(({ key }) => key === row.name))
-  const callers = processes.length > 0 ? waits.length : null
-  return { ...row, holders, waiting: { ...row.waiting, callers } }
-}
-
-/** The text as a pattern that matches nothing else. */
-export const escapeGlob = (text: string) => text.replace(/[*?[\]\\]/g, '\\$&')
-
-/** The pattern of MATCH as a function, for names that do not come from SCAN. */
-export function glob(pattern: string): (name: string) => boolean {
-  const source = pattern.replace(
-    /\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|\*|\?|[.+^${}()|]/gs,
-    (all, escaped, not, set) => {
-      if (escaped !== undefined) return `\\u{${escaped.codePointAt(0).toString(16)}}`
-      if (set !== undefined) return `[${not}${set.replace(/[[\\\]]/g, '\\$&')}]`
-      if (all === '*') return '.*'
-      return all === '?' ? '.' : `\\${all}`
-    },
-  )
-  const matcher = new RegExp(`^${source}$`, 'su')
-  return (name) => matcher.test(name)
 }

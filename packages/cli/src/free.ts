@@ -11,12 +11,16 @@ import {
 } from 'rlock/internal'
 import type { Connection } from './connection'
 import type { Row } from './model'
+import { inSlices } from './names'
 import { addressOf } from './pages'
 
 export type Freed = 'freed' | 'freed, but no message was sent' | 'others hold it still' | 'gone'
 
 /** The allowance of a place in the queue of a fair lock, in ms, as the locks give it to themselves. */
 const FAIR_ALLOWANCE = 5_000
+
+/** One script frees so many readers: the server does nothing else meanwhile. */
+const OWNERS_AT_ONCE = 500
 
 /** Frees these holders of a lock, if they hold it still, with the message that wakes the waiters of its kind. */
 export async function free(connection: Connection, row: Row, owners: readonly string[]): Promise<Freed> {
@@ -29,9 +33,9 @@ export async function free(connection: Connection, row: Row, owners: readonly st
     const readWrite = readWriteLockChannel(name)
     const writer = owners.find((owner) => owner.endsWith(':write'))
     answers.push(
-      writer === undefined
-        ? await run('read-lock/force-release', [name], [...timeouts, readWrite, publish, ...owners])
-        : await run('write-lock/force-release', [name], [writer, readWrite, publish, ...timeouts]),
+      ...(writer === undefined
+        ? await freeReaders(inSlices(owners, OWNERS_AT_ONCE), [...timeouts, readWrite, publish])
+        : [await run('write-lock/force-release', [name], [writer, readWrite, publish, ...timeouts])]),
     )
   } else if (kind === 'permit-expirable-semaphore') {
     const ids = owners.map((owner) => owner.replace(/^permit:/, '')).filter((id) => /^[0-9a-f]{32}$/.test(id))
@@ -56,7 +60,14 @@ export async function free(connection: Connection, row: Row, owners: readonly st
   const codes = answers.map((answer) => Number(Array.isArray(answer) ? answer[0] : answer))
   if (codes.every((code) => code === 0)) return 'gone'
   if (codes.includes(3)) return 'freed, but no message was sent'
-  return codes.includes(1) ? 'others hold it still' : 'freed'
+  // Of several slices of readers only the last one finds nobody left.
+  return codes.includes(2) ? 'freed' : 'others hold it still'
+
+  async function freeReaders(slices: Iterable<readonly string[]>, args: readonly string[]) {
+    const codes: unknown[] = []
+    for (const slice of slices) codes.push(await run('read-lock/force-release', [name], [...args, ...slice]))
+    return codes
+  }
 
   async function run(source: ScriptName, keys: readonly string[], args: readonly (string | number)[]) {
     const text = script(source, (raw) => raw).source

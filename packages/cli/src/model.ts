@@ -7,6 +7,8 @@ export interface Row {
   /** What is left of the key in ms; -1: no expiry; null: no key. */
   readonly ttl: number | null
   readonly holders: Holder[]
+  /** How many more holders it has than `holders` lists. */
+  readonly moreHolders: number
   readonly waiting: Waiting
   /** Permits that are free, or the count of a latch. */
   readonly value: number | null
@@ -38,7 +40,8 @@ export interface Holder {
   /** The field in Redis. Of a token lock it is `sha1:` and the hash: the token itself could free the lock. */
   readonly owner: string
   readonly clientId: string | null
-  readonly threadId: number | null
+  /** Java takes any 64-bit number: a text where JavaScript has no such number. */
+  readonly threadId: number | string | null
   /** How many levels; null for an object that does not count. */
   readonly count: number | null
   readonly ttl: number | null
@@ -58,12 +61,16 @@ export interface Waiting {
   readonly queue: number | null
 }
 
-const OWNER = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)(:.*)?$/
+/** Java's reactive and coroutine users pass random thread ids, half of them negative. */
+export const THREAD_ID = '-?\\d+'
+const OWNER = new RegExp(`^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(${THREAD_ID})(:.*)?$`)
 
 /** The parts of an owner field; undefined if it is none. */
-export function parseOwner(field: string): { clientId: string; threadId: number } | undefined {
-  const [, clientId, threadId] = OWNER.exec(field) ?? []
-  return clientId === undefined ? undefined : { clientId, threadId: Number(threadId) }
+export function parseOwner(field: string): { clientId: string; threadId: number | string } | undefined {
+  const [, clientId, text = ''] = OWNER.exec(field) ?? []
+  if (clientId === undefined) return undefined
+  const id = Number(text)
+  return { clientId, threadId: Number.isSafeInteger(id) && String(id) === text ? id : text }
 }
 
 export const isCount = (text: string | null | undefined): text is string => /^-?\d{1,15}$/.test(text ?? '')

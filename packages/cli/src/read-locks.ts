@@ -2,12 +2,18 @@ import type { Redis } from 'ioredis'
 import { lockChannel, prefixed, readTimeoutParts, readWriteLockChannel } from 'rlock/internal'
 import { listeners, noteRefusals, number, value, type WantedOf } from './answers'
 import type { Connection } from './connection'
-import { isCount, type Kind, newHolder, parseOwner, type Row } from './model'
+import { type Kind, newHolder, type Row } from './model'
+import { readOwners } from './owners'
 
-/** More fields than this are not read: a foreign hash may have millions, and a read lock has one for each holder. */
-const MOST_HOLDERS = 500
 /** Of a read hold, the timeout keys of this many levels are read. */
 const MOST_LEVELS = 4
+
+interface Lock {
+  readonly name: string
+  readonly mode: Row['mode']
+  readonly owners: readonly (readonly [owner: string, count: string])[]
+  readonly moreHolders: number
+}
 
 /** Those of the hashes that are locks. */
 export async function readHashes(
@@ -16,49 +22,18 @@ export async function readHashes(
   names: readonly string[],
   wanted: WantedOf,
 ): Promise<Row[]> {
-  const shapes = await connection.ask(
-    node,
-    names.flatMap((name) => [
-      ['hlen', name],
-      ['hget', name, 'mode'],
-    ]),
-  )
-  noteRefusals(connection, shapes)
-  const candidates = names.filter((_, at) => {
-    const mode = value(shapes[2 * at + 1])
-    return number(shapes[2 * at]) === 1 || mode === 'read' || mode === 'write'
-  })
-  const fields = await connection.ask(
-    node,
-    candidates.map((name) => ['hscan', name, '0', 'count', MOST_HOLDERS]),
-  )
-  noteRefusals(connection, fields)
-  const locks = candidates.flatMap((name, at) => {
-    const [, flat] = (value(fields[at]) ?? ['0', []]) as [string, string[]]
-    const entries = flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : []))
-    const mode = entries.find(([field]) => field === 'mode')?.[1]
-    const owners = entries.filter(([field]) => field !== 'mode')
-    const isLock = owners.length > 0 && owners.every(([field, count]) => parseOwner(field) && isCount(count))
-    return isLock ? [{ name, mode: modeOf(mode), owners }] : []
-  })
+  const locks = await locksAmong(connection, node, names)
+  const channels = locks.map(({ name, mode }) => (mode ? readWriteLockChannel(name) : lockChannel(name)))
+  const processes = await listeners(connection, node, channels)
   return await Promise.all(
-    locks.map(async ({ name, mode, owners }): Promise<Row> => {
-      const [before, behind] = readTimeoutParts(name)
-      const levels = mode
-        ? owners.flatMap(([owner, count]) =>
-            owner.endsWith(':write')
-              ? []
-              : [...Array(Math.min(Number(count), MOST_LEVELS)).keys()].map((level) => ({
-                  owner,
-                  key: `${before}${owner}${behind}${level + 1}`,
-                })),
-          )
-        : []
-      const [ttl, token, queue, ...timeouts] = await connection.ask(node, [
+    locks.map(async (lock, at): Promise<Row> => {
+      const { name, mode, owners, moreHolders } = lock
+      const timeouts = timeoutsOf(lock)
+      const [ttl, token, queue, ...read] = await connection.ask(node, [
         ['pttl', name],
         ['exists', prefixed('redisson_lock_token', name)],
         ['llen', prefixed('redisson_lock_queue', name)],
-        ...levels.map(({ key }) => ['pttl', key]),
+        ...timeouts.flatMap((keys) => keys.map((key) => ['pttl', key])),
       ])
       const keyTtl = number(ttl)
       const queued = number(queue)
@@ -69,26 +44,57 @@ export async function readHashes(
           : value(token) === 1
             ? 'fenced'
             : lockKind(wanted(name).kind)
-      const holders = owners.map(([owner, count]) => {
-        const own = levels.flatMap((level, at) => (level.owner === owner ? [number(timeouts[at]) ?? -2] : []))
+      let next = 0
+      const holders = owners.map(([owner, count], index) => {
+        const own = timeouts[index]!.map(() => number(read[next++]) ?? -2)
         return newHolder(owner, Number(count), own.length > 0 ? Math.max(...own) : keyTtl)
       })
-      return {
-        name,
-        kind,
-        mode,
-        ttl: keyTtl,
-        holders,
-        waiting: {
-          processes: await listeners(connection, node, mode ? readWriteLockChannel(name) : lockChannel(name)),
-          callers: null,
-          queue: kind === 'fair' ? queued : null,
-        },
-        value: null,
-      }
+      const waiting = { processes: processes[at]!, callers: null, queue: kind === 'fair' ? queued : null }
+      return { name, kind, mode, ttl: keyTtl, holders, moreHolders, waiting, value: null }
     }),
   )
 }
 
-const modeOf = (mode: string | undefined): Row['mode'] => (mode === 'read' || mode === 'write' ? mode : null)
+async function locksAmong(connection: Connection, node: Redis, names: readonly string[]): Promise<Lock[]> {
+  const shapes = await connection.ask(
+    node,
+    names.flatMap((name) => [
+      ['hlen', name],
+      ['hget', name, 'mode'],
+    ]),
+  )
+  noteRefusals(connection, shapes)
+  const candidates = names.flatMap((name, at) => {
+    const length = number(shapes[2 * at])
+    const mode = modeOf(value(shapes[2 * at + 1]))
+    return length === 1 || mode !== null ? [{ name, mode, length: length ?? 0 }] : []
+  })
+  const all = await readOwners(
+    connection,
+    node,
+    candidates.map(({ name }) => name),
+  )
+  return candidates.flatMap(({ name, mode, length }, at) => {
+    const { counts, hasMode } = all[at] ?? { counts: new Map<string, string>(), hasMode: false }
+    // It became a read-write lock meanwhile: what was read is of two locks.
+    if (counts.size === 0 || (mode === null && (hasMode || counts.size > 1))) return []
+    const owners = [...counts]
+    return [{ name, mode, owners, moreHolders: mode === null ? 0 : Math.max(0, length - 1 - owners.length) }]
+  })
+}
+
+/** The timeout keys of each owner: only read holds have any. */
+function timeoutsOf({ name, mode, owners }: Lock): string[][] {
+  const [before, behind] = readTimeoutParts(name)
+  return owners.map(([owner, count]) =>
+    mode === null || owner.endsWith(':write')
+      ? []
+      : Array.from(
+          { length: Math.max(0, Math.min(Number(count), MOST_LEVELS)) },
+          (_, level) => `${before}${owner}${behind}${level + 1}`,
+        ),
+  )
+}
+
+const modeOf = (mode: unknown): Row['mode'] => (mode === 'read' || mode === 'write' ? mode : null)
 const lockKind = (said: Kind | undefined): Kind => (said === 'fair' || said === 'fenced' ? said : 'lock')

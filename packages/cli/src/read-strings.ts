@@ -12,10 +12,18 @@ import {
 import { listeners, noteRefusals, number, value, type WantedOf } from './answers'
 import type { Connection } from './connection'
 import { type Holder, isCount, type Kind, newHolder, type Row } from './model'
+import { MOST_HOLDERS, permitTtl, serverTime } from './owners'
 
 /** A token is short. A longer string is data. */
 const LONGEST_TOKEN = 256
-const MOST_PERMITS = 500
+
+/** A string, or an object that has no key now. */
+interface Found {
+  readonly name: string
+  readonly text: string | null
+  readonly ttl: number | null
+  readonly said: Kind | undefined
+}
 
 /** Those of the strings that are token locks, semaphores or latches. */
 export async function readStrings(
@@ -39,118 +47,126 @@ export async function readStrings(
     ]),
   )
   noteRefusals(connection, read)
-  const rows = await Promise.all(
-    short.map(async (name, at): Promise<Row | undefined> => {
-      const [text, ttl] = [value(read[2 * at]), number(read[2 * at + 1])]
-      if (typeof text !== 'string') return undefined
-      const { kind: said } = wanted(name)
-      if (said === 'token') return await tokenRow(connection, node, name, text, ttl)
-      return isCount(text) ? await numberRow(connection, node, name, Number(text), ttl, said) : undefined
+  const found = short.flatMap((name, at): Found[] => {
+    const [text, ttl] = [value(read[2 * at]), number(read[2 * at + 1])]
+    return typeof text === 'string' ? [{ name, text, ttl, said: wanted(name).kind }] : []
+  })
+  const isToken = ({ said }: Found) => said === 'token'
+  return [
+    ...(await readTokens(connection, node, found.filter(isToken))),
+    ...(await readNumbers(
+      connection,
+      node,
+      found.filter((each) => !isToken(each) && isCount(each.text)),
+    )),
+  ]
+}
+
+async function readTokens(connection: Connection, node: Redis, found: readonly Found[]): Promise<Row[]> {
+  const processes = await listeners(
+    connection,
+    node,
+    found.map(({ name }) => tokenLockChannel(name)),
+  )
+  return found.map(({ name, text, ttl }, at): Row => {
+    const owner = `sha1:${createHash('sha1')
+      .update(text ?? '')
+      .digest('hex')}`
+    return { ...free(name, 'token', processes[at]!), ttl, holders: [newHolder(owner, null, ttl)] }
+  })
+}
+
+async function readNumbers(connection: Connection, node: Redis, found: readonly Found[]): Promise<Row[]> {
+  if (found.length === 0) return []
+  const [time, ...read] = await connection.ask(node, [
+    ['time'],
+    ...found.flatMap(({ name }) => [
+      ['zcard', suffixed(name, 'timeout')],
+      ['exists', `${requestsKey(name)}:opened`],
+    ]),
+  ])
+  const now = serverTime(value(time))
+  const onSemaphore = await listeners(
+    connection,
+    node,
+    found.map(({ name }) => semaphoreChannel(name)),
+  )
+  const onLatch = await listeners(
+    connection,
+    node,
+    found.map(({ name }) => latchChannel(name)),
+  )
+  return await Promise.all(
+    found.map(async ({ name, text, ttl, said }, at): Promise<Row> => {
+      const out = number(read[2 * at]) ?? 0
+      const isOpened = value(read[2 * at + 1]) === 1
+      const [ofSemaphore, ofLatch] = [onSemaphore[at]!, onLatch[at]!]
+      const kind = numberKind(out, isOpened, said, ofSemaphore, ofLatch)
+      const holders = out > 0 ? await readPermits(node, name, now) : []
+      return {
+        ...free(name, kind, kind === 'latch' ? ofLatch : ofSemaphore),
+        ...{ ttl, holders, moreHolders: Math.max(0, out - holders.length) },
+        value: text === null ? null : Number(text),
+      }
     }),
   )
-  return rows.filter((row) => row !== undefined)
 }
 
-async function tokenRow(
-  connection: Connection,
-  node: Redis,
-  name: string,
-  token: string,
-  ttl: number | null,
-): Promise<Row> {
-  const owner = `sha1:${createHash('sha1').update(token).digest('hex')}`
-  const processes = await listeners(connection, node, tokenLockChannel(name))
-  const waiting = { processes, callers: null, queue: null }
-  return {
-    name,
-    kind: 'token',
-    mode: null,
-    ttl,
-    holders: [newHolder(owner, null, ttl)],
-    waiting,
-    value: null,
-  }
-}
-
-/** A permit of an expirable semaphore ends "never" at this score. */
-const NEVER = 922_337_203_685_477
-
-async function numberRow(
-  connection: Connection,
-  node: Redis,
-  name: string,
-  count: number | null,
-  ttl: number | null,
+function numberKind(
+  permits: number,
+  isOpened: boolean,
   said: Kind | undefined,
-): Promise<Row> {
-  const [permits, opened, time] = await connection.ask(node, [
-    ['zcard', suffixed(name, 'timeout')],
-    ['exists', `${requestsKey(name)}:opened`],
-    ['time'],
-  ])
-  const [ofSemaphore, ofLatch] = [
-    await listeners(connection, node, semaphoreChannel(name)),
-    await listeners(connection, node, latchChannel(name)),
-  ]
-  const out = number(permits) ?? 0
-  const kind: Kind =
-    out > 0
-      ? 'permit-expirable-semaphore'
-      : value(opened) === 1
-        ? 'latch'
-        : said && said !== 'lock'
-          ? said
-          : ofLatch && !ofSemaphore
-            ? 'latch'
-            : ofSemaphore && !ofLatch
-              ? 'semaphore'
-              : 'semaphore-or-latch'
-  const [seconds, micros] = (value(time) ?? [0, 0]) as [number, number]
-  const now = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
-  const holders = out > 0 ? await readPermits(node, name, now) : []
-  const processes = kind === 'latch' ? ofLatch : ofSemaphore
-  return {
-    name,
-    kind,
-    mode: null,
-    ttl,
-    holders,
-    waiting: { processes, callers: null, queue: null },
-    value: count,
-  }
+  ofSemaphore: number | null,
+  ofLatch: number | null,
+): Kind {
+  if (permits > 0) return 'permit-expirable-semaphore'
+  if (isOpened) return 'latch'
+  if (said && said !== 'lock') return said
+  if (ofLatch && !ofSemaphore) return 'latch'
+  return ofSemaphore && !ofLatch ? 'semaphore' : 'semaphore-or-latch'
 }
 
 async function readPermits(node: Redis, name: string, now: number): Promise<Holder[]> {
   const key = suffixed(name, 'timeout')
-  const flat = (await node.callBuffer('zrange', key, '0', String(MOST_PERMITS - 1), 'WITHSCORES')) as Buffer[]
+  const flat = (await node.callBuffer('zrange', key, '0', String(MOST_HOLDERS - 1), 'WITHSCORES')) as Buffer[]
   return flat.flatMap((member, at) => {
     if (at % 2 === 1) return []
-    const ends = Number(flat[at + 1])
     const id = member.length === 16 ? member.toString('hex') : member.toString()
-    return [newHolder(`permit:${id}`, null, ends >= NEVER ? -1 : Math.max(0, ends - now))]
+    return [newHolder(`permit:${id}`, null, permitTtl(Number(flat[at + 1]), now))]
   })
 }
 
-/** A free object has no key. It is shown while something says what it is: a process, or a channel. */
+/** A free object has no key. It is shown while the server has a listener on its channel: what a process claims is not enough. */
 export async function readAbsent(
   connection: Connection,
   node: Redis,
   names: readonly string[],
   wanted: WantedOf,
 ): Promise<Row[]> {
-  const rows = names.map(async (name): Promise<Row | undefined> => {
+  const found = names.flatMap((name): (Found & { said: Kind })[] => {
     const { kind } = wanted(name)
-    if (kind === undefined) return undefined
-    if (/semaphore|latch/.test(kind)) return await numberRow(connection, node, name, null, null, kind)
-    const channel =
-      kind === 'token'
-        ? tokenLockChannel(name)
-        : kind === 'read-write'
-          ? readWriteLockChannel(name)
-          : lockChannel(name)
-    const processes = await listeners(connection, node, channel)
-    const waiting = { processes, callers: null, queue: null }
-    return { name, kind, mode: null, ttl: null, holders: [], waiting, value: null }
+    return kind === undefined ? [] : [{ name, text: null, ttl: null, said: kind }]
   })
-  return (await Promise.all(rows)).filter((row) => row !== undefined)
+  const isNumber = ({ said }: Found) => /semaphore|latch/.test(said ?? '')
+  const locks = found.filter((each) => !isNumber(each))
+  const processes = await listeners(
+    connection,
+    node,
+    locks.map(({ name, said }) => channelOf(name, said)),
+  )
+  const rows = [
+    ...locks.map(({ name, said }, at) => free(name, said, processes[at]!)),
+    ...(await readNumbers(connection, node, found.filter(isNumber))),
+  ]
+  return rows.filter(({ waiting, holders }) => (waiting.processes ?? 0) > 0 || holders.length > 0)
 }
+
+function channelOf(name: string, kind: Kind): string {
+  if (kind === 'token') return tokenLockChannel(name)
+  return kind === 'read-write' ? readWriteLockChannel(name) : lockChannel(name)
+}
+
+const free = (name: string, kind: Kind, processes: number | null): Row => ({
+  ...{ name, kind, mode: null, ttl: null, holders: [], moreHolders: 0 },
+  ...{ waiting: { processes, callers: null, queue: null }, value: null },
+})

@@ -77,8 +77,9 @@ const noStream = [{ validateStream: false }] as unknown as []
 
 /** Cells side by side under their headings. The cells must be safe. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  // Not by Math.max of all: there may be more rows than a call takes arguments.
   const widths = headings.map((heading, at) =>
-    Math.max(length(heading), ...rows.map((row) => length(row[at] ?? ''))),
+    rows.reduce((most, row) => Math.max(most, length(row[at] ?? '')), length(heading)),
   )
   const lines = [headings, ...rows].map((row) =>
     row

@@ -45,6 +45,7 @@ describe('rlock ls', function () {
       name,
       kind: 'lock',
       mode: null,
+      moreHolders: 0,
       waiting: { processes: 0, callers: null, queue: null },
       value: null,
     })
@@ -66,7 +67,9 @@ describe('rlock ls', function () {
 
   it('rlock ls counts one caller and one process in the singular', () => {
     const waiting = { processes: 1, callers: 1, queue: 0 }
-    const row: Row = { name: 'a', kind: 'lock', mode: null, ttl: 1, holders: [], waiting, value: null }
+    const row: Row = {
+      ...{ name: 'a', kind: 'lock', mode: null, ttl: 1, holders: [], moreHolders: 0, waiting, value: null },
+    }
     const lines = (of: Row['waiting']) => asTable([{ ...row, waiting: of }], new Screen(undefined, {}))
     expect(lines(waiting)).to.contain('1 caller, 1 process').and.not.contain('callers')
     expect(lines({ processes: 2, callers: 3, queue: 1 })).to.contain('3 callers, 2 processes, 1 queued')

@@ -93,6 +93,15 @@ export class JavaThread {
     return (await this.ask<boolean>('interrupt', {})).value
   }
 
+  /** As the reactive and coroutine users of Redisson do, with any 64-bit thread id; a text, because most are beyond 2^53. */
+  lockAs(lock: string, threadId: string, options: LockOptions = {}): Promise<Timing> {
+    return this.ask('lockAsync', { lock, threadId, ...options })
+  }
+
+  unlockAs(lock: string, threadId: string, options: LockChoice = {}): Promise<Timing> {
+    return this.ask('unlockAsync', { lock, threadId, ...options })
+  }
+
   /** Any operation of the peer, with its timing. */
   ask<T>(op: string, fields: Fields): Promise<Answer<T>> {
     return this.#jvm.ask<T>(op, { ...fields, thread: this.name })

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Connection } from '../connection'
 import { examine } from '../doctor/examine'
 import { EXIT, UsageError } from '../exit'
 import { CONNECTION_OPTIONS } from '../target'
@@ -17,6 +18,8 @@ rights that user lacks. Ends with 1 if it found something.
                    of holds that are gone, the expiry of a fencing counter. It changes no setting of the server and
                    frees no lock`
 
+const FIXED = 'fixed'
+
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
@@ -29,19 +32,27 @@ export async function run(args: string[]): Promise<number> {
     const findings = await examine(connection, values.names)
     const screen = new Screen()
     for (const { mend, ...finding } of findings) {
-      const isFixed = values.fix === true && mend !== undefined
-      if (isFixed) await mend()
+      const result = values.fix && mend ? await mended(connection, mend) : undefined
       if (values.json) {
-        screen.json(values.fix ? { ...finding, fixed: isFixed } : finding)
+        screen.json(values.fix ? { ...finding, fixed: result === FIXED } : finding)
         continue
       }
       const level = screen.style(finding.level === 'error' ? 'red' : 'yellow', finding.level.padEnd(5))
       screen.line(`${level} ${finding.id}: ${safe(finding.message, 600)}`)
-      screen.line(`      ${isFixed ? 'fixed' : safe(finding.fix, 300)}`)
+      screen.line(`      ${result ?? safe(finding.fix, 300)}`)
       screen.line(`      ${finding.page}`)
     }
     if (findings.length === 0 && !values.json)
       screen.line(connection.unseen.size > 0 ? 'nothing found in what could be seen' : 'nothing found')
     return findings.length > 0 ? EXIT.found : EXIT.done
   })
+}
+
+/** One correction that the server refuses does not keep the others from being made. */
+async function mended(connection: Connection, mend: () => Promise<boolean>): Promise<string> {
+  try {
+    return (await mend()) ? FIXED : 'not fixed: it has changed by now'
+  } catch (error) {
+    return `not fixed: ${safe(connection.safeError(error).message, 200)}`
+  }
 }

@@ -76,18 +76,24 @@ export function kindOf(given: string | undefined): Kind | undefined {
 export function asTable(rows: readonly Row[], screen: Screen): string {
   if (rows.length === 0) return 'no locks found'
   const headings = ['NAME', 'KIND', 'OWNER', 'COUNT', 'TTL', 'HELD', 'HOST', 'PROCESS', 'WAITING']
-  const cells = rows.flatMap((row) =>
-    (row.holders.length > 0 ? row.holders : [undefined]).map((holder, at) => [
+  const cells = rows.flatMap((row) => [
+    ...(row.holders.length > 0 ? row.holders : [undefined]).map((holder, at) => [
       at === 0 ? safe(row.name) : '',
       at === 0 ? (row.mode ? `${row.kind} (${row.mode})` : row.kind) : '',
-      ...(holder
-        ? holderCells(holder)
-        : [row.value === null ? '-' : `${row.value} free`, '-', '-', '-', '-', '-']),
+      ...(holder ? holderCells(holder) : [withoutHolder(row), '-', '-', '-', '-', '-']),
       at === 0 ? waitingOf(row) : '',
     ]),
-  )
+    ...(row.moreHolders > 0 ? [['', '', `and ${row.moreHolders} more holders`]] : []),
+  ])
   const [head, ...lines] = table(headings, cells).split('\n')
   return [screen.style('bold', head!), ...lines].join('\n')
+}
+
+/** What stands in place of a holder. A number of which nothing says what it is may be any counter. */
+function withoutHolder({ kind, value }: Row): string {
+  if (value === null) return '-'
+  if (kind === 'semaphore-or-latch') return `number ${value}`
+  return kind === 'latch' ? `count ${value}` : `${value} free`
 }
 
 function holderCells({ owner, count, ttl, heldFor, host, process, label }: Holder): string[] {

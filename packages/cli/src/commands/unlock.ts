@@ -5,6 +5,7 @@ import { EXIT, UsageError } from '../exit'
 import { findOne } from '../find'
 import { free } from '../free'
 import type { Kind, Row } from '../model'
+import { withHolder } from '../owners'
 import { CONNECTION_OPTIONS } from '../target'
 import { Screen, safe } from '../terminal'
 import { asTable, kindOf } from './ls'
@@ -24,6 +25,9 @@ with 1 if the lock is not held, or by another holder by now.
 
 const LOCKS: readonly Kind[] = ['lock', 'fenced', 'fair', 'read-write', 'token', 'permit-expirable-semaphore']
 
+/** The question names so many owners. The table above it has all that are listed. */
+const MOST_SHOWN = 5
+
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
@@ -42,7 +46,9 @@ export async function run(args: string[]): Promise<number> {
     throw new UsageError('unlock asks on a terminal; without one it needs --yes')
   const kind = kindOf(values.kind)
   return await withConnection(values, async (connection) => {
-    const { row } = await findOne(connection, name, kind)
+    const { row: found } = await findOne(connection, name, kind)
+    const row =
+      found && values.owner !== undefined ? await withHolder(connection, found, values.owner) : found
     const screen = new Screen()
     const say = (result: string, owners: readonly string[]) => {
       if (values.json) screen.json({ name, result, owners })
@@ -57,7 +63,7 @@ export async function run(args: string[]): Promise<number> {
       throw new UsageError(`${safe(name)} is a ${row.kind}, which has no holder to free`)
     if (owners.length > 1 && row.kind === 'permit-expirable-semaphore')
       throw new UsageError(
-        `${safe(name)} has ${owners.length} permits in use: say which with --owner permit:…`,
+        `${safe(name)} has ${owners.length + row.moreHolders} permits in use: say which with --owner permit:…`,
       )
     if (!values.yes && !(await confirmed(screen, row, owners))) return EXIT.found
     return await freed(connection, row, owners, say)
@@ -77,7 +83,9 @@ function ownersOf(row: Row | undefined, owner: string | undefined): string[] {
 
 async function confirmed(screen: Screen, row: Row, owners: readonly string[]): Promise<boolean> {
   screen.line(asTable([row], screen))
-  const whom = owners.map((owner) => safe(owner)).join(', ')
+  const shown = owners.slice(0, MOST_SHOWN).map((owner) => safe(owner))
+  const others = owners.length - shown.length
+  const whom = `${shown.join(', ')}${others > 0 ? ` and of ${others} more` : ''}`
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
     const answer = await terminal.question(

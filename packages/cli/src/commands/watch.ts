@@ -2,8 +2,10 @@ import { parseArgs } from 'node:util'
 import { changesBetween } from '../changes'
 import type { Connection } from '../connection'
 import { EXIT, UsageError } from '../exit'
-import { findLocks, glob } from '../find'
-import { parseOwner, type Row } from '../model'
+import { findLocks } from '../find'
+import { glob } from '../glob'
+import { parseOwner, type Row, THREAD_ID } from '../model'
+import { namesIn } from '../names'
 import { enableNotifications, type Notifications, notificationsOf, parseSubkeys } from '../notifications'
 import { readObjects } from '../read-objects'
 import { ShardedMessages } from '../sharded-messages'
@@ -31,7 +33,10 @@ interface Heard {
   readonly owners: Set<string>
 }
 
-const MESSAGES = /^(?:redisson_lock__channel|redisson_rwlock):(?:\{([^{]*)\}|(.*?))(?::[0-9a-f-]{36}:\d+)?$/s
+const MESSAGES = new RegExp(
+  `^(?:redisson_lock__channel|redisson_rwlock):(.*?)(?::[0-9a-f-]{36}:${THREAD_ID})?$`,
+  's',
+)
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -118,9 +123,8 @@ async function watch(
     }
   }
   const heardMessage = (channel: string) => {
-    const [, braced, plain] = MESSAGES.exec(channel) ?? []
-    const name = braced ?? plain
-    if (name !== undefined) heard(name, 'message')
+    const [, part = ''] = MESSAGES.exec(channel) ?? []
+    for (const name of namesIn(part)) heard(name, 'message')
   }
   const sharded = ShardedMessages.open(connection, heardMessage)
   const database = Number(connection.primaries()[0]?.options.db ?? 0)

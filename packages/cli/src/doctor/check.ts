@@ -12,8 +12,8 @@ export interface Finding {
   readonly page: string
   /** What to do. */
   readonly fix: string
-  /** Does it, where that can do no harm. `--fix` calls it. */
-  readonly mend?: () => Promise<unknown>
+  /** Does it, where that can do no harm, and resolves with whether it was still to be done. `--fix` calls it. */
+  readonly mend?: () => Promise<boolean>
 }
 
 /** One primary, with what INFO says of it. */

@@ -3,8 +3,12 @@ import { value } from '../answers'
 import { describeCycle } from '../explain'
 import { slices } from '../find'
 import { deadlocks } from '../graph'
+import { THREAD_ID } from '../model'
+import { namesIn } from '../names'
+import { serverTime } from '../owners'
 import { safe } from '../terminal'
 import type { Check, Finding, Patient } from './check'
+import { mends } from './mends'
 
 const RUNBOOK = 'docs/operations/troubleshooting.md'
 const FAIR = 'docs/guides/fair-lock.md'
@@ -92,72 +96,92 @@ export const fairQueues: Check = async ({ connection, nodes }) => {
           const listed = (value(places) ?? []) as string[]
           const flat = (value(scores) ?? []) as string[]
           const ends = new Map(
-            flat.flatMap((owner, at) => (at % 2 === 0 ? [[owner, Number(flat[at + 1])]] : [])),
+            flat.flatMap((owner, at) => (at % 2 === 0 ? [[owner, flat[at + 1]!] as const] : [])),
           )
-          const strays = [...ends.keys()].filter((owner) => !listed.includes(owner))
-          const endless = listed.filter((owner) => !ends.has(owner))
+          const inQueue = new Set(listed)
+          const alone = [
+            ...[...ends.keys()].filter((owner) => !inQueue.has(owner)),
+            ...[...inQueue].filter((owner) => !ends.has(owner)),
+          ]
           const name = safe(rest)
-          if (strays.length + endless.length > 0)
+          if (alone.length > 0)
             findings.push({
               id: 'fair-queue',
               level: 'error',
-              message: `the queue and the deadlines of the fair lock ${name} disagree in ${strays.length + endless.length} places`,
+              message: `the queue and the deadlines of the fair lock ${name} disagree in ${alone.length} places`,
               page: FAIR,
               fix: 'rlock doctor --fix removes the deadlines without a place, and the places without a deadline',
-              mend: async () => {
-                for (const owner of strays) await redis.zrem(deadlines, owner)
-                for (const owner of endless) await redis.lrem(queue, 0, owner)
-              },
+              mend: () => mends.alignPlaces(redis, queue, deadlines, alone),
             })
-          const now = Number((value(time) as string[] | undefined)?.[0]) * 1_000
           const [head] = listed
-          const late = head === undefined ? undefined : now - (ends.get(head) ?? Number.POSITIVE_INFINITY)
-          if (late !== undefined && late > 1_000)
+          const deadline = head === undefined ? undefined : ends.get(head)
+          if (head === undefined || deadline === undefined) continue
+          const late = serverTime(value(time)) - Number(deadline)
+          if (late > 1_000)
             findings.push({
               id: 'dead-fair-place',
               level: 'warn',
               message: `the first place of the fair lock ${name} lapsed ${Math.round(late / 1_000)} s ago: its waiter is gone`,
               page: FAIR,
               fix: 'The next caller removes it. Without one it stays: rlock doctor --fix removes it',
-              mend: async () => {
-                await redis.lrem(queue, 0, head!)
-                await redis.zrem(deadlines, head!)
-              },
+              mend: () => mends.removePlace(redis, queue, deadlines, head, deadline),
             })
         }
   return findings
 }
 
+const TIMEOUT_KEY = new RegExp(`^(.*):([0-9a-f-]{36}:${THREAD_ID}):rwlock_timeout:\\d+$`, 's')
+
 /** Keys that belong to a hold which is gone, and counters of fenced locks that will start again. */
 export const companions: Check = async ({ connection, nodes }) => {
   const findings: Finding[] = []
   for (const { redis } of nodes) {
-    for await (const keys of slices(connection, redis, 'string', '*:rwlock_timeout:*'))
-      for (const key of keys) {
-        const [, braced, plain, owner] =
-          /^(?:\{(.+)\}|(.*\{.*)):([0-9a-f-]{36}:\d+):rwlock_timeout:\d+$/s.exec(key) ?? []
-        const name = braced ?? plain
-        if (name === undefined || (await redis.hexists(name, owner!)) === 1) continue
+    for await (const keys of slices(connection, redis, 'string', '*:rwlock_timeout:*')) {
+      const timeouts = keys.flatMap((key) => {
+        const [, part = '', owner = ''] = TIMEOUT_KEY.exec(key) ?? []
+        const locks = namesIn(part)
+        return locks.length > 0 ? [{ key, locks, owner }] : []
+      })
+      const answers = await connection.ask(
+        redis,
+        timeouts.flatMap(({ locks, owner }) => locks.map((lock) => ['hexists', lock, owner])),
+      )
+      let next = 0
+      for (const { key, locks, owner } of timeouts) {
+        // Where an answer is missing, nothing is known: the lock may be another user's, or in another slot.
+        const isGone = locks.map(() => value(answers[next++])).every((answer) => answer === 0)
+        if (!isGone) continue
         findings.push({
           id: 'orphaned-timeout',
           level: 'warn',
           message: `${safe(key, 120)} is the timeout of a read hold that is gone`,
           page: 'docs/guides/read-write-locks.md',
           fix: 'rlock doctor --fix deletes it; else it expires',
-          mend: () => redis.del(key),
+          mend: () => mends.deleteTimeout(redis, key, locks, owner),
         })
       }
-    for await (const keys of slices(connection, redis, 'string', 'redisson_lock_token:*'))
-      for (const key of keys)
-        if ((await redis.pttl(key)) >= 0)
+    }
+    for await (const keys of slices(connection, redis, 'string', 'redisson_lock_token:*')) {
+      const answers = await connection.ask(
+        redis,
+        keys.flatMap((key) => [
+          ['pttl', key],
+          ['get', key],
+        ]),
+      )
+      for (const [at, key] of keys.entries()) {
+        const isCounter = /^\d+$/.test(String(value(answers[2 * at + 1]) ?? ''))
+        if (isCounter && Number(value(answers[2 * at]) ?? -2) >= 0)
           findings.push({
             id: 'token-expires',
             level: 'error',
             message: `${safe(key)}, the counter of a fenced lock, has an expiry: then its tokens start again at 1`,
             page: 'docs/guides/fenced-lock.md',
             fix: 'rlock doctor --fix removes the expiry. A multi lock of Java with a fenced member sets it',
-            mend: () => redis.persist(key),
+            mend: () => mends.keepCounter(redis, key),
           })
+      }
+    }
   }
   return findings
 }

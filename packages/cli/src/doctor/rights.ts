@@ -1,4 +1,4 @@
-import { escapeGlob } from '../find'
+import { escapeGlob } from '../glob'
 import type { Row } from '../model'
 import { safe } from '../terminal'
 import type { Check, Finding, Patient } from './check'

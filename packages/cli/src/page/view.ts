@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Found, glob } from '../find'
+import type { Found } from '../find'
+import { glob } from '../glob'
 import type { Holder, Row } from '../model'
 import type { ProcessWait } from '../processes'
 import { safe } from '../terminal'

@@ -2,6 +2,8 @@ package rlock.peer;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import java.util.concurrent.ExecutionException;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /** The operations of an RLock by name, run on the calling thread. Times are milliseconds. */
@@ -11,6 +13,10 @@ final class LockOperations {
 
     static Object perform(RLock lock, Command command) throws InterruptedException {
         switch (command.op()) {
+            case "lockAsync":
+                return lockAsync(lock, command);
+            case "unlockAsync":
+                return result(lock.unlockAsync(threadId(command)));
             case "lock":
                 return lock(lock, command);
             case "lockInterruptibly":
@@ -70,6 +76,27 @@ final class LockOperations {
             return lock.tryLock(command.number("waitTime", 0), MILLISECONDS);
         }
         return lock.tryLock();
+    }
+
+    /** As the reactive and coroutine users of Redisson call it, with a thread id of their own. */
+    private static Object lockAsync(RLock lock, Command command) throws InterruptedException {
+        if (command.has("leaseTime")) {
+            return result(lock.lockAsync(command.number("leaseTime", 0), MILLISECONDS, threadId(command)));
+        }
+        return result(lock.lockAsync(threadId(command)));
+    }
+
+    /** A text in the command: JSON of JavaScript has no 64-bit numbers. */
+    private static long threadId(Command command) {
+        return Long.parseLong(command.required("threadId"));
+    }
+
+    private static Object result(RFuture<?> future) throws InterruptedException {
+        try {
+            return future.get();
+        } catch (ExecutionException failure) {
+            throw new IllegalStateException(failure.getCause());
+        }
     }
 
     private static Object lockInterruptibly(RLock lock, Command command) throws InterruptedException {

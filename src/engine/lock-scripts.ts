@@ -1,8 +1,8 @@
+import type { Renewal } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import { type Attempt, blocked, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { Caller } from './hold'
-import type { HeldLock } from './lock-orphan'
 
 /** The answer to a release. */
 export type ReleaseReply =
@@ -84,7 +84,7 @@ export interface AttemptOptions extends Wanted {
 export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 
 /** The names and scripts of one kind of re-entrant lock. */
-export interface LockScripts extends WaitTarget, HeldLock {
+export interface LockScripts extends WaitTarget {
   /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
   readonly exclusiveLockId?: string
   /**
@@ -92,8 +92,11 @@ export interface LockScripts extends WaitTarget, HeldLock {
    * key gets the longest lease of the remaining levels again, in full.
    */
   readonly shared?: boolean
+  /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
+  readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
   readonly addsLeases?: boolean
+  readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
   /** How a log shows the lock; absent: as an RLock. */
@@ -104,6 +107,8 @@ export interface LockScripts extends WaitTarget, HeldLock {
   newAttempt?(options: AttemptOptions): LockAttempt
   /** The hash field, or the token, that marks an owner in Redis. */
   ownerField(threadId: number): string
+  /** The owner field gives the right to release the lock. So it appears in no event, list, message or answer: its SHA-1 does. */
+  readonly ownerIsSecret?: boolean
   acquire(owner: string, lease: number, companion?: string): ScriptCall<Outcome<Payload>>
   /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
   handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Payload>>

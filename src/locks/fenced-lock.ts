@@ -1,4 +1,4 @@
-import { lockArguments, tryLockArguments } from '../api/arguments'
+import { type AcquireArguments, lockArguments, tryLockArguments } from '../api/arguments'
 import type { LockOptions, TryLockOptions } from '../api/call-options'
 import { RedisRefusedError, RedissonError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
@@ -6,10 +6,12 @@ import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
+import type { Caller, Hold } from '../engine/hold'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-scripts'
 import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
+import type { HoldEntry } from '../ownership/caller'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -197,9 +199,9 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
   }
 
-  override async [ACQUIRE_FOR](...args: Parameters<ReentrantLock<FencedHold>[typeof ACQUIRE_FOR]>) {
+  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
     try {
-      return await super[ACQUIRE_FOR](...args)
+      return await super[ACQUIRE_FOR](caller, options, entry)
     } catch (error) {
       // The script's error says that the counter is used up. The caller's error says what that means.
       const key = this.tokenKey

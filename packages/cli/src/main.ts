@@ -7,7 +7,7 @@ import { run as show } from './commands/show'
 import { run as unlock } from './commands/unlock'
 import { run as watch } from './commands/watch'
 import { EXIT, exitCodeOf, isOptionError, UsageError } from './exit'
-import { safe } from './terminal'
+import { complain, safe } from './terminal'
 
 type Command = (args: string[]) => Promise<number>
 
@@ -55,7 +55,7 @@ main(process.argv.slice(2)).then(
     const { message } = error as Error
     // The text of parseArgs contains what the user typed, and perhaps a password in a wrong place: only its first line.
     const text = isOptionError(error) ? message.split('\n')[0]!.replace(/ '[^']*' /, ' ') : message
-    for (const line of text.split('\n')) process.stderr.write(`rlock: ${safe(line, 600)}\n`)
+    complain(text)
     process.exitCode = exitCodeOf(error)
   },
 )

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { fromRedissonConfig } from '@rlock/redisson-config'
 import type { RedissonOptions } from 'rlock'
 import { parseRedisUrl } from 'rlock/internal'
 import { UsageError } from './exit'
-import { safe } from './terminal'
+import { complain } from './terminal'
 
 /** The options of parseArgs that every command takes. */
 export const CONNECTION_OPTIONS = {
@@ -36,12 +37,11 @@ type Env = Readonly<Record<string, string | undefined>>
 export function redissonOptions(given: ConnectionValues, env: Env = process.env): RedissonOptions {
   if (given.config !== undefined) return configured(given.config, given, env)
   const urls = given.redis ?? (env.REDIS_URL ? [env.REDIS_URL] : ['redis://127.0.0.1:6379'])
-  const all = urls.flatMap((each) => each.split(',')).map(withScheme)
+  const all = urls.flatMap((each) => each.split(BETWEEN_ADDRESSES)).map(withScheme)
   const login = { ...credentials(given, env), ...tls(given) }
   if (given.cluster && given.sentinel) throw new UsageError('--cluster and --sentinel exclude each other')
   if (given.cluster) return { redis: { nodes: all, options: { redisOptions: login } } }
-  if (given.sentinel !== undefined)
-    return { redis: { sentinels: all.map(sentinel), name: given.sentinel, ...login } }
+  if (given.sentinel !== undefined) return bySentinel(all, given.sentinel, login)
   if (all.length > 1) throw new UsageError('several addresses need --cluster or --sentinel NAME')
   return { redis: { ...parsed(all[0]!), ...login } as RedissonOptions['redis'] }
 }
@@ -58,7 +58,7 @@ function configured(file: string, given: ConnectionValues, env: Env): RedissonOp
   try {
     const { options, notCarriedOver } = fromRedissonConfig(text, { env })
     for (const { name, why, matters } of notCarriedOver)
-      if (matters) process.stderr.write(`rlock: --config: ${safe(name)} is not used: ${why}\n`)
+      if (matters) complain(`--config: ${name} is not used: ${why}`)
     return options
   } catch (error) {
     throw new UsageError(`--config: ${(error as Error).message}`)
@@ -84,6 +84,9 @@ function tls({ cacert, cert, key }: ConnectionValues) {
   return { tls: Object.fromEntries(Object.entries(files).filter(([, content]) => content !== undefined)) }
 }
 
+/** A comma within a password is no end of an address. */
+const BETWEEN_ADDRESSES = /,(?=\w[\w+.-]*:\/\/)|,(?=[^@]*$)/
+
 const withScheme = (text: string) => (/^\/|:\/\//.test(text) ? text : `redis://${text}`)
 
 /** The options of one address. No message contains a credential. */
@@ -95,7 +98,33 @@ function parsed(text: string) {
   }
 }
 
-function sentinel(text: string) {
-  const { host = '127.0.0.1', port = 26_379 } = parsed(text)
-  return { host, port }
+/**
+ * The URLs are those of the sentinels. Their database is that of the primary, and what they say of TLS and of the login holds for
+ * both, unless --user and REDISCLI_AUTH say otherwise for the primary: nothing that was asked for is dropped.
+ */
+function bySentinel(urls: readonly string[], name: string, login: object): RedissonOptions {
+  refuseUrl('the name of the primary', name)
+  const all = urls.map(parsed)
+  if (all.some(({ path }) => path !== undefined))
+    throw new UsageError('--sentinel takes no unix socket: its connections go to other servers')
+  const [first, ...others] = all.map(({ host, port, ...rest }) => rest)
+  if (others.some((each) => !isDeepStrictEqual(each, first)))
+    throw new UsageError('--sentinel takes addresses that differ in host and port only')
+  const { username, password, ...shared } = first!
+  const ofSentinels = {
+    ...(username && { sentinelUsername: username }),
+    ...(password && { sentinelPassword: password }),
+  }
+  const redis = { ...first, ...login } as { tls?: object }
+  const sentinels = all.map(({ host = '127.0.0.1', port = 26_379 }) => ({
+    ...{ host, port, ...(shared.family !== undefined && { family: shared.family }) },
+  }))
+  const secure = redis.tls && { sentinelTLS: redis.tls }
+  return { redis: { ...redis, ...ofSentinels, ...secure, sentinels, name } as RedissonOptions['redis'] }
+}
+
+/** A URL in the place of a name: it may have a password, and what it names is no lock. */
+export function refuseUrl(place: string, given: string | undefined): void {
+  if (/^(redis|rediss|valkey|valkeys)(\+\w+)?:\/\//i.test(given ?? ''))
+    throw new UsageError(`${place} is a URL: give the server with --redis URL or REDIS_URL`)
 }

@@ -23,6 +23,17 @@ export function safe(text: string, most = SHOWN): string {
   return shown.length < text.length ? `${escaped}…(${text.length})` : escaped
 }
 
+/** The text without the login of any URL in it: a user may have typed one in the wrong place. */
+export const withoutLogins = (text: string) => text.replace(/([a-z+]{1,20}:\/\/)\S*@/gi, '$1…@')
+
+/** Says something beside the output, on stderr. */
+export function complain(text: string): void {
+  for (const line of text.split('\n'))
+    process.stderr.write(`rlock: ${safe(withoutLogins(line), MOST_SAID)}\n`)
+}
+
+const MOST_SAID = 600
+
 /** One line of JSON that a terminal shows as it is. It is still the same JSON. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(UNSAFE, (character) =>

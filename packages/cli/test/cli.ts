@@ -86,15 +86,19 @@ export async function start(args: readonly string[], env: Record<string, string>
 /** Whether `script` of util-linux is there, which gives a program a terminal. */
 export const hasTerminal = () => spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 
-/** Starts the tool with these arguments on a terminal. */
-export async function onTerminal(args: readonly string[]): Promise<Run> {
+/** Starts the tool with these arguments on a terminal; its input may come from a file. */
+export async function onTerminal(args: readonly string[], input?: string): Promise<Run> {
   const words = [process.execPath, await program(), ...args].map(
     (word) => `'${word.replaceAll("'", `'\\''`)}'`,
   )
-  const child = spawn('script', ['-qec', `exec ${words.join(' ')}`, '/dev/null'], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, SHELL: '/bin/sh', NO_COLOR: '1' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    'script',
+    ['-qec', `exec ${words.join(' ')}${input === undefined ? '' : ` < ${input}`}`, '/dev/null'],
+    {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, SHELL: '/bin/sh', NO_COLOR: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  )
   return kept(new Run(child))
 }
 

@@ -15,6 +15,8 @@ import {
 import { removeWithThisProcess } from '../../../test/kit/servers/left-behind'
 import { TlsProxy } from '../../../test/kit/tls-proxy'
 import { Connection } from '../src/connection'
+import { UsageError } from '../src/exit'
+import { redissonOptions } from '../src/target'
 import { killRuns, rlock, start } from './cli'
 
 const PASSWORD = 'hush/hush:1'
@@ -112,6 +114,65 @@ threads: 16
       configured(`sentinelServersConfig: { masterName: ${name}, sentinelAddresses: [${addresses}] }`),
       options,
     )
+  })
+
+  it('The command rlock takes TLS, logins and the database of a URL for sentinels and primary alike', () => {
+    const options = (env: Record<string, string>, ...redis: string[]) =>
+      redissonOptions({ redis, sentinel: 'main', user: env.user }, env).redis
+    expect(options({ REDISCLI_AUTH: 'p' }, 'rediss://:s@one:1/3,rediss://:s@two/3')).to.deep.equal({
+      sentinels: [
+        { host: 'one', port: 1 },
+        { host: 'two', port: 26_379 },
+      ],
+      name: 'main',
+      ...{ tls: {}, sentinelTLS: {}, db: 3, username: '', password: 'p', sentinelPassword: 's' },
+    })
+    expect(options({}, 'redis://a:x,y@one')).to.include({
+      username: 'a',
+      password: 'x,y',
+      sentinelPassword: 'x,y',
+    })
+    for (const urls of [['rediss://one', 'redis://two'], ['/tmp/socket'], ['redis://one/1,redis://two/2']])
+      expect(() => options({}, ...urls), urls.join()).to.throw(UsageError)
+  })
+
+  it('The command rlock with --sentinel and rediss:// sends no password that is not encrypted', async () => {
+    const { sentinels, name } = await sharedSentinel()
+    const proxy = await TlsProxy.open(sentinels[0]!)
+    try {
+      const to = [
+        '--redis',
+        `rediss://localhost:${proxy.port}`,
+        '--sentinel',
+        name,
+        '--cacert',
+        proxy.certificate,
+      ]
+      const { code, err } = await rlock(['ls', ...to], { REDISCLI_AUTH: PASSWORD })
+      // The sentinel answered by TLS. Its primary speaks no TLS, and is asked for nothing else.
+      expect([code, /TLS|SSL|ssl/.test(err)], err).to.deep.equal([69, true])
+      expect(err).to.not.contain(PASSWORD)
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  it('The command rlock shows no password of a URL in a wrong place, and takes no URL for a name', async () => {
+    const url = `redis://ada:${PASSWORD}@127.0.0.1:1`
+    for (const args of [
+      [url],
+      ...['ls', 'watch', 'show', 'page'].map((command) => [command, url]),
+      ['unlock', url, '--yes'],
+      ['exec', url, '--', 'true'],
+      ['exec', 'name', '--wait', url, '--', 'true'],
+      ['ls', '--sentinel', url],
+      ['ls', '--kind', url],
+      ['ls', '--longer-than', url],
+    ]) {
+      const { code, out, err } = await rlock(args)
+      expect([code, out], args.join(' ')).to.deep.equal([2, ''])
+      expect(err, args.join(' ')).to.not.contain(PASSWORD)
+    }
   })
 
   it('The command rlock works with a cluster, also by a redisson.yaml', async () => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -160,6 +162,76 @@ describe('rlock exec', function () {
     expect([out, code]).to.deep.equal(['dotted true typed\n', 0])
   })
 
+  it('rlock exec makes no value of a variable an argument of another program', async () => {
+    const path = file()
+    const tools = mkdtempSync(join(folder, 'tools-'))
+    writeFileSync(join(tools, 'env'), `#!/bin/sh\necho "$@" >> ${path}\nexec /usr/bin/env "$@"\n`, {
+      mode: 0o755,
+    })
+    const env = { 'spring.data.redis.password': 'hush', PATH: `${tools}:${process.env.PATH}` }
+    const { out } = await rlock(
+      [
+        'exec',
+        uniqueName(),
+        '--redis',
+        url,
+        '--',
+        process.execPath,
+        '-p',
+        'process.env["spring.data.redis.password"]',
+      ],
+      env,
+    )
+    expect([out, existsSync(path)]).to.deep.equal(['hush\n', false])
+  })
+
+  it('rlock exec within another gives its command no token of the lock around it', async () => {
+    const [outer, inner] = [uniqueName(), uniqueName()]
+    const print = [process.execPath, '-p', '[process.env.RLOCK_NAME, process.env.RLOCK_TOKEN].join()']
+    const env = { RLOCK_TOKEN: '7', RLOCK_NAME: outer }
+    expect((await rlock(['exec', inner, '--redis', url, '--', ...print], env)).out).to.equal(`${inner},\n`)
+  })
+
+  it('rlock exec --grace lasts as long as it says, also beyond 2³¹ ms', async () => {
+    const path = file()
+    const slow = [
+      'sh',
+      '-c',
+      'trap "sleep 0.5; echo term >> $0; exit 3" TERM; while :; do sleep 0.05; done',
+      path,
+    ]
+    expect((await exec(uniqueName(), ['--lease', '1s', '--grace', '60d'], slow)).code).to.equal(76)
+    expect(readFileSync(path, 'utf8')).to.equal('term\n')
+  })
+
+  it('rlock exec that is interrupted while it connects ends at once', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const run = await start(['exec', uniqueName(), '--redis', `redis://127.0.0.1:${port}`, '--', 'true'])
+    const [socket] = await once(silent, 'connection')
+    const began = performance.now()
+    run.child.kill('SIGTERM')
+    expect((await run.ended).code).to.equal(128 + 15)
+    expect(performance.now() - began).to.be.below(5_000)
+    socket.destroy()
+    silent.close()
+  })
+
+  it('rlock exec on a terminal gives its command one SIGINT for one Ctrl-C, also where its input is a file', async function () {
+    if (!hasTerminal()) this.skip()
+    const count =
+      'let n = 0; process.on("SIGINT", () => { if (++n === 1) setTimeout(() => process.exit(10 + n), 1000) }); ' +
+      'setInterval(() => {}, 1000); console.log("ready")'
+    const args = ['exec', uniqueName(), '--redis', url, '--', process.execPath, '-e', count]
+    for (const input of [undefined, '/dev/null']) {
+      const terminal = await onTerminal(args, input)
+      await waitUntil('the command runs', () => terminal.out.includes('ready'))
+      terminal.child.stdin!.write('\u0003')
+      expect((await terminal.ended).code, input).to.equal(11)
+    }
+  })
+
   const nested = (trap: string) => [
     'sh',
     '-c',
@@ -210,7 +282,8 @@ describe('rlock exec', function () {
   it('rlock exec sends SIGTERM when its lock is freed by force, and ends with 76', async () => {
     const name = uniqueName()
     const path = file()
-    const run = await begin(name, ['--lease', '10m'], [...PATIENT, path])
+    // The next renewal finds that it is gone: after 10 s at the latest.
+    const run = await begin(name, [], [...PATIENT, path])
     await waitUntil('the command runs', () => run.out !== '')
     const freed = await rlock(['unlock', name, '--redis', url, '--yes', '--json'])
     expect(freed.json[0]?.result, freed.err).to.equal('freed')
@@ -290,11 +363,11 @@ describe('rlock exec', function () {
   it('rlock exec ends with 126 for a command that the system refuses to start, and leaves no lock (V109)', async () => {
     const redis = await openRedis(url)
     const name = uniqueName()
-    const values = Array.from({ length: 12 }, (_, index) => [`a.${index}`, 'x'.repeat(100_000)])
-    const { code } = await rlock(
-      ['exec', name, '--redis', url, '--lease', '1h', '--', 'true'],
-      Object.fromEntries(values),
-    )
+    const preload = join(folder, 'much.cjs')
+    writeFileSync(preload, `for (let at = 0; at < 60; at++) process.env['many' + at] = 'x'.repeat(100000)`)
+    const { code } = await rlock(['exec', name, '--redis', url, '--lease', '1h', '--', 'true'], {
+      NODE_OPTIONS: `--require=${preload}`,
+    })
     expect(code).to.equal(126)
     expect(await redis.exists(name)).to.equal(0)
   })

@@ -14,7 +14,6 @@ const OTHERS = [
   'test/README.md',
   'compat/redisson-tests.md',
   'tools/simulator/README.md',
-  'llms.txt',
 ]
 const checked = [...pages(), ...OTHERS]
 

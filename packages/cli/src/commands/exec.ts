@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import { Redisson, type RedissonOptions } from 'rlock'
-import { type Ended, runChild, signalNumber } from '../exec/child'
+import { type Ended, type Running, runChild, signalNumber } from '../exec/child'
 import { type Held, holdOf, type Taking, taking } from '../exec/held'
 import { EXIT, exitCodeOf, UsageError } from '../exit'
-import { CONNECTION_OPTIONS, redissonOptions } from '../target'
-import { safe } from '../terminal'
+import { CONNECTION_OPTIONS, redissonOptions, refuseUrl } from '../target'
+import { complain, safe } from '../terminal'
 import { help } from './session'
 
 const USAGE = `
@@ -49,6 +49,7 @@ export async function run(args: string[]): Promise<number> {
   const [name, ...others] = positionals
   if (name === undefined || others.length > 0 || command.length === 0)
     throw new UsageError('exec takes one name, and the command after --: rlock exec NAME -- command')
+  refuseUrl('the name', name)
   return await execute(redissonOptions(values), taking(name, values), command)
 }
 
@@ -59,17 +60,19 @@ async function execute(
 ): Promise<number> {
   const signals = new SignalRelay()
   try {
-    const client = await Redisson.create(options)
+    const client = await signals.orEnded(Redisson.create(options))
+    // Nothing is held yet, and what is being opened closes with this process.
+    if (!client) process.exit(signals.exitCode)
     // What goes wrong in the background is said, and the lock itself says what it means for the command.
-    client.on('error', (error) => say(error.message))
+    client.on('error', (error) => complain(error.message))
     try {
       return await whileHeld(client, wanted, command, signals)
     } finally {
       await client.shutdown({ timeout: 1_000 })
     }
   } catch (error) {
-    if (signals.ended !== undefined) return 128 + signalNumber(signals.ended)
-    say((error as Error).message)
+    if (signals.ended !== undefined) return signals.exitCode
+    complain((error as Error).message)
     return exitCodeOf(error)
   } finally {
     signals.stop()
@@ -83,22 +86,21 @@ async function whileHeld(
   signals: SignalRelay,
 ): Promise<number> {
   const result = await holdOf(client, wanted, signals.waiting.signal, async (held: Held) => {
-    const env = {
-      ...process.env,
-      RLOCK_NAME: wanted.name,
-      ...(held.token !== undefined && { RLOCK_TOKEN: String(held.token) }),
-    }
+    const env: NodeJS.ProcessEnv = { ...process.env, RLOCK_NAME: wanted.name }
+    // Around it may be an rlock exec of another lock, and its token is none of this lock.
+    delete env.RLOCK_TOKEN
+    if (held.token !== undefined) env.RLOCK_TOKEN = String(held.token)
     const child = runChild(command, env, held.signal, wanted.grace)
-    signals.passTo(child.kill)
+    signals.passTo(child)
     return await child.ended
   })
   if (!result) {
-    say(`${safe(wanted.name)} was not acquired`)
+    complain(`${safe(wanted.name)} was not acquired`)
     return EXIT.notAcquired
   }
-  if (result.unanswered) say(`the release was not answered: ${result.unanswered.message}`)
+  if (result.unanswered) complain(`the release was not answered: ${result.unanswered.message}`)
   if (result.lost) {
-    say(`${safe(wanted.name)} was lost while the command ran`)
+    complain(`${safe(wanted.name)} was lost while the command ran`)
     return EXIT.lost
   }
   return codeOf(result.ended)
@@ -106,7 +108,7 @@ async function whileHeld(
 
 function codeOf({ code, signal, failed }: Ended): number {
   if (failed) {
-    say(`the command cannot be run: ${failed.code ?? failed.message}`)
+    complain(`the command cannot be run: ${failed.code ?? failed.message}`)
     return failed.code === 'ENOENT' ? 127 : 126
   }
   return signal ? 128 + signalNumber(signal) : (code ?? EXIT.found)
@@ -117,12 +119,11 @@ class SignalRelay {
   readonly waiting = new AbortController()
   /** The signal that ended the wait. */
   ended: NodeJS.Signals | undefined
-  private kill: ((signal: NodeJS.Signals) => void) | undefined
+  private child: Running | undefined
   private readonly heard = (signal: NodeJS.Signals) => {
-    if (this.kill) {
-      // A terminal sends these to the command as well.
-      const fromTerminal = process.stdin.isTTY && (signal === 'SIGINT' || signal === 'SIGQUIT')
-      if (!fromTerminal) this.kill(signal)
+    if (this.child) {
+      const hasIt = this.child.sharesTerminal && (signal === 'SIGINT' || signal === 'SIGQUIT')
+      if (!hasIt) this.child.kill(signal)
     } else {
       this.ended ??= signal
       this.waiting.abort(new Error(`ended by ${signal}`))
@@ -133,15 +134,27 @@ class SignalRelay {
     for (const signal of PASSED_ON) process.on(signal, this.heard)
   }
 
-  passTo(kill: (signal: NodeJS.Signals) => void): void {
-    this.kill = kill
+  get exitCode(): number {
+    return 128 + signalNumber(this.ended ?? 'SIGTERM')
+  }
+
+  /** The result; undefined if a signal ends this process first. */
+  async orEnded<T>(result: Promise<T>): Promise<T | undefined> {
+    const { signal } = this.waiting
+    const ended = new Promise<undefined>((resolve) => {
+      if (signal.aborted) resolve(undefined)
+      signal.addEventListener('abort', () => resolve(undefined), { once: true })
+    })
+    return await Promise.race([result, ended])
+  }
+
+  passTo(child: Running): void {
+    this.child = child
     // The signal came in the moment in which the lock was granted.
-    if (this.ended) kill(this.ended)
+    if (this.ended) child.kill(this.ended)
   }
 
   stop(): void {
     for (const signal of PASSED_ON) process.off(signal, this.heard)
   }
 }
-
-const say = (text: string) => process.stderr.write(`rlock: ${safe(text, 600)}\n`)

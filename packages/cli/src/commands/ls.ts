@@ -3,7 +3,7 @@ import type { Connection } from '../connection'
 import { EXIT, UsageError } from '../exit'
 import { findObjects } from '../find'
 import { type Holder, KINDS, type Kind, type Row } from '../model'
-import { CONNECTION_OPTIONS } from '../target'
+import { CONNECTION_OPTIONS, refuseUrl } from '../target'
 import { Screen, safe, table } from '../terminal'
 import { parseTime, showTime } from '../times'
 import { help, pause, stopped, withConnection } from './session'
@@ -36,6 +36,7 @@ export async function run(args: string[]): Promise<number> {
   })
   if (values.help) return help(USAGE)
   if (positionals.length > 1) throw new UsageError('ls takes one pattern; put it in quotes')
+  refuseUrl('the pattern', positionals[0])
   const longer =
     values['longer-than'] === undefined ? undefined : parseTime('longer-than', values['longer-than'])
   const find = { pattern: positionals[0], kind: kindOf(values.kind), all: values.all }

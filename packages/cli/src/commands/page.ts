@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import type { Connection } from '../connection'
 import { EXIT, UsageError } from '../exit'
 import { findObjects, findOne } from '../find'
 import { free } from '../free'
 import { deadlocks } from '../graph'
+import { openBrowser } from '../page/opened'
 import { type Facts, servePage } from '../page/server'
 import { type View, viewOf } from '../page/view'
-import { CONNECTION_OPTIONS } from '../target'
+import { CONNECTION_OPTIONS, refuseUrl } from '../target'
 import { Screen, safe } from '../terminal'
 import { help, stopped, withConnection } from './session'
 
@@ -37,6 +37,7 @@ export async function run(args: string[]): Promise<number> {
   })
   if (values.help) return help(USAGE)
   if (positionals.length > 1) throw new UsageError('page takes one pattern; put it in quotes')
+  refuseUrl('the pattern', positionals[0])
   const port = Number(values.port ?? 0)
   if (!Number.isInteger(port) || port < 0 || port > MOST_PORT) throw new UsageError('--port takes a number')
   return await withConnection(values, async (connection) => {
@@ -48,8 +49,9 @@ export async function run(args: string[]): Promise<number> {
     const screen = new Screen()
     if (values.json) screen.json({ address: page.address })
     else screen.line(page.address)
-    if (!values['no-open']) open(page.address)
+    const opened = values['no-open'] ? undefined : openBrowser(page.address)
     await over
+    opened?.remove()
     await page.close()
     return EXIT.done
   })
@@ -73,17 +75,4 @@ async function unlock(connection: Connection, name: string, owner: string): Prom
   const { row } = await findOne(connection, name, undefined)
   const isHolder = row?.holders.some((holder) => holder.owner === owner && holder.clientId !== null)
   return row && isHolder ? await free(connection, row, [owner]) : 'held by another, or free, by now'
-}
-
-/** Opens the browser of the user, if there is one. The address is printed in any case. */
-function open(address: string): void {
-  const [command, ...args] =
-    process.platform === 'darwin'
-      ? ['open', address]
-      : process.platform === 'win32'
-        ? ['cmd', '/c', 'start', '', address]
-        : ['xdg-open', address]
-  const browser = spawn(command!, args, { stdio: 'ignore', detached: true })
-  browser.on('error', () => {})
-  browser.unref()
 }

@@ -1,7 +1,7 @@
 import { Connection } from '../connection'
 import { EXIT } from '../exit'
 import { type ConnectionValues, redissonOptions } from '../target'
-import { safe } from '../terminal'
+import { complain } from '../terminal'
 
 /** Runs with a connection, says at the end what could not be seen, and closes. */
 export async function withConnection(
@@ -12,7 +12,7 @@ export async function withConnection(
   try {
     return await work(connection)
   } finally {
-    for (const missing of connection.unseen) process.stderr.write(`rlock: not seen: ${safe(missing, 300)}\n`)
+    for (const missing of connection.unseen) complain(`not seen: ${missing}`)
     connection.close()
   }
 }

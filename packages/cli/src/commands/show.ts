@@ -5,7 +5,7 @@ import { explain } from '../explain'
 import { findOne } from '../find'
 import { deadlocks } from '../graph'
 import { askProcesses } from '../processes'
-import { CONNECTION_OPTIONS } from '../target'
+import { CONNECTION_OPTIONS, refuseUrl } from '../target'
 import { jsonLine, Screen, safe } from '../terminal'
 import { showTime } from '../times'
 import { asTable, kindOf } from './ls'
@@ -28,6 +28,7 @@ export async function run(args: string[]): Promise<number> {
   if (values.help) return help(USAGE)
   const [name, ...others] = positionals
   if (name === undefined || others.length > 0) throw new UsageError('show takes one name')
+  refuseUrl('the name', name)
   const kind = kindOf(values.kind)
   return await withConnection(values, async (connection) => {
     const { row, processes } = await findOne(connection, name, kind)

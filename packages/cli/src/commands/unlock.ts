@@ -6,7 +6,7 @@ import { findOne } from '../find'
 import { free } from '../free'
 import type { Kind, Row } from '../model'
 import { withHolder } from '../owners'
-import { CONNECTION_OPTIONS } from '../target'
+import { CONNECTION_OPTIONS, refuseUrl } from '../target'
 import { Screen, safe } from '../terminal'
 import { asTable, kindOf } from './ls'
 import { help, withConnection } from './session'
@@ -42,6 +42,7 @@ export async function run(args: string[]): Promise<number> {
   if (values.help) return help(USAGE)
   const [name, ...others] = positionals
   if (name === undefined || others.length > 0) throw new UsageError('unlock takes one name')
+  refuseUrl('the name', name)
   if (!values.yes && (!process.stdin.isTTY || values.json))
     throw new UsageError('unlock asks on a terminal; without one it needs --yes')
   const kind = kindOf(values.kind)

@@ -9,7 +9,7 @@ import { namesIn } from '../names'
 import { enableNotifications, type Notifications, notificationsOf, parseSubkeys } from '../notifications'
 import { readObjects } from '../read-objects'
 import { ShardedMessages } from '../sharded-messages'
-import { CONNECTION_OPTIONS } from '../target'
+import { CONNECTION_OPTIONS, refuseUrl } from '../target'
 import { Screen, safe } from '../terminal'
 import { help, pause, stopped, withConnection } from './session'
 
@@ -46,6 +46,7 @@ export async function run(args: string[]): Promise<number> {
   })
   if (values.help) return help(USAGE)
   if (positionals.length > 1) throw new UsageError('watch takes one pattern; put it in quotes')
+  refuseUrl('the pattern', positionals[0])
   return await withConnection(values, async (connection) => {
     const over = stopped()
     const putBack = values['enable-notifications'] ? await enableNotifications(connection) : []

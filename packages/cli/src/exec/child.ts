@@ -10,6 +10,9 @@ export interface Ended {
   readonly failed?: NodeJS.ErrnoException
 }
 
+/** A longer timer of Node fires at once: 24 days. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
 export const signalNumber = (signal: NodeJS.Signals): number => constants.signals[signal] ?? 0
 
 /**
@@ -17,6 +20,13 @@ export const signalNumber = (signal: NodeJS.Signals): number => constants.signal
  * does not: it could not read from it, and Ctrl-C reaches all of them anyway.
  */
 const hasGroup = () => process.platform !== 'win32' && ![0, 1, 2].some((stream) => isatty(stream))
+
+export interface Running {
+  readonly ended: Promise<Ended>
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** A terminal sends Ctrl-C to the command as well as to this process. */
+  readonly sharesTerminal: boolean
+}
 
 /**
  * Starts a command that uses this process's input and outputs directly. When the signal aborts, it gets SIGTERM, and SIGKILL
@@ -27,30 +37,32 @@ export function runChild(
   env: NodeJS.ProcessEnv,
   lost: AbortSignal,
   grace: number,
-): { readonly ended: Promise<Ended>; readonly kill: (signal: NodeJS.Signals) => void } {
+): Running {
   const detached = hasGroup()
-  // The guard comes first: this process may be killed in any moment after the command has started.
-  const guard = newGuard(grace)
   const start = () =>
-    guard
-      ? spawn('/bin/sh', ['-c', WHEN_GUARDED, 'rlock-exec', ...unreadable(env), command!, ...args], {
+    guard && passesShell(env)
+      ? spawn('/bin/sh', ['-c', WHEN_GUARDED, 'rlock-exec', command!, ...args], {
           ...{ stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env, detached },
         })
       : spawn(command!, args, { stdio: 'inherit', env, detached })
+  let guard: ChildProcess | undefined
   let child: ChildProcess
   try {
+    // The guard comes first: this process may be killed in any moment after the command has started.
+    guard = newGuard(grace)
     child = start()
   } catch (error) {
     // Such as E2BIG: Node throws some errors of the system, and emits the others.
     guard?.stdin?.end('\n')
     const failed = error as NodeJS.ErrnoException
-    return { ended: Promise.resolve({ code: null, signal: null, failed }), kill: () => {} }
+    const ended = Promise.resolve({ code: null, signal: null, failed })
+    return { ended, kill: () => {}, sharesTerminal: false }
   }
   if (guard && child.pid !== undefined) {
     guard.stdin?.write(`${detached ? '-' : ''}${child.pid}\n`)
-    const go = child.stdio[3] as Writable
-    go.on('error', () => {})
-    go.end('go\n')
+    const go = child.stdio[3] as Writable | undefined
+    go?.on('error', () => {})
+    go?.end('go\n')
   }
   const kill = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
@@ -63,7 +75,7 @@ export function runChild(
   let killing: NodeJS.Timeout | undefined
   const terminate = () => {
     kill('SIGTERM')
-    killing = setTimeout(() => kill('SIGKILL'), grace)
+    killing = setTimeout(() => kill('SIGKILL'), Math.min(grace, LONGEST_TIMER))
   }
   if (lost.aborted) terminate()
   else lost.addEventListener('abort', terminate, { once: true })
@@ -79,7 +91,7 @@ export function runChild(
     lost.removeEventListener('abort', terminate)
     guard?.stdin?.end('done\n')
   })
-  return { ended, kill }
+  return { ended, kill, sharesTerminal: !detached }
 }
 
 /**
@@ -88,11 +100,15 @@ export function runChild(
  */
 const WHEN_GUARDED = 'read -r go <&3 || exit; exec 3<&-; exec "$@"'
 
-/** Variables that some shells drop, because no variable of a shell can have that name. The program `env` hands them to the command. */
-function unreadable(env: NodeJS.ProcessEnv): string[] {
-  const dropped = Object.entries(env).filter(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-  return dropped.length === 0 ? [] : ['env', ...dropped.map(([name, value]) => `${name}=${value}`)]
-}
+/**
+ * Whether a shell hands all these variables on as they are. It drops names that are none of a shell, such as
+ * `spring.data.redis.password`, and sets its own. With such a variable the command is started without the shell: the values must not
+ * become arguments, which every user of the machine reads.
+ */
+const passesShell = (env: NodeJS.ProcessEnv) =>
+  Object.keys(env).every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OF_SHELLS.has(name))
+
+const OF_SHELLS = new Set(['IFS', 'OPTIND', 'LINENO', 'PPID', 'UID', 'EUID', 'SHELLOPTS', 'BASHOPTS'])
 
 /**
  * Ends the command, whose process id it reads first, when this process was killed: then nothing renews the lock any more. The
@@ -105,6 +121,8 @@ function newGuard(grace: number): ChildProcess | undefined {
     'kill -s TERM -- "$pid" || exit; sleep "$1"; kill -s KILL -- "$pid"'
   const guard = spawn('/bin/sh', ['-c', script, 'rlock-guard', String(grace / 1_000)], {
     stdio: ['pipe', 'ignore', 'ignore'],
+    // The variables of the command are none of its business, and may be too large.
+    env: { PATH: process.env.PATH },
     // A group of its own: Ctrl-C must not end it before the command.
     detached: true,
   })

@@ -1,9 +1,13 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
-import { type Standalone, startStandalone } from '../../../../test/kit/servers/index'
+import { type Standalone, startStandalone, waitUntil } from '../../../../test/kit/servers/index'
+import { removeWithThisProcess } from '../../../../test/kit/servers/left-behind'
 import type { PageRow } from '../../src/page/view'
-import { killRuns } from '../cli'
+import { killRuns, start } from '../cli'
 import { type Served, servePageOf } from './served'
 
 const JAVA = '0b6d2a3e-1111-4222-8333-944444444444'
@@ -164,6 +168,30 @@ describe('rlock page', function () {
     expect([label, holds]).to.deep.equal(['orders', [outer]])
     await blocking.unlock()
     await both
+  })
+
+  it('rlock page hands its token to no program: the browser gets a file that only this user may read', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const folder = mkdtempSync(join(tmpdir(), 'rlock-open-'))
+    removeWithThisProcess(folder)
+    const seen = join(folder, 'seen')
+    writeFileSync(
+      join(folder, 'xdg-open'),
+      `#!/bin/sh\n{ echo "$@"; stat -c '%a %U' "$1"; cat "$1"; } > ${seen}.part; mv ${seen}.part ${seen}\n`,
+      { mode: 0o755 },
+    )
+    const run = await start(['page', '--redis', server.url, '--json'], {
+      PATH: `${folder}:${process.env.PATH}`,
+    })
+    await waitUntil('it opens the browser', () => existsSync(seen))
+    const { address } = JSON.parse(run.out)
+    const [file = '', mode = '', ...html] = readFileSync(seen, 'utf8').split('\n')
+    expect(file).to.not.contain(new URL(address).hash.slice(1))
+    expect(mode).to.match(/^600 /)
+    expect(html.join()).to.contain(address)
+    run.child.kill('SIGTERM')
+    expect((await run.ended).code).to.equal(0)
+    expect(existsSync(file)).to.equal(false)
   })
 
   it('rlock page says that the server is gone, and ends at a signal although a browser listens (V62)', async () => {

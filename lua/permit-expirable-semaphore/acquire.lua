@@ -8,7 +8,7 @@
 -- ARGV[4]  how many permits
 -- ARGV[5…] their new ids, 32 hexadecimal digits each
 --
--- Answers  {1}              taken
+-- Answers  {1, free}        taken, and how many are left
 --          {0, free, wait}  too few are free: their number, and in how many ms the next lease ends; -1: unknown
 --          {-1}             the semaphore does not exist
 -- Error    WRONGTYPE where a key holds something else
@@ -60,13 +60,14 @@ if inUse < permits then
     return {0, math.max(free, 0), nearest >= NEVER and -1 or math.max(nearest - now, 1)}
   end
 end
+local left = tonumber(value or '0')
 if inUse < permits then
-  redis.call('decrby', KEYS[1], permits - inUse)
+  left = redis.call('decrby', KEYS[1], permits - inUse)
 end
 -- Where the server refuses a command from here on, DECRBY takes back what it did: the user has the right to it. A slot migration may
 -- have moved the key of an empty set away, too.
 local newEnd = leaseEnd(now, ARGV[1])
-local refusal, left = setTimeToLive(KEYS[1], KEYS[2])
+local refusal, life = setTimeToLive(KEYS[1], KEYS[2])
 for i, id in ipairs(ids) do
   local added = refusal or redis.pcall('zadd', KEYS[2], math.max(newEnd, ends[i]), id)
   if type(added) == 'table' then
@@ -76,14 +77,11 @@ for i, id in ipairs(ids) do
     return added
   end
 end
-if left > 0 then
+if life > 0 then
   -- The set may be new.
   setTimeToLive(KEYS[1], KEYS[2])
 end
-if reclaimed > permits - inUse then
-  local free = tonumber(redis.call('get', KEYS[1]))
-  if free > 0 then
-    notify(ARGV[3], ARGV[2], free)
-  end
+if reclaimed > permits - inUse and left > 0 then
+  notify(ARGV[3], ARGV[2], left)
 end
-return {1}
+return {1, left}

@@ -85,8 +85,6 @@ export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 
 /** The names and scripts of one kind of re-entrant lock. */
 export interface LockScripts extends WaitTarget {
-  /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the lock itself does. */
-  readonly exclusiveLockId?: string
   /**
    * Several owners may hold it together. Then each remaining level keeps its own end after a partial release. Otherwise the
    * key gets the longest lease of the remaining levels again, in full.

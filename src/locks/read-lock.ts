@@ -3,8 +3,9 @@ import type { Caller } from '../engine/hold'
 import type { LockScripts, ReleaseReply } from '../engine/lock-scripts'
 import { renewalBy } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
-import { shared } from '../waiting/admission'
-import type { Outcome } from '../waiting/attempt'
+import { Shared, type TryReply } from '../waiting/admission'
+import type { Attempt, Outcome } from '../waiting/attempt'
+import type { AnyWaiter, Waiters } from '../waiting/waiter'
 import { scriptsIn } from './named-lock'
 import { ReadWriteSide, readTimeoutParts } from './read-write-side'
 
@@ -16,13 +17,27 @@ const RENEWAL = renewalBy('read-lock/renew', undefined, ({ leased, ownerField })
   ...readTimeoutParts(leased.key),
 ])
 
+/** When one reader has entered, all readers may. */
+class ReadersTogether extends Shared {
+  private isOpen = false
+
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
+    this.isOpen = reply.value.granted
+    return super.next(reply, attempt, waiters)
+  }
+
+  override together(waiters: Waiters): Iterable<AnyWaiter> {
+    return this.isOpen ? waiters : super.together(waiters)
+  }
+}
+
 /** The read side: many holds at a time. Each level has its own read timeout key. */
 export class ReadLockScripts extends ReadWriteSide implements LockScripts {
   readonly kind = 'read'
   protected readonly own = SCRIPTS
   readonly shared = true
   readonly takesTurns = false
-  readonly admission = shared
+  readonly admission = () => new ReadersTogether()
   readonly exclusiveLockId = this.otherLockId
   readonly renewal = RENEWAL
 

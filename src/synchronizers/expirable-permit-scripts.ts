@@ -15,7 +15,7 @@ const RELEASE = script('permit-expirable-semaphore/release', decodeRelease)
 /** See lua/permit-expirable-semaphore/acquire.lua. */
 function decodeAcquire(raw: unknown): PermitsAnswer {
   const [answer, free = NO_SEMAPHORE, wait = -1] = raw as number[]
-  if (answer === TAKEN) return GRANTED
+  if (answer === TAKEN) return { ...GRANTED, free }
   // The wait ends with the next lease, or earlier: Java publishes no message when it shortens a lease.
   const recheck = untilRecheck()
   return { granted: false, blockedFor: wait < 0 ? recheck : Math.min(wait, recheck), free }

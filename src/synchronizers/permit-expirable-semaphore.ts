@@ -24,10 +24,9 @@ import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { shared } from '../waiting/admission'
 import { LeasedPermitsAttempt, permitsOrphan, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease, releaseWithLeases } from './permit-lease'
-import { semaphoreChannel } from './permits-attempt'
+import { PermitsTogether, semaphoreChannel } from './permits-attempt'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
@@ -51,7 +50,8 @@ const TRIES_TO_OUTRUN_LEASE = 10
 export class PermitExpirableSemaphore extends Synchronizer implements RPermitExpirableSemaphore {
   constructor(context: Client, name: string, key: string) {
     const keys = [key, timeoutsKey(key)] as const
-    super(context, name, KIND, keys, { channel: semaphoreChannel(key), takesTurns: false, admission: shared })
+    const admission = () => new PermitsTogether()
+    super(context, name, KIND, keys, { channel: semaphoreChannel(key), takesTurns: false, admission })
   }
 
   async acquirePermit(options?: AcquirePermitOptions): Promise<Permit> {

@@ -4,7 +4,9 @@ import type { ScriptCall } from '../scripts/script-call'
 import type { Moment } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { warnOnce } from '../util/warn-once'
+import { Shared, type TryReply } from '../waiting/admission'
 import type { Attempt, Outcome } from '../waiting/attempt'
+import type { AnyWaiter, Waiters } from '../waiting/waiter'
 import type { Synchronizer } from './synchronizer'
 
 /** The channel on which both kinds of semaphores publish. */
@@ -12,7 +14,7 @@ export function semaphoreChannel(key: string): string {
   return prefixed('redisson_sc', key)
 }
 
-/** How many permits are free after the try; below 0: there is no such semaphore, or it is in debt. */
+/** How many permits are free after the try; below 0: there is no such semaphore, or it is in debt. Undefined: not known. */
 export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | undefined }
 
 /** The value of `free` if the semaphore does not exist. */
@@ -80,5 +82,26 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
         `(client ${context.clientId}). The callers of a process are served first come, first served. Give large requests a ` +
         'waitTime, or ask for fewer permits.',
     )
+  }
+}
+
+/** After a grant, as many waiters try together as permits are free by the last answer. */
+export class PermitsTogether extends Shared {
+  /** How many permits are free by the last answer. */
+  protected free: number | undefined
+
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
+    this.free = (reply.value as PermitsAnswer).free
+    return super.next(reply, attempt, waiters)
+  }
+
+  /** Not the ones behind a request that is too large: they would overtake it. */
+  override *together(waiters: Waiters): Iterable<AnyWaiter> {
+    let left = this.free ?? 0
+    for (const waiter of waiters) {
+      left -= (waiter.attempt as PermitsAttempt).wanted.permits
+      if (left < 0 && waiter !== waiters.first) return
+      yield waiter
+    }
   }
 }

@@ -12,11 +12,11 @@ import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { setImmediate } from '../util/timers'
-import { Shared, type TryReply } from '../waiting/admission'
+import type { TryReply } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
-import type { AnyWaiter } from '../waiting/waiter'
-import { type PermitsAnswer, semaphoreChannel } from './permits-attempt'
+import type { Waiters } from '../waiting/waiter'
+import { PermitsTogether, semaphoreChannel } from './permits-attempt'
 import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import {
@@ -124,15 +124,11 @@ function decodeRelease(raw: unknown): ReleaseReply {
 const KIND = { kind: 'semaphore', what: 'semaphore', interfaceName: 'RSemaphore' } as const
 
 /** Permits without an owner: one permit is as good as another, so a caller may pass its own on to the next waiter. */
-class PermitsInTurn extends Shared {
-  /** How many permits are free by the last answer. */
-  private free: number | undefined
-
-  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
-    const { free } = reply.value as PermitsAnswer
-    this.free = free
+class PermitsInTurn extends PermitsTogether {
+  override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
+    const time = super.next(reply, attempt, waiters)
     // The last permit was granted: the next waiter waits for a message.
-    return free === 0 && reply.value.granted ? untilRecheck() : super.next(reply, attempt, waiters)
+    return this.free === 0 && reply.value.granted ? untilRecheck() : time
   }
 
   /**

@@ -1,13 +1,16 @@
 import type { ObjectNames } from '../leases/lease'
 import type { Reply } from '../scripts/script-call'
 import type { Attempt, Outcome } from './attempt'
-import type { AnyWaiter } from './waiter'
+import type { AnyWaiter, Waiters } from './waiter'
 
 /** The answer to a try. */
 export type TryReply = Reply<Outcome<unknown>>
 
 /** While no message can arrive, the first waiter tries again after this long, in ms. */
 const RECHECK_WITHOUT_SUBSCRIPTION = 1_000
+
+/** The most tries that a queue sends together. */
+export const MOST_TOGETHER = 250
 
 /** The object for which a queue waits. The file of its primitive says all of this. */
 export interface WaitTarget extends ObjectNames {
@@ -17,15 +20,29 @@ export interface WaitTarget extends ObjectNames {
   readonly takesTurns: boolean
   /** The message that says that all owners have left, where several may share the object and no message counts them. */
   readonly allLeft?: string | undefined
+  /** For a read lock: the write side, whose hold excludes all other owners. Otherwise the object itself does. */
+  readonly exclusiveLockId?: string | undefined
   /** How its waiters are admitted: called for each queue, so that the result may have a state. */
   admission(): Admission
 }
 
 /** A queue of its own for waiters of the same object. */
 export function queueBeside(target: WaitTarget, id: string, channel = target.channel): WaitTarget {
-  const { kind, name, subject, key, relatedIds, takesTurns, allLeft, admission } = target
+  const { kind, name, subject, key, relatedIds, takesTurns, allLeft, exclusiveLockId, admission } = target
   const objectId = `${id} ${target.objectId}`
-  return { kind, name, subject, objectId, key, relatedIds, channel, takesTurns, allLeft, admission }
+  return {
+    kind,
+    name,
+    subject,
+    objectId,
+    key,
+    relatedIds,
+    channel,
+    takesTurns,
+    allLeft,
+    exclusiveLockId,
+    admission,
+  }
 }
 
 /**
@@ -40,8 +57,16 @@ export class Admission {
    * A try was answered, and others wait. Returns after how long the first of them tries without a message, in ms; below 0: there
    * is no such time; 0 after a grant: at once. The answer may also grant some of them.
    */
-  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+  next({ value }: TryReply, { wanted }: Attempt<unknown>, _: Waiters): number {
     return value.granted ? (wanted.lease ?? -1) : value.blockedFor
+  }
+
+  /**
+   * The waiters that try together, the first one first. More than one may try where the last answer said that more may enter. The
+   * queue takes MOST_TOGETHER of them.
+   */
+  together({ first }: Waiters): Iterable<AnyWaiter> {
+    return [first!]
   }
 
   /** How long the first waiter sleeps at most, in ms. It is not Infinity where the object may be free without a message. */
@@ -57,7 +82,7 @@ export class Admission {
 export class Shared extends Admission {
   override readonly shared = true
 
-  override next({ value }: TryReply, _a: Attempt<unknown>, _: Iterable<AnyWaiter>): number {
+  override next({ value }: TryReply, _a: Attempt<unknown>, _: Waiters): number {
     return value.granted ? 0 : value.blockedFor
   }
 }

@@ -1,8 +1,9 @@
-import type { Lease, Leased } from '../leases/lease'
+import type { Lease } from '../leases/lease'
 import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { Clock, Moment, Timer } from '../util/clock'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
+import type { WaitTarget } from './admission'
 import type { Attempt } from './attempt'
 
 /** A waiter, and since when it waits. */
@@ -11,6 +12,8 @@ interface Waiting {
   /** Absent where it cannot wait for a hold of another client. */
   readonly attempt?: Attempt<unknown>
 }
+
+type Watched = Pick<WaitTarget, 'key' | 'relatedIds' | 'exclusiveLockId'>
 
 const SUSPICIOUS_AFTER = 5_000
 /** The most names of which the client remembers that it has warned. */
@@ -33,11 +36,14 @@ export class SelfDeadlockWarning {
    * Watches the callers that wait for this lock from now on. Returns a function that stops the watch. `waiters` returns
    * them in order. The time of each waiter counts, so many short waits do not add up to a long one.
    */
-  watch(target: Pick<Leased, 'key' | 'relatedIds'>, waiters: () => Iterable<Waiting>): () => void {
+  watch(target: Watched, waiters: () => Iterable<Waiting>): () => void {
     const { clock } = this
+    const { key, relatedIds, exclusiveLockId } = target
+    // Readers do not wait for readers, although one may enter long before another one of them.
+    const blocking = { key, relatedIds: exclusiveLockId === undefined ? relatedIds : [exclusiveLockId] }
     let timer: Timer
     const check = () => {
-      const hold = this.leases.first(target)
+      const hold = this.leases.first(blocking)
       const [first] = waiters()
       let blocked = 0
       if (hold && first) {

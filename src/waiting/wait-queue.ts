@@ -2,12 +2,12 @@ import type { LeaseRegistry } from '../leases/lease-monitor'
 import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
-import type { Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { queueMicrotask } from '../util/timers'
-import type { Admission, WaitTarget } from './admission'
+import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
 import { type Cohort, SHORT_WAIT } from './cohort'
+import { QueueState } from './queue-state'
 import type { SelfDeadlockWarning } from './self-deadlock-warning'
 import type { Subscriptions } from './subscriptions'
 import { type AnyWaiter, Waiter, type WaiterQueue, Waiters, type WaitSettings } from './waiter'
@@ -17,9 +17,6 @@ import { type AnyWaiter, Waiter, type WaiterQueue, Waiters, type WaitSettings } 
  * a DEL. So the waiter tries after this long, in ms.
  */
 const LONGEST_WITHOUT_TRY = 100
-
-/** After this long without an answer, in ms, the server counts as silent and not as slow. */
-const SILENT_AFTER = 3_000
 
 /** The part of the client that a queue uses. */
 export interface WaitEnvironment extends WaitSettings {
@@ -33,30 +30,20 @@ export interface WaitEnvironment extends WaitSettings {
 }
 
 /**
- * The queue of one process for one object: first come, first served. Only the first waiter sends tries.
+ * The queue of one process for one object: first come, first served. The first waiter tries; where several may enter
+ * (Admission), as many try in one write as may.
  *
  * The queue may sleep when it has sent a try under a confirmed subscription, and no wake-up has come since. Every
  * message, and every confirmation or break of the subscription, is a wake-up. A wake-up belongs to the queue and not to a
  * waiter: if the first waiter has left, the next one takes it.
  *
  * A silent server does not mean that the object is held. So a waiter whose wait is over resolves with "not acquired" only if
- * it is known to be held. Otherwise it waits for the answer to a try in flight, and rejects without an answer.
+ * the object is known to be held, or the server answers a try of the queue after that.
  */
-export class WaitQueue implements WaiterQueue {
+export class WaitQueue extends QueueState implements WaiterQueue {
   readonly waiters = new Waiters()
-  /** The object may become free without a message while the first waiter sleeps. */
-  mayMissReleases = false
   private rules: Admission | undefined
-  private state: 'idle' | 'trying' | 'sleeping' = 'idle'
   private timer: RearmableTimer | undefined
-  /** What the queue does at the end of its sleep. */
-  private afterSleep = tryInTurn
-  /** A wake-up has come since the last try was sent. */
-  private isWoken = false
-  /** The last answer said that the object is held, or this client holds it. */
-  private knownHeld = false
-  /** When the first of the unanswered tries was sent. */
-  private silentSince: Moment | undefined
   /** Waiters whose wait is over and that have no try of their own. */
   private overdue: Set<AnyWaiter> | undefined
   private stopListening: (() => void) | undefined
@@ -65,7 +52,9 @@ export class WaitQueue implements WaiterQueue {
   constructor(
     readonly target: WaitTarget,
     readonly environment: WaitEnvironment,
-  ) {}
+  ) {
+    super()
+  }
 
   get isEmpty(): boolean {
     return this.waiters.first === undefined
@@ -79,21 +68,21 @@ export class WaitQueue implements WaiterQueue {
   /** Queues an acquisition. Its result is the reply that granted it, or undefined when its wait was over. */
   join<Grant>(attempt: Attempt<Grant>): Waiter<Grant> {
     const waiter = new Waiter(attempt, this)
-    if (waiter.lastTry && this.state !== 'idle') this.awaitAnswer(waiter)
-    if (this.state === 'idle') outsideThreads(() => this.begin(waiter))
+    if (this.phase === 'idle') outsideThreads(() => this.begin(waiter))
+    else if (waiter.lastTry) this.awaitAnswer(waiter)
     return waiter
   }
 
   /** The object may have changed: the first waiter tries again. */
   wake(): void {
-    this.isWoken = true
     this.admission.heard()
-    if (this.state === 'sleeping') outsideRequests(tryInTurn, this)
+    if (this.phase === 'trying') this.phase = 'woken'
+    else if (this.isResting) outsideRequests(tryInTurn, this)
   }
 
   /** The reason to yield to other processes may be gone: decides again whether to yield. */
   reconsider(): void {
-    if (this.state === 'sleeping' && this.afterSleep === tryNow) outsideRequests(tryInTurn, this)
+    if (this.phase === 'yielding') outsideRequests(tryInTurn, this)
   }
 
   /**
@@ -103,10 +92,13 @@ export class WaitQueue implements WaiterQueue {
   handOff(giver: string, longest: number): AnyScriptCall | undefined {
     const waiter = this.waiters.first
     // A try of it may hold the lock already, and would answer in place of the handoff.
-    if (this.state !== 'sleeping' || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
+    if (!this.isResting || !waiter?.attempt.takeOver || waiter.mayBeGranted) return undefined
     // Waiters of other clients sleep for the TTL that they read. A handoff publishes no message, so it must not shorten it.
     if (waiter.attempt.wanted.lease! < longest || !this.mayPass()) return undefined
-    return outsideThreads(() => this.sendTry(waiter, giver))
+    return outsideThreads(() => {
+      this.beginTries()
+      return this.sendTry(waiter, giver)
+    })
   }
 
   /** Whether a caller of this client may pass what it has on to a waiter here, before another process may try. Counts it. */
@@ -114,29 +106,25 @@ export class WaitQueue implements WaiterQueue {
     return this.cohort?.handOff() ?? false
   }
 
-  isKnownHeld(): boolean {
-    const { knownHeld, silentSince } = this
-    return knownHeld && (!silentSince || this.environment.clock.elapsedSince(silentSince) < SILENT_AFTER)
-  }
-
   awaitAnswer(waiter: AnyWaiter): void {
     this.overdue ??= new Set()
     this.overdue.add(waiter)
     // A caller without a wait does not yield either: it would take a queue that yields for a server that does not answer.
-    const isUnsure = this.mayMissReleases || this.afterSleep === tryNow
-    if (isUnsure && this.state === 'sleeping') outsideRequests(tryNow, this)
+    if (this.phase === 'polling' || this.phase === 'yielding') outsideRequests(tryNow, this)
   }
 
   left(waiter: AnyWaiter, duringTry: boolean): void {
     this.overdue?.delete(waiter)
-    if (this.state === 'sleeping' && this.isEmpty) this.finish()
-    // One abort may remove several waiters, one after the other. The queue goes on after the last of them, not at once.
-    if (duringTry) this.goOn()
+    if (this.isResting && this.isEmpty) this.finish()
+    if (duringTry && --this.unanswered === 0) this.goOn()
   }
 
-  /** Tries next once this turn is over. A thousand waiters may fail one after the other, each at once. */
+  /**
+   * Tries next once this turn is over. A thousand waiters may fail one after the other, each at once, and one abort may remove
+   * several waiters: the queue goes on after the last of them.
+   */
   private goOn() {
-    outsideRequests(() => queueMicrotask(() => this.tryInTurn()))
+    outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
   }
 
   private begin(waiter: AnyWaiter) {
@@ -160,7 +148,7 @@ export class WaitQueue implements WaiterQueue {
   }
 
   private finish() {
-    this.state = 'idle'
+    this.phase = 'idle'
     this.timer?.cancel()
     this.stopWatching?.()
     this.stopWatching = undefined
@@ -196,7 +184,7 @@ export class WaitQueue implements WaiterQueue {
     if (back <= 0) return this.tryNow()
     // If every first try succeeded so far, no waiter has subscribed yet. The queue must hear the releases of others.
     if (!this.stopListening) this.startListening()
-    this.sleepFor(back, tryNow)
+    this.rest('yielding', back)
   }
 
   /** How long to yield, in ms: not with a short wait, and for half of the remaining wait at most. */
@@ -206,21 +194,35 @@ export class WaitQueue implements WaiterQueue {
     return Math.min(time, waiter.remainingWait / 2)
   }
 
-  /** The first waiter tries, without a yield. */
+  /** Tries without a yield. */
   tryNow(): void {
-    const waiter = this.waiters.first
-    if (!waiter) return this.finish()
+    if (this.isEmpty) return this.finish()
     this.cohort?.willTry(this.isConfirmed)
-    this.sendTry(waiter, undefined)
+    this.sendTries()
   }
 
-  /** Sends one try for one waiter. The queue goes on when it is answered, or when the waiter leaves. */
-  private sendTry(waiter: AnyWaiter, giver: string | undefined): AnyScriptCall {
+  /** The first waiter tries, and those that may enter together with it. */
+  private sendTries() {
+    const first = this.waiters.first!
+    this.beginTries()
+    if (!first.behind) return void this.sendTry(first)
+    const together: AnyWaiter[] = []
+    for (const waiter of this.admission.together(this.waiters))
+      if (together.push(waiter) === MOST_TOGETHER) break
+    // Code of the user, such as a tracing hook, may run while one of them is sent, and may abort another one.
+    for (const waiter of together) if (!waiter.settled) this.sendTry(waiter)
+  }
+
+  private beginTries() {
     this.timer?.disarm()
-    this.state = 'trying'
-    this.isWoken = false
+    this.phase = 'trying'
+  }
+
+  /** Sends one try for one waiter. The queue goes on when the last try is answered, or when its waiter leaves. */
+  private sendTry(waiter: AnyWaiter, giver?: string): AnyScriptCall {
+    this.unanswered++
     const call = waiter.startTry(giver)
-    this.silentSince ??= call.started
+    this.trySent(call.started)
     call.whenAnswered(
       (reply) => waiter.settled || this.tryAnswered(waiter, reply, giver === undefined),
       (error) => waiter.settled || this.tryFailed(waiter, error, call),
@@ -230,27 +232,45 @@ export class WaitQueue implements WaiterQueue {
 
   /** `isCompeting`: with all clients. If not, the try took over from a hold of this client. */
   private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean) {
-    this.silentSince = undefined
+    const isLast = this.tryEnded()
     const { granted } = reply.value
     waiter.answered(reply)
-    if (granted && !reply.acknowledged) return waiter.settled ? this.tryInTurn() : this.sleepUnlessWoken(0)
+    if (granted && !reply.acknowledged) {
+      if (!isLast) return
+      if (waiter.settled) this.tryInTurn()
+      else this.sleepUnlessWoken(0)
+      return this.endOverdue()
+    }
     if (granted && isCompeting) this.cohort?.begin()
     if (this.isEmpty) return this.finish()
+    // The hold that should have passed the lock on was gone, so this answer does not say whether another one is there.
+    if (!granted && !isCompeting) {
+      this.knownHeld = false
+      return this.tryInTurn()
+    }
     const time = this.admission.next(reply, waiter.attempt, this.waiters)
     if (!granted && waiter.lastTry) waiter.giveUp()
     const mayTry = granted && time === 0
     this.knownHeld = !mayTry
-    if (this.knownHeld && this.overdue) for (const each of [...this.overdue]) each.giveUp()
+    if (!isLast) return
+    if (!mayTry) this.endOverdue()
     if (this.isEmpty) return this.finish()
     // What is released here goes to the server until this queue listens. So it also listens if a wake-up came.
-    if (mayTry && !this.isWoken) this.sendTry(this.waiters.first!, undefined)
+    if (mayTry && this.phase === 'trying') this.sendTries()
     else this.sleepUnlessWoken(time)
+    if (mayTry) this.endOverdue()
+  }
+
+  /** The server answers, and the wait of these is over. One that may enter with others has a last try in flight. */
+  private endOverdue() {
+    if (this.overdue) for (const each of [...this.overdue]) if (!each.isTrying) each.giveUp()
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall) {
+    const isLast = this.tryEnded()
     this.knownHeld = false
-    this.silentSince = undefined
     const retryAfter = waiter.tryFailed(error, call)
+    if (!isLast) return
     if (retryAfter === undefined) this.goOn()
     else this.sleepUnlessWoken(retryAfter)
   }
@@ -262,7 +282,7 @@ export class WaitQueue implements WaiterQueue {
       // The subscription is confirmed already, but a message may have come before the queue listened.
       if (this.isConfirmed) return this.tryInTurn()
     }
-    if (this.isWoken) this.tryInTurn()
+    if (this.phase === 'woken') this.tryInTurn()
     else this.sleep(time)
   }
 
@@ -270,15 +290,16 @@ export class WaitQueue implements WaiterQueue {
   private sleep(time: number) {
     const { longestSleep, selfWait } = this.environment
     const longest = this.admission.longestSleep(this.isConfirmed)
-    this.mayMissReleases = longest < Number.POSITIVE_INFINITY
-    this.sleepFor(Math.min(longest, time < 0 ? longestSleep : Math.max(time, 1)), tryInTurn)
+    const phase = longest < Number.POSITIVE_INFINITY ? 'polling' : 'sleeping'
+    this.rest(phase, Math.min(longest, time < 0 ? longestSleep : Math.max(time, 1)))
     this.stopWatching ??= selfWait.watch(this.target, () => this.waiters)
   }
 
-  private sleepFor(time: number, next: (queue: WaitQueue) => void) {
-    this.state = 'sleeping'
-    this.afterSleep = next
-    this.timer ??= new RearmableTimer(this.environment.clock, () => this.afterSleep(this))
+  private rest(phase: 'sleeping' | 'polling' | 'yielding', time: number) {
+    this.phase = phase
+    this.timer ??= new RearmableTimer(this.environment.clock, () =>
+      this.phase === 'yielding' ? this.tryNow() : this.tryInTurn(),
+    )
     this.timer.set(time)
   }
 }

@@ -67,6 +67,15 @@ export class Waiters implements Iterable<AnyWaiter> {
   }
 }
 
+/** What a waiter does: between two tries it waits. `sending`: the command of a try is being sent. */
+type Phase = 'waiting' | 'sending' | 'trying' | 'settled'
+
+/**
+ * What the server may hold for tries that were answered. `unacknowledged`: the last answer was a grant, and no replica
+ * acknowledged it.
+ */
+type OnServer = 'nothing' | 'perhaps' | 'unacknowledged'
+
 /** The part of a queue that its waiters use. */
 export interface WaiterQueue {
   readonly target: { readonly subject: string }
@@ -79,8 +88,8 @@ export interface WaiterQueue {
   left(waiter: AnyWaiter, duringTry: boolean): void
   /** Whether the server said that the lock is held, and has not been silent since. */
   isKnownHeld(): boolean
-  /** Whether the lock may become free without a message. */
-  readonly mayMissReleases: boolean
+  /** The same is not known, or the lock may have become free without a message. */
+  mayBeFree(): boolean
   /** The wait of this waiter is over, and it has no try of its own. The next answer to any try of the queue settles it. */
   awaitAnswer(waiter: AnyWaiter): void
 }
@@ -91,19 +100,14 @@ export class Waiter<Grant> {
   behind: AnyWaiter | undefined
   readonly result: Promise<WaitResult<Grant>>
   readonly joined: Moment
-  settled = false
   /** The wait is over, so the try in flight is the last. */
   lastTry: boolean
-  /** The queue sent a try for it, and goes on when that is answered, or when the waiter leaves. */
-  private isAwaited = false
+  private phase: Phase = 'waiting'
+  private onServer: OnServer = 'nothing'
   /** How many grants no replica acknowledged. */
   private unacknowledged = 0
-  /** The last answer was such a grant. */
-  private isUnacknowledged = false
-  /** The server may hold the lock for a try that was answered. */
-  private mayHold = false
+  /** The last try, until it was answered. */
   private inFlight: ScriptCall<Outcome<Grant>> | undefined
-  private isSending = false
   private timer: Timer | undefined
   private stopListening: (() => void) | undefined
   private resolve!: (reply: WaitResult<Grant>) => void
@@ -127,14 +131,22 @@ export class Waiter<Grant> {
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
   }
 
+  get settled(): boolean {
+    return this.phase === 'settled'
+  }
+
   /** A try of its own is in flight. */
   get isTrying(): boolean {
-    return this.isSending || this.inFlight !== undefined
+    return this.phase === 'sending' || this.phase === 'trying'
   }
 
   /** A try of its own was or may yet be granted on the server. */
   get mayBeGranted(): boolean {
     return this.isTrying || this.mayHold
+  }
+
+  private get mayHold(): boolean {
+    return this.onServer !== 'nothing'
   }
 
   /** How much of its wait is left, in ms. */
@@ -148,15 +160,16 @@ export class Waiter<Grant> {
   /** Sends one try. With `giver` it takes over from that hold of this client. */
   startTry(giver: string | undefined): ScriptCall<Outcome<Grant>> {
     const { attempt } = this
-    this.isAwaited = true
-    this.isSending = true
+    this.phase = 'sending'
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
-    this.isSending = false
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
     if (this.settled) {
       attempt.undo?.(call)
       attempt.ended?.(false)
-    } else this.inFlight = call
+    } else {
+      this.phase = 'trying'
+      this.inFlight = call
+    }
     return call
   }
 
@@ -167,8 +180,9 @@ export class Waiter<Grant> {
   answered(reply: Reply<Outcome<Grant>>): void {
     const { value, acknowledged } = reply
     const answer = this.mayHold ? { ...reply, connectionBroke: true } : reply
-    this.isUnacknowledged = value.granted && !acknowledged
-    this.endTry(reply.connectionBroke || this.isUnacknowledged)
+    this.endTry(reply.connectionBroke)
+    if (value.granted && !acknowledged) this.onServer = 'unacknowledged'
+    else if (this.mayHold) this.onServer = 'perhaps'
     if (!value.granted) return
     // Another owner may have held it since the grant before, as where a lease is shorter than the wait for a replica. That is no
     // reason to count anew: then two such owners would take turns for ever.
@@ -178,7 +192,7 @@ export class Waiter<Grant> {
 
   /** Its try ended with an error. Returns after how long it tries again, in ms; undefined: it has failed. */
   tryFailed(error: unknown, { mayHaveBeenApplied }: AnyScriptCall): number | undefined {
-    this.isAwaited = false
+    this.phase = 'waiting'
     if (!(error instanceof RedisUnavailableError)) {
       const isRefused = error instanceof RedisRefusedError
       // A try that may have been applied may still be in flight. Then it stays the waiter's try in flight, so that the failing
@@ -207,7 +221,8 @@ export class Waiter<Grant> {
 
   /** The wait is over without a grant. */
   giveUp(): void {
-    if (this.settle(false)) this.resolve(undefined)
+    if (this.onServer === 'unacknowledged') this.failUnreplicated()
+    else if (this.settle(false)) this.resolve(undefined)
   }
 
   fail(error: unknown): void {
@@ -215,14 +230,14 @@ export class Waiter<Grant> {
   }
 
   private succeed(reply: GrantedReply<Grant>) {
-    this.mayHold = false
+    this.onServer = 'nothing'
     if (this.settle(true)) this.resolve(reply)
   }
 
   /** `mayHold`: the server may hold the lock for its try, although the answer does not grant it. */
   private endTry(mayHold: boolean) {
-    this.isAwaited = false
-    this.mayHold ||= mayHold
+    this.phase = 'waiting'
+    if (mayHold && !this.mayHold) this.onServer = 'perhaps'
     this.inFlight = undefined
   }
 
@@ -244,34 +259,40 @@ export class Waiter<Grant> {
     this.fail(notReplicated(this.name, this.queue.environment.clientId, this.unacknowledged))
   }
 
+  /**
+   * | At the end of its wait                              | the waiter                                          |
+   * | --------------------------------------------------- | --------------------------------------------------- |
+   * | the server is away, or a copy of the try met an error | rejects                                           |
+   * | a try of it is in flight                            | takes the answer, if it comes within the grace      |
+   * | the object may be free                              | ends with the next answer to the queue, if it comes within the grace |
+   * | the object is held                                  | was not acquired                                    |
+   */
   private waitIsOver() {
-    const { inFlight } = this
-    const { clock, clientId, grace, scripts } = this.queue.environment
+    const { inFlight, queue } = this
+    const { clock, clientId, grace, scripts } = queue.environment
     const cause = inFlight?.lastError
-    const known = this.queue.isKnownHeld()
     if (scripts.isServerAway || cause) return this.fail(unanswered(this.name, clientId, cause))
-    if ((inFlight || !known || this.queue.mayMissReleases) && !this.lastTry) {
-      // A wait shorter than a round trip still gets the answer to the try in flight. A waiter that slept gets a last try.
+    if (!this.lastTry && (inFlight || queue.mayBeFree())) {
       this.lastTry = true
       this.timer = clock.after(grace, () => this.waitIsOver())
-      if (!inFlight) this.queue.awaitAnswer(this)
+      if (!inFlight) queue.awaitAnswer(this)
       return
     }
-    if (this.isUnacknowledged) this.failUnreplicated()
-    else if (!known) this.fail(unanswered(this.name, clientId))
-    else this.giveUp()
+    if (queue.isKnownHeld() || this.onServer === 'unacknowledged') this.giveUp()
+    else this.fail(unanswered(this.name, clientId))
   }
 
   private settle(granted: boolean): boolean {
-    if (this.settled) return false
-    this.settled = true
+    const { phase, isTrying } = this
+    if (phase === 'settled') return false
+    this.phase = 'settled'
     this.timer?.cancel()
     this.stopListening?.()
     if (this.inFlight || this.mayHold) this.attempt.undo?.(this.inFlight)
-    if (!this.isSending) this.attempt.ended?.(granted)
+    if (phase !== 'sending') this.attempt.ended?.(granted)
     this.inFlight = undefined
     this.queue.waiters.remove(this)
-    this.queue.left(this, this.isAwaited)
+    this.queue.left(this, isTrying)
     return true
   }
 }

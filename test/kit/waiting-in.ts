@@ -8,6 +8,6 @@ export function waitingIn(redisson: Redisson, objectId: string): { waiting: numb
   if (!queue) return { waiting: 0, isAsleep: false }
   return {
     waiting: [...queue.waiters].length,
-    isAsleep: queue['state'] === 'sleeping' && queue['isConfirmed'],
+    isAsleep: ['sleeping', 'polling'].includes(queue['phase']) && queue['isConfirmed'],
   }
 }

@@ -111,6 +111,21 @@ describe('A local handoff that is disturbed', () => {
       await isFree()
     })
 
+    it('A handoff whose giver has lost the lock does not tell a taker whose wait is over that it is held', async () => {
+      const [giver, taking] = await scene.queued(() => [scene.lock.tryAcquire({ waitTime: 9 })])
+      const { stopped, goOn } = stop({ applied: false })
+      const unlocking = rejection(giver.unlock())
+      await stopped
+      await scene.redis.del(scene.name)
+      scene.clock.advance(9)
+      goOn()
+      expect((await unlocking).code).to.equal('LOCK_LOST')
+      const taker = await taking
+      expect(taker?.isHeld).to.equal(true)
+      await taker!.unlock()
+      await isFree()
+    })
+
     it('A handoff whose giver has lost the lock fails the taker as well, where the key is no lock any more', async () => {
       const { taking } = await loses(() => scene.redis.set(scene.name, 'no lock at all'))
       expect((await rejection(taking)).code).to.equal('WRONG_TYPE')

@@ -89,8 +89,8 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'permit-taken-twice',
     'P3',
     'a second copy takes permits once more',
-    "if inUse < permits then\n  redis.call('decrby', KEYS[1], permits - inUse)\nend",
-    "redis.call('decrby', KEYS[1], permits)",
+    "if inUse < permits then\n  left = redis.call('decrby', KEYS[1], permits - inUse)\nend",
+    "left = redis.call('decrby', KEYS[1], permits)",
   ),
   lua(
     'permit-expirable-semaphore/release',

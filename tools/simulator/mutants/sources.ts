@@ -26,8 +26,8 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'wake-up-lost', row: 'A2', scenes: PLAIN, file: 'src/waiting/wait-queue.ts' },
     what: 'a message wakes no waiter',
-    find: "if (this.state === 'sleeping') outsideRequests(tryInTurn, this)\n  }\n\n  /** The reason",
-    replace: '}\n\n  /** The reason',
+    find: 'else if (this.isResting) outsideRequests(tryInTurn, this)',
+    replace: '',
   },
   {
     ...{ name: 'expiry-not-told', row: 'B11', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
@@ -43,9 +43,19 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/waiting/wait-queue.ts',
     },
     what: 'the last waiter of a process is served first',
-    find: 'const waiter = this.waiters.first\n    if (!waiter) return this.finish()\n    this.cohort',
-    replace:
-      'const waiter = [...this.waiters].at(-1)\n    if (!waiter) return this.finish()\n    this.cohort',
+    find: 'const first = this.waiters.first!\n    this.beginTries()',
+    replace: 'const first = [...this.waiters].at(-1)!\n    this.beginTries()',
+  },
+  {
+    ...{
+      name: 'overtakes-a-large-request',
+      row: 'guarantee 3',
+      scenes: ['semaphore'],
+      file: 'src/synchronizers/permits-attempt.ts',
+    },
+    what: 'waiters ask for more permits together than are free',
+    find: 'if (left < 0 && waiter !== waiters.first) return',
+    replace: '',
   },
   {
     ...{

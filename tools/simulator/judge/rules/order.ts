@@ -59,11 +59,10 @@ function overtakenIn(
     waiting = waiting.filter((other) => (other.end ?? Number.POSITIVE_INFINITY) >= call.end!)
     const [from, to] = [reading.timeOf(call.begin), reading.timeOf(call.end!)]
     const { client, object } = call.called
-    // While the first waiter asks the server, permits may be passed on to the one behind it (docs/guides/semaphores.md).
-    const mayPass = object.kind === 'semaphore' ? waiting[0] : undefined
+    const overtakable = askingBeside(reading, call, waiting)
     for (const other of waiting) {
-      if (other.begin >= call.begin || !other.returned?.ok || other.end! <= call.end! || other === mayPass)
-        continue
+      if (other.begin >= call.begin || !other.returned?.ok || other.end! <= call.end!) continue
+      if (overtakable.has(other)) continue
       if (reading.timeOf(call.begin) - reading.timeOf(other.begin) < gap) continue
       if (reading.faults.excuses('order', { client, name: object.name }, from, to)) continue
       if (rule === 'fair-order' && isExcused(reading, other, other.begin, call.end!)) continue
@@ -75,6 +74,26 @@ function overtakenIn(
     }
   }
   return violations
+}
+
+/**
+ * The waiters that may ask for permits while one behind them comes in. Waiters ask together for no more than is free, and permits
+ * may be released between the try of the first and that of the next. While they ask, a caller may also pass permits on to the one
+ * behind them that needs as many (docs/guides/semaphores.md).
+ */
+function askingBeside(reading: Reading, { called }: Call, waiting: readonly Call[]): Set<Call> {
+  const { object, units = 1 } = called
+  const asking = new Set<Call>()
+  if (object.kind !== 'semaphore' && object.kind !== 'permits') return asking
+  const free = Math.max(0, ...(reading.keys.get(object.name) ?? []).map(({ event }) => event.value ?? 0))
+  let wanted = 0
+  for (const other of waiting) {
+    const { units: theirs = 1 } = other.called
+    wanted += theirs
+    const mayPass = object.kind === 'semaphore' && theirs === units && wanted <= Math.max(free, theirs)
+    if (mayPass || wanted + units <= free) asking.add(other)
+  }
+  return asking
 }
 
 interface Place {

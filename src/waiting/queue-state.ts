@@ -1,0 +1,63 @@
+import type { Clock, Moment } from '../util/clock'
+
+/** After this long without an answer, in ms, the server counts as silent and not as slow. */
+const SILENT_AFTER = 3_000
+
+/** What a queue does. */
+type Phase =
+  /** It has no waiter, or has not begun. */
+  | 'idle'
+  /** Tries of it are in flight. */
+  | 'trying'
+  /** The same, and a wake-up has come since they were sent. */
+  | 'woken'
+  /** It waits for a message, until a time. */
+  | 'sleeping'
+  /** The same, and the object may become free without a message. */
+  | 'polling'
+  /** It leaves the object to other processes, until a time. */
+  | 'yielding'
+
+/** What a queue does, which tries of it are in flight, and what the answers say of its object. */
+export abstract class QueueState {
+  protected phase: Phase = 'idle'
+  /** How many tries have no answer yet. */
+  protected unanswered = 0
+  /** The last answer said that the object is held, or this client holds it. */
+  protected knownHeld = false
+  /** Since when the server has answered no try that is in flight. */
+  private silentSince: Moment | undefined
+
+  abstract readonly environment: { readonly clock: Clock }
+
+  /** Whether the object is known to be held, and the server has not been silent since. */
+  isKnownHeld(): boolean {
+    const { knownHeld, silentSince } = this
+    return knownHeld && (!silentSince || this.environment.clock.elapsedSince(silentSince) < SILENT_AFTER)
+  }
+
+  /** The same is not known, or the object may have become free without a message. */
+  mayBeFree(): boolean {
+    return this.phase === 'polling' || !this.isKnownHeld()
+  }
+
+  protected get isResting(): boolean {
+    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
+  }
+
+  /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
+  protected get areTriesOver(): boolean {
+    return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
+  }
+
+  protected trySent(at: Moment): void {
+    this.silentSince ??= at
+  }
+
+  /** A try was answered, or failed. Returns whether no other one is in flight. */
+  protected tryEnded(): boolean {
+    const isLast = --this.unanswered === 0
+    this.silentSince = isLast ? undefined : this.environment.clock.now()
+    return isLast
+  }
+}

@@ -1,0 +1,128 @@
+import { expect } from 'chai'
+import type { Redisson } from '../../src/index'
+import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { closeProxies, openProxy } from '../kit/proxies'
+import { defaultServer } from '../kit/stand-in'
+import { tapped } from '../kit/tapped-transport'
+
+const CALLERS = 1_000
+const ROUND_TRIPS = 10
+/** Each way, in ms. */
+const DELAY = 50
+
+/** An object that many may enter, free for all callers. */
+interface Shared {
+  readonly name: string
+  readonly script: string
+  /** Resolves with what enters. */
+  open(redisson: Redisson, name: string): Promise<(waitTime: number) => Promise<unknown>>
+}
+
+const SHARED: readonly Shared[] = [
+  {
+    name: 'read lock',
+    script: 'read-lock/acquire',
+    open: async (redisson, name) => {
+      const lock = redisson.getReadWriteLock(name).readLock()
+      return (waitTime) => lock.tryAcquire({ waitTime })
+    },
+  },
+  {
+    name: 'semaphore',
+    script: 'semaphore/acquire',
+    open: async (redisson, name) => {
+      const semaphore = redisson.getSemaphore(name)
+      await semaphore.trySetPermits(CALLERS)
+      return (waitTime) => semaphore.tryAcquire({ waitTime })
+    },
+  },
+  {
+    name: 'semaphore of expirable permits',
+    script: 'permit-expirable-semaphore/acquire',
+    open: async (redisson, name) => {
+      const semaphore = redisson.getPermitExpirableSemaphore(name)
+      await semaphore.trySetPermits(CALLERS)
+      return (waitTime) => semaphore.tryAcquire({ permits: 1, waitTime })
+    },
+  },
+]
+
+describe('Objects that many callers of one process may enter together', () => {
+  afterEach(async () => {
+    await closeAll()
+    await closeProxies()
+  })
+
+  /** Counts the round trips of a script: those that are in flight together are one. */
+  class RoundTrips {
+    count = 0
+    most = 0
+    private inFlight = 0
+
+    constructor(private readonly script: string) {}
+
+    readonly transport = tapped(async (sent) => {
+      if (sent.name !== this.script) return await sent.pass()
+      if (this.inFlight++ === 0) this.count++
+      this.most = Math.max(this.most, this.inFlight)
+      try {
+        return await sent.pass()
+      } finally {
+        this.inFlight--
+      }
+    })
+  }
+
+  for (const shared of SHARED) {
+    it(`A thousand callers enter a free ${shared.name} within ten round trips (guarantee 3)`, async () => {
+      const trips = new RoundTrips(shared.script)
+      const enter = await shared.open(
+        await createRedisson({}, { transport: trips.transport }),
+        uniqueName('together'),
+      )
+      const entered = await Promise.all(Array.from({ length: CALLERS }, () => enter(60_000)))
+      expect(entered.filter(Boolean)).to.have.length(CALLERS)
+      expect(trips.count).to.be.at.most(ROUND_TRIPS)
+      expect(trips.most).to.be.at.most(CALLERS / 4)
+    })
+
+    it(`Each caller of a ${shared.name} learns in time that its wait is over, behind others that enter (A7)`, async () => {
+      const proxy = await openProxy(await defaultServer())
+      const redisson = await createRedisson({ redis: proxy.url })
+      const enter = await shared.open(redisson, uniqueName('in-time'))
+      proxy.delay(DELAY)
+      // The first answer comes before that, and those of the next ones after it.
+      const ends = await Promise.allSettled(Array.from({ length: CALLERS }, () => enter(3 * DELAY)))
+      expect(ends.filter(({ status }) => status === 'rejected')).to.deep.equal([])
+      const entered = ends.filter((end) => end.status === 'fulfilled' && end.value)
+      expect(entered.length).to.be.within(2, CALLERS - 1)
+    })
+  }
+
+  it('Permits are asked for as many as are free, and not for more (guarantee 3)', async () => {
+    const trips = new RoundTrips('semaphore/acquire')
+    const redisson = await createRedisson({}, { transport: trips.transport })
+    const semaphore = redisson.getSemaphore(uniqueName('together'))
+    await semaphore.trySetPermits(8)
+    const inside: Promise<void>[] = Array.from({ length: 64 }, () => semaphore.acquire())
+    await Promise.all(inside.slice(0, 8))
+    expect([trips.count, trips.most]).to.deep.equal([2, 7])
+    await semaphore.addPermits(56)
+    await Promise.all(inside)
+  })
+
+  it('A large request is served in its turn, although smaller ones behind it would fit (guarantee 3)', async () => {
+    const redis = await openRedis()
+    const redisson = await createRedisson()
+    const semaphore = redisson.getSemaphore(uniqueName('in-turn'))
+    await semaphore.trySetPermits(4)
+    const order: number[] = []
+    const inside = [1, 2, 3, 1].map((permits) => semaphore.acquire(permits).then(() => order.push(permits)))
+    await Promise.all(inside.slice(0, 2))
+    await redis.ping()
+    expect(order).to.deep.equal([1, 2])
+    await semaphore.addPermits(3)
+    await Promise.all(inside)
+    expect(order).to.deep.equal([1, 2, 3, 1])
+  })
+})

@@ -23,8 +23,9 @@ export interface RLock<Hold extends LockHold = LockHold> extends LockCalls<Hold>
   getName(): string
 
   /**
-   * Frees the lock for any holder; resolves with whether it was held. The holder gets a LockLostError. A holder in another
-   * client notices at its next renewal: at most a third of its `lockWatchdogTimeout` later.
+   * Ends the holds that it finds, of any client; resolves with whether it did. It leaves later holds alone, so it resolves with
+   * false where the holder released the lock in the same moment. The holder gets a LockLostError. A holder in another client
+   * notices at its next renewal: at most a third of its `lockWatchdogTimeout` later.
    */
   forceUnlock(): Promise<boolean>
 

@@ -57,34 +57,32 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
 
   async forceUnlock(): Promise<boolean> {
     this.context.assertOpen()
-    for (;;) {
-      const { holders } = await inspectLock(this.scripts, '')
-      if (holders.length === 0) return false
-      const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
-        this.scripts.relatedIds.includes(objectId),
+    const { holders } = await inspectLock(this.scripts, '')
+    if (holders.length === 0) return false
+    const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
+      this.scripts.relatedIds.includes(objectId),
+    )
+    const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
+    // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
+    if (value.result === 'not-held' && !connectionBroke) {
+      if (!holders.some((holder) => holder.includes(NO_TEXT))) return false
+      throw new WrongTypeError(
+        `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ` +
+          `${this.context.clientId}). Use another name. If nothing needs the key, delete it.`,
       )
-      const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
-      // Another owner has acquired it since: the next round releases that hold as well.
-      if (value.result === 'not-held' && !connectionBroke) {
-        if (!holders.some((holder) => holder.includes(NO_TEXT))) continue
-        throw new WrongTypeError(
-          `The key ${quote(this.scripts.key)} has a field that is no text, so it is no lock (client ` +
-            `${this.context.clientId}). Use another name. If nothing needs the key, delete it.`,
-        )
-      }
-      const seen = (owner: string) =>
-        this.scripts.ownerIsSecret ? createHash('sha1').update(owner).digest('hex') : owner
-      const forced = before.filter(({ ownerField }) => holders.includes(seen(ownerField)))
-      // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
-      // connection means the same, unless the writer has released the write side and only reads since.
-      const all =
-        !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
-      // The answer to a release in flight says what has become of its hold.
-      for (const hold of all ? before : forced) if (hold.state === 'held') hold.lose('forced')
-      this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
-      this.context.unpublishedReleases.released(this.scripts, value)
-      return true
     }
+    const seen = (owner: string) =>
+      this.scripts.ownerIsSecret ? createHash('sha1').update(owner).digest('hex') : owner
+    const forced = before.filter(({ ownerField }) => holders.includes(seen(ownerField)))
+    // A forced release of a writer also ends its reads, and no other owner reads beside it. "Not held" after a broken
+    // connection means the same, unless the writer has released the write side and only reads since.
+    const all =
+      !this.scripts.shared && (value.result !== 'not-held' || forced.some(({ state }) => state === 'held'))
+    // The answer to a release in flight says what has become of its hold.
+    for (const hold of all ? before : forced) if (hold.state === 'held') hold.lose('forced')
+    this.context.queues.freed(this.scripts, value.result === 'freed' ? value.notified : 0)
+    this.context.unpublishedReleases.released(this.scripts, value)
+    return true
   }
 
   async isLocked(): Promise<boolean> {

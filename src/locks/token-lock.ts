@@ -41,7 +41,7 @@ export interface TokenLock extends LockCalls {
   /** The name given to `getTokenLock`, before any name mapper. */
   getName(): string
 
-  /** Frees the lock of any holder, of any library; resolves with whether it was held. */
+  /** Ends the hold that it finds, of any library; resolves with whether it did. It leaves a later hold alone. */
   forceUnlock(): Promise<boolean>
   /** Whether the lock is held, by any client. Asks the primary. */
   isLocked(): Promise<boolean>

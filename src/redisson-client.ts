@@ -17,8 +17,8 @@ import type { RSemaphore } from './synchronizers/semaphore'
 /** Options of `shutdown()`. */
 export interface ShutdownOptions {
   /**
-   * How long `unlock()` still works, in ms, while locks are held or commands are in flight. Whatever it is, a shutdown waits up
-   * to a second for the answers to commands in flight, so that no permit is lost.
+   * How long `unlock()` and `release()` still work, in ms, while locks are held, permits are out or commands are in flight.
+   * Whatever it is, a shutdown waits up to a second for the answers to commands in flight, so that no permit is lost.
    * @default 2000
    */
   timeout?: number | undefined
@@ -255,8 +255,9 @@ export interface RedissonClient {
   stats(): ClientStats
 
   /**
-   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait. `unlock()` works for
-   * up to `timeout` ms while something is held. Then the signals of all holds that remain abort, and the connections close.
+   * Ends the client. Acquisitions reject with RedissonShutdownError from now on, also those that wait. `unlock()`, and
+   * `release()` of permits, work for up to `timeout` ms while something is held. A client that took permits and has not released
+   * as many waits for all of that time. Then the signals of all holds that remain abort, and the connections close.
    * Redis keeps locks that are still held until their leases end, as with Java. A second call does nothing more.
    * @throws TypeError or RangeError for a `timeout` that is not a number of 0 or more.
    */

@@ -21,6 +21,7 @@ import type { Connections, Server } from './connections'
 import { publishLosses, TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { Inspection } from './inspection'
+import { PermitsOut } from './permits-out'
 import { serverOf } from './redis-server'
 import { UnpublishedReleases } from './unpublished-releases'
 
@@ -56,6 +57,7 @@ export class Client {
   readonly leases: LeaseMonitor
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
+  readonly permitsOut: PermitsOut = new PermitsOut()
   readonly unpublishedReleases: UnpublishedReleases
   readonly events: ClientEvents
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
@@ -253,12 +255,13 @@ export class Client {
     return tracked(this.sections, section)
   }
 
-  /** Resolves when nothing is held and no command is in flight. */
+  /** Resolves when nothing is held, no permit is out, and no command is in flight. */
   private async letGo(): Promise<void> {
     // An acquisition that was granted in this tick is not a hold yet. It becomes one, or is released as an orphan.
     await new Promise<void>((resolve) => this.clock.after(0, resolve))
     await Promise.allSettled(this.sections)
     await this.leases.live.empty()
+    await this.permitsOut.none()
     // The last hold leaves the registry when its release is sent, so the answer to that release is still open.
     await this.settled()
   }

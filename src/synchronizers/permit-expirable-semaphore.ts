@@ -26,7 +26,7 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { LeasedPermitsAttempt, permitsOrphan, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease, releaseWithLeases } from './permit-lease'
-import { PermitsTogether, semaphoreChannel } from './permits-attempt'
+import { givenBack, PermitsTogether, semaphoreChannel } from './permits-attempt'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
@@ -82,7 +82,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   async release(permits: string | readonly string[]): Promise<void> {
     const ids = Array.isArray(permits) ? permitIds(permits) : [permitId(permits)]
-    const states = await releaseByIds(this, ids, false)
+    const states = await givenBack(this, ids.length, releaseByIds(this, ids, false))
     const lost = ids.filter((_, index) => states[index] !== 'released')
     if (lost.length > 0) throw notInUse(this, lost, ids.length)
   }
@@ -90,11 +90,13 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
   async tryRelease(permits: string | readonly string[]): Promise<any> {
     if (!Array.isArray(permits)) {
-      const [state] = await releaseByIds(this, [permitId(permits)], false)
+      const [state] = await givenBack(this, 1, releaseByIds(this, [permitId(permits)], false))
       return state === 'released'
     }
     const states = await releaseByIds(this, permitIds(permits), true)
-    return states.every((state) => state === 'released') ? states.length : 0
+    if (!states.every((state) => state === 'released')) return 0
+    this.context.permitsOut.released(this.target.objectId, states.length)
+    return states.length
   }
 
   async availablePermits(): Promise<number> {
@@ -205,6 +207,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
 
 async function takeIds(semaphore: Synchronizer, wanted: LeasedPermitsWanted) {
   const taken = await take(semaphore, wanted)
+  if (taken) semaphore.context.permitsOut.took(semaphore.target.objectId, taken.ids.length)
   return wanted.many ? taken?.ids : taken?.ids[0]
 }
 

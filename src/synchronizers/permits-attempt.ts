@@ -1,3 +1,4 @@
+import { RedisUnavailableError } from '../api/errors'
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import { prefixed } from '../redis/names'
 import type { ScriptCall } from '../scripts/script-call'
@@ -21,6 +22,22 @@ export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | unde
 export const NO_SEMAPHORE = -1
 /** In ms. */
 const LONG_WAIT = 5_000
+
+/** A caller gives back permits that it took out. They count as released also where the client goes on in the background. */
+export async function givenBack<Result>(
+  { context, target }: Synchronizer,
+  permits: number,
+  release: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await release
+    context.permitsOut.released(target.objectId, permits)
+    return result
+  } catch (error) {
+    if (error instanceof RedisUnavailableError) context.permitsOut.released(target.objectId, permits)
+    throw error
+  }
+}
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> implements Attempt<undefined> {

@@ -16,7 +16,7 @@ import type { TryReply } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { Waiters } from '../waiting/waiter'
-import { PermitsTogether, semaphoreChannel } from './permits-attempt'
+import { givenBack, PermitsTogether, semaphoreChannel } from './permits-attempt'
 import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import {
@@ -163,11 +163,11 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
-    await take(this, acquirePermitsArguments(first))
+    await takeOut(this, acquirePermitsArguments(first))
   }
 
   async tryAcquire(...args: Parameters<typeof tryAcquirePermitsArguments>): Promise<boolean> {
-    return await take(this, tryAcquirePermitsArguments(...args))
+    return await takeOut(this, tryAcquirePermitsArguments(...args))
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
@@ -180,11 +180,13 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async release(permits = 1): Promise<void> {
-    await passOrRelease(this, count(permits, 0), false)
+    const released = count(permits, 0)
+    await givenBack(this, released, passOrRelease(this, released, false))
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    return await releaseOnServer(this, count(permits, 0), true, 'unavailable')
+    const released = count(permits, 0)
+    return await givenBack(this, released, releaseOnServer(this, released, true, 'unavailable'))
   }
 
   async availablePermits(): Promise<number> {
@@ -203,6 +205,14 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   async addPermits(permits: number): Promise<void> {
     await change(this, ADD_PERMITS, [count(permits, -(2 ** 31))])
   }
+}
+
+/** Takes permits that a caller releases by a call of its own. */
+async function takeOut(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolean> {
+  const { context, target } = semaphore
+  const taken = await take(semaphore, wanted)
+  if (taken) context.permitsOut.took(target.objectId, wanted.permits)
+  return taken
 }
 
 async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolean> {

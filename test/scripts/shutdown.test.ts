@@ -92,6 +92,49 @@ describe('shutdown()', () => {
     expect(signal.aborted).to.equal(false)
   })
 
+  for (const [kind, ofKind] of Object.entries({
+    'a semaphore': (redisson: Redisson, name: string) => {
+      const semaphore = redisson.getSemaphore(name)
+      return {
+        semaphore,
+        take: (): Promise<void> => semaphore.acquire(),
+        giveBack: () => semaphore.release(),
+      }
+    },
+    'a semaphore of expirable permits': (redisson: Redisson, name: string) => {
+      const semaphore = redisson.getPermitExpirableSemaphore(name)
+      const ids: string[] = []
+      const take = async () => {
+        ids.push(await semaphore.acquire())
+      }
+      return { semaphore, take, giveBack: () => semaphore.release(ids.shift()!) }
+    },
+  }))
+    it(`shutdown() lets release() of permits of ${kind} work, and ends with the last one (guarantee 9)`, async () => {
+      const redisson = await createRedisson()
+      const { semaphore, take, giveBack } = ofKind(redisson, uniqueName())
+      await semaphore.trySetPermits(3)
+      await take()
+      await take()
+      const down = redisson.shutdown({ timeout: 20_000 })
+      await giveBack()
+      await sleep(100)
+      await giveBack()
+      expect(await timed(() => down)).to.be.lessThan(10_000)
+      expect(await redis.get(semaphore.getName())).to.equal('3')
+    })
+
+  it('shutdown() waits for permits that are out, however many its client has released (guarantee 9)', async () => {
+    const redisson = await createRedisson()
+    const semaphore = redisson.getSemaphore(uniqueName())
+    await semaphore.release(5)
+    await semaphore.tryAcquire(2)
+    await semaphore.release(2)
+    await redisson.getSemaphore(semaphore.getName()).acquire()
+    expect(await timed(() => redisson.shutdown({ timeout: 300 }))).to.be.within(295, 5_000)
+    expect((await rejection(semaphore.release())).code).to.equal('REDISSON_SHUTDOWN')
+  })
+
   it('shutdown() renews holds while it waits for the last unlock() (guarantee 9)', async () => {
     const redisson = await createRedisson({ lockWatchdogTimeout: 600 })
     const hold = await redisson.getLock(uniqueName()).acquire()

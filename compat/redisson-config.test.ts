@@ -52,8 +52,9 @@ describeWithJava('The settings of a Redisson configuration', () => {
     expect(notCarriedOver.filter(({ matters }) => matters)).to.deep.equal([])
     expect(options).to.include({ lockWatchdogTimeout: 30_000, slavesSyncTimeout: 1_000 })
     const redisson = await createRedisson(options)
-    await peer.thread('one').lock(uniqueName('order'))
-    expect(await redisson.getLock(uniqueName('order')).tryLock()).to.equal(false)
+    const name = uniqueName('order')
+    await peer.thread('one').lock(name)
+    expect(await redisson.getLock(name).tryLock()).to.equal(false)
   })
 
   it('The keyPrefix of a section of the Java service is named, and as nameMapper excludes Java', async () => {

@@ -87,8 +87,12 @@ export class CommandConnection {
       // ioredis would ask one node at random and wait for it, and that node may hang. A cluster that is down, or a node that
       // loads, says so to the first call, which tries again.
       enableReadyCheck: false,
-      // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends a connection.
-      redisOptions: connectionOptions(target, { reconnectOnError: isLogin, enableReadyCheck: false }),
+      redisOptions: connectionOptions(target, {
+        // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends a connection.
+        reconnectOnError: isLogin,
+        // With a database, `prepareNode` makes it the check that the connection is in that database.
+        enableReadyCheck: !!target.options.db,
+      }),
     })
     openSocketsOutsideRequests(cluster)
     cluster.on('error', (error: unknown) => this.failed(error))

@@ -4,6 +4,7 @@ import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
 import { classify, isReplyError, withoutSecrets } from './errors'
+import { SelectRefusedError } from './ioredis-internals'
 import type { RedisTarget } from './target'
 
 /**
@@ -70,9 +71,9 @@ export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: 
     )
 }
 
-/** An error reply is an answer, too. */
+/** An error reply is an answer, too, unless it closes the connection. */
 function unlessReply(error: unknown): string {
-  if (!isReplyError(error)) throw error
+  if (!isReplyError(error) || error instanceof SelectRefusedError) throw error
   return ''
 }
 
@@ -101,6 +102,8 @@ function explain(message: string, isTls: boolean): string {
     return `${message}. tls is given: does the server expect TLS on this port?`
   if (!isTls && message === 'Connection is closed')
     return 'the connection was refused or closed. If the server expects TLS on this port, give rediss:// or tls'
+  if (/\bSELECT is not allowed in cluster mode\b/.test(message))
+    return `${message}. A cluster has the database 0 only, except Valkey 9 with cluster-databases`
   if (/No such master|invalid reply: null/.test(message)) return 'the sentinels know no primary of this name'
   return message
     .replace(/ Retrying from scratch after \d+ms\./, '')

@@ -198,14 +198,15 @@ function askWhenOpening(redis: Redis, connector: Connector, credentials: AskForC
   }
 }
 
-/** Prepares the connection to a node of a cluster. Nodes have one database only, so nothing needs a check. */
+/** Prepares the connection to a node of a cluster. Only Valkey 9 has clusters with several databases. */
 export function prepareNode(node: Redis): void {
   openSocketsOutsideRequests(node)
+  if (node.options.db) checkDatabase(node, false)
   logIn(node)
   const methods = node as unknown as { asking: Method; duplicate(...args: unknown[]): Redis }
-  // ioredis reads the map of slots through duplicates of the nodes.
+  // ioredis reads the map of slots, which belongs to no database, through duplicates of the nodes.
   const duplicate = methods.duplicate.bind(node)
-  methods.duplicate = (...args) => logIn(duplicate(...args))
+  methods.duplicate = (override) => logIn(duplicate({ ...(override as RedisOptions), db: 0 }))
   // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled rejection.
   const asking = methods.asking.bind(node)
   methods.asking = (...args) => {

@@ -30,7 +30,6 @@ export function openNode(target: RedisTarget, address: string): Redis {
     ...NO_RESENDING,
     host: address.slice(0, colon),
     port: Number(address.slice(colon + 1)),
-    db: 0,
   })
   // The connections of the Cluster report that a node is away.
   redis.on('error', () => {})

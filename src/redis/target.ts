@@ -123,7 +123,6 @@ function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWrit
   const { redisOptions = {}, ...clusterOptions } = ofCluster
   const ofServers = 'redis.options.redisOptions'
   const shared = read(redisOptions, SERVERS, ofServers, isWritten)
-  refuseDatabase(shared, ofServers)
   // Array.from, because `map` skips the holes of an array.
   const nodes = Array.from(given, (node, at) => parseNode(node, `redis.nodes[${at}]`, isWritten))
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
@@ -164,7 +163,9 @@ function addresses(of: readonly RedisOptions[], defaultPort: number): string {
 
 function refuseDatabase({ db }: RedisOptions, where: string): void {
   if (Number(db ?? 0) !== 0)
-    throw new TypeError(`${where}.db is not supported: a cluster has the database 0 only`)
+    throw new TypeError(
+      `${where}.db is the database of one node: give redis.options.redisOptions.db, for a cluster that has several`,
+    )
 }
 
 function secretsOf(options: RedisOptions): string[] {

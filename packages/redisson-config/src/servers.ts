@@ -154,9 +154,8 @@ export function sentinel(section: Section, root: Section): RedisSource {
 /** `clusterServersConfig` */
 export function cluster(section: Section, root: Section): RedisSource {
   const { addresses, tls } = servers('nodeAddresses', section, root)
-  if ((section.number('database') ?? 0) !== 0)
-    throw section.refusal('database', 'must be 0: rlock uses the database 0 of a cluster only')
-  const redisOptions = present({ tls, ...common(section, root) })
+  // Only Valkey 9 has clusters with several databases. The server refuses another one, and then create() rejects.
+  const redisOptions = present({ tls, db: section.number('database') || undefined, ...common(section, root) })
   return {
     nodes: addresses,
     options: present({

@@ -121,6 +121,7 @@ password: other
       'clusterServersConfig',
       {
         nodeAddresses: ['rediss://one:7000', 'rediss://two:7001'],
+        database: 3,
         shardedSubscriptionMode: 'OFF',
         sslVerificationMode: 'STRICT',
       },
@@ -132,7 +133,7 @@ password: other
           { host: 'one', port: 7000 },
           { host: 'two', port: 7001 },
         ],
-        options: { redisOptions: { tls: {}, username: 'alice', password: 'p' } },
+        options: { redisOptions: { tls: {}, db: 3, username: 'alice', password: 'p' } },
       },
       shardedSubscriptionMode: 'OFF',
     })
@@ -183,11 +184,6 @@ password: other
     ['a database that is no number', single({ database: 'three' }), 'singleServerConfig.database'],
     ['an encrypted password', single({ password: '{aes}M+Tfp' }), 'Redisson PRO'],
     ['two passwords', single({ password: 'a' }, { password: 'b' }), 'at the top of the file'],
-    [
-      'a database of a cluster',
-      section('clusterServersConfig', { nodeAddresses: ['redis://h:1'], database: 3 }),
-      'clusterServersConfig.database',
-    ],
     [
       'addresses with and without TLS',
       section('clusterServersConfig', { nodeAddresses: ['redis://h:1', 'rediss://h:2'] }),

@@ -46,3 +46,12 @@ export async function slowLoading(): Promise<string[]> {
     : []
   return ['key-load-delay 300', ...often]
 }
+
+/** Whether a cluster of these servers may have several databases: since Valkey 9. */
+export async function hasClusterDatabases(): Promise<boolean> {
+  const server = await sharedStandalone()
+  const version = await withClient(server, async (client) =>
+    (await info(client, 'server')).get('valkey_version'),
+  )
+  return Number.parseFloat(version ?? '0') >= 9
+}

@@ -1,4 +1,4 @@
-export { type Ability, needs, serverHas, slowLoading } from './abilities'
+export { type Ability, hasClusterDatabases, needs, serverHas, slowLoading } from './abilities'
 export { type Address, sameAddress } from './address'
 export { type ClusterOptions, type ClusterSetup, startCluster } from './cluster'
 export { inContainersWherePossible, skipInContainers } from './containers'

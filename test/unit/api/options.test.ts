@@ -66,7 +66,7 @@ describe('Options of Redisson.create', () => {
       ['redis://:s3cret@h?keyPrefix=app:', /keyPrefix.*nameMapper/],
       [{ nodes: ['redis://h'], options: { keyPrefix: 'app:' } }, /keyPrefix.*nameMapper/],
       [{ nodes: ['redis://h'], options: { redisOptions: { keyPrefix: 'app:' } } }, /keyPrefix.*nameMapper/],
-      [{ nodes: ['redis://h'], options: { redisOptions: { db: 2 } } }, /database 0 only/],
+      [{ nodes: ['redis://h/2'] }, /redisOptions\.db/],
     ]
     for (const [redis, reason] of refused) {
       const error = await rejection(Redisson.create({ redis: redis as string }))

@@ -164,8 +164,8 @@ const refused: [string, unknown, ErrorConstructor, RegExp][] = [
   ['a node that is a flag', { nodes: [true] }, TypeError, /redis\.nodes\[0\]/],
   ['a node that is empty', { nodes: [''] }, TypeError, /redis\.nodes\[0\]/],
   ['a node of another protocol', { nodes: ['http://h'] }, TypeError, /redis\.nodes\[0\].*redis:\/\//],
-  ['a node with a database in its URL', { nodes: ['redis://h:7000/3'] }, TypeError, /database 0 only/],
-  ['a node with a database', { nodes: [{ host, db: 3 }] }, TypeError, /database 0 only/],
+  ['a node with a database in its URL', { nodes: ['redis://h:7000/3'] }, TypeError, /redisOptions\.db/],
+  ['a node with a database', { nodes: [{ host, db: 3 }] }, TypeError, /redisOptions\.db/],
   ['a node with a word in its URL', { nodes: ['redis://h:7000?x=1'] }, TypeError, /redis\.nodes\[0\].*x/],
   [
     'nodes with options beside',

@@ -94,7 +94,10 @@ final class PeerConfig {
     }
 
     private ClusterServersConfig cluster() {
-        return small(config.useClusterServers().addNodeAddress(addresses()));
+        ClusterServersConfig servers = small(config.useClusterServers().addNodeAddress(addresses()));
+        // Since 4.0.
+        apply("database", servers);
+        return servers;
     }
 
     /** Reads go to the primary unless asked for otherwise: a counter read from a replica proves nothing. */

@@ -188,7 +188,9 @@ export interface RedissonClient {
   /**
    * Runs `fn` unless another owner holds the lock of this name: for a cron job that every instance starts and that one
    * instance should run. Resolves with whether `fn` ran here. The lock stays held for `atLeast` ms, so that an instance
-   * whose clock is late does not run the job again. A job that takes longer than `atLeast` holds the lock until it ends.
+   * whose clock is late does not run the job again. A job that takes longer than `atLeast` holds the lock until it ends. From
+   * the half of `atLeast` on the watchdog renews the lock: if the process crashes after that, the lock stays for up to
+   * `lockWatchdogTimeout`.
    *
    * Not in Java; there, `getLock(name)` is the same lock. Rejects with the error of `fn` (the lock stays held for
    * `atLeast`), and otherwise as `tryAcquire` of a lock does.

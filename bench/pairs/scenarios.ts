@@ -50,6 +50,10 @@ export const PAIR_SCENARIOS: readonly PairScenario[] = [
   object('semaphore-64', 'semaphore', { ...alone, callers: 64, permits: 8 }),
   object('expirable-1', 'expirable-semaphore', { ...alone, permits: 8 }),
   object('expirable-64', 'expirable-semaphore', { ...alone, callers: 64, permits: 8 }),
+  // Over a link of 10 ms there and back.
+  callers('1000-readers-far', { ...alone, callers: 1_000, reading: { readers: 1, writers: 0 }, farMs: 5 }),
+  object('semaphore-64-far', 'semaphore', { ...alone, callers: 64, permits: 8, farMs: 5 }),
+  object('expirable-64-far', 'expirable-semaphore', { ...alone, callers: 64, permits: 8, farMs: 5 }),
   callers('4-processes-of-4', { processes: 4, callers: 4, locks: 1 }),
   callers('4-writers-of-4', { processes: 4, callers: 4, locks: 1, reading: { readers: 0, writers: 1 } }),
   object('4x16-semaphore', 'semaphore', { processes: 4, callers: 16, locks: 1, permits: 8 }),

@@ -8,11 +8,11 @@ export interface Permit {
    * Aborts as soon as the client knows that the permit is lost, and before another caller can have it. The reason is a
    * PermitNotHeldError. When the client is shut down, the reason is a RedissonShutdownError.
    *
-   * Another process may release the permit, or shorten its lease, by its id. This client knows that at the next renewal. It does not
-   * renew a permit with a `leaseTime`, which counts as held until that is over.
+   * Another process may release the permit, or shorten its lease, by its id. This client notices that at the next renewal. It does
+   * not renew a permit with a `leaseTime`, which counts as held until that is over.
    */
   readonly signal: AbortSignal
-  /** Whether the permit is held, as far as the client knows without asking the server. False while `tryRelease(ids)` may release it. */
+  /** Whether the permit is held, as far as the client knows without asking the server. */
   readonly isHeld: boolean
   /**
    * Releases the permit.

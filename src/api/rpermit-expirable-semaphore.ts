@@ -19,6 +19,9 @@ import type { TimeUnit } from './time-unit'
  * Callers of one process are served first come, first served, whatever they ask for. A `tryAcquire` without a wait acquires
  * nothing while other callers of this process wait.
  *
+ * **A Permit and its id are apart.** `release`, `tryRelease` and `updateLeaseTime` of an id that this client holds as a Permit
+ * reject with TypeError, and a list with one such id sends nothing: use `permit.release()`.
+ *
  * **Different from Java.** The server's clock decides when a lease ends. (Java uses the clock of each client: a client with
  * a fast clock takes back permits that are in use.) `release(ids)` releases the permits in use and rejects with the
  * ids of the others; `tryRelease(ids)` is Java's method. The release of a permit whose lease has ended rejects.
@@ -78,8 +81,7 @@ export interface RPermitExpirableSemaphore {
   tryRelease(permit: string): Promise<boolean>
   /**
    * Releases all of them, or none if one of them is not in use; resolves with how many it released. If it rejects with
-   * RedisUnavailableError, it may have been applied: the Permit objects of this client among them have ended, and are released in the
-   * background.
+   * RedisUnavailableError, it may have been applied.
    */
   tryRelease(permits: readonly string[]): Promise<number>
 
@@ -99,10 +101,8 @@ export interface RPermitExpirableSemaphore {
 
   /**
    * Sets the lease of a permit from now on, in ms unless a unit follows (-1: without); resolves with whether the permit is
-   * in use. A `Permit` of this client has that lease from then on, and is no longer renewed. With -1 the watchdog renews it, so
-   * that it ends with its process. If the call is refused, the `Permit` goes on as before. If it rejects with
-   * RedisUnavailableError, it may have been applied, and the `Permit` ends when the shorter of both leases ends. A `Permit` of
-   * another process learns of the new lease at its next renewal, which a permit with a `leaseTime` does not have.
+   * in use. If it rejects with RedisUnavailableError, it may have been applied. A `Permit` of another process learns of a shorter
+   * lease at its next renewal, which a permit with a `leaseTime` does not have.
    */
   updateLeaseTime(permit: string, leaseTime: number, unit?: TimeUnit): Promise<boolean>
   /** How long the lease of a permit still lasts, in ms; -1: without end. */

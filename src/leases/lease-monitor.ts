@@ -9,24 +9,24 @@ const NONE: readonly Lease[] = []
 
 /** Every live lease of one client, by key. */
 export class LeaseRegistry {
-  /** By key: usually one lease, and several where readers share the key. */
-  private readonly leases = new Map<string, Lease | Set<Lease>>()
+  /** By key: usually one lease, and several by their owners where these share the key. */
+  private readonly leases = new Map<string, Lease | Map<string, Lease>>()
   private whenEmpty: (() => void) | undefined
 
   add(lease: Lease): void {
     const { key } = lease.leased
     const held = this.leases.get(key)
     if (held === undefined) this.leases.set(key, lease)
-    else if (held instanceof Set) held.add(lease)
-    else this.leases.set(key, new Set([held, lease]))
+    else if (held instanceof Map) held.set(lease.ownerField, lease)
+    else this.leases.set(key, new Map([held, lease].map((each) => [each.ownerField, each])))
   }
 
   /** False: it was not here. */
   delete(lease: Lease): boolean {
     const { key } = lease.leased
     const held = this.leases.get(key)
-    if (held instanceof Set) {
-      if (!held.delete(lease)) return false
+    if (held instanceof Map) {
+      if (!held.delete(lease.ownerField)) return false
       if (held.size > 0) return true
     } else if (held !== lease) return false
     this.leases.delete(key)
@@ -48,11 +48,17 @@ export class LeaseRegistry {
     return undefined
   }
 
+  /** Whether this owner has a live lease on a key. */
+  owned(key: string, ownerField: string): boolean {
+    const held = this.leases.get(key)
+    return held instanceof Map ? held.has(ownerField) : held?.ownerField === ownerField
+  }
+
   /** Every live lease on a key. */
   on(key: string): Iterable<Lease> {
     const held = this.leases.get(key)
     if (held === undefined) return NONE
-    return held instanceof Set ? held : [held]
+    return held instanceof Map ? held.values() : [held]
   }
 
   *all(): Iterable<Lease> {

@@ -167,14 +167,15 @@ export class LeaseBook {
    * for a command that changed nothing; it does nothing if the lease was set since.
    */
   mayShorten(since: Moment, lasts: number): () => void {
-    const before = this.current
+    const { current, replicated, shortenedBy } = this
     const term = { since, lasts }
     this.shortenedBy = since
     if (this.remainingOf(term) < this.remaining()) this.current = term
-    const { replicated } = this
     if (since.monotonic + lasts < replicated.since.monotonic + replicated.lasts) this.replicated = term
     return () => {
-      if (this.current === term) this.current = before
+      if (this.shortenedBy === since) this.shortenedBy = shortenedBy
+      if (this.current === term) this.current = current
+      if (this.replicated === term) this.replicated = replicated
     }
   }
 

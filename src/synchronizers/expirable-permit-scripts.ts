@@ -37,13 +37,19 @@ export function timeoutsKey(key: string): string {
   return suffixed(key, 'timeout')
 }
 
-/** Releases the permits in use. With `all`, releases none if one of them is not in use or its lease has ended. */
+/**
+ * Releases the permits in use, and resolves with the state of each. With `all`, releases none if one of them is not in use or its
+ * lease has ended.
+ */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
   const args = [all ? 1 : 0, ...messagesOf(semaphore), ...ids]
   const call = semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true)
   const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
-  changed(semaphore, reply.value.change)
-  return reply
+  const { change, states } = reply.value
+  changed(semaphore, change)
+  // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
+  const mayBeReleased = reply.connectionBroke && (!all || states.every((state) => state === 'absent'))
+  return states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))
 }
 
 /** Permits that may be in use although no caller has them. `lease`: in ms; undefined: without end. */

@@ -24,8 +24,8 @@ import type { Client } from '../client/client'
 import { script } from '../scripts/script'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { LeasedPermitsAttempt, permitsOrphan, timeoutsKey } from './expirable-permit-scripts'
-import { AcquiredPermit, PermitLease, releaseWithLeases } from './permit-lease'
+import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
+import { AcquiredPermit, PermitLease } from './permit-lease'
 import { givenBack, PermitsTogether, semaphoreChannel } from './permits-attempt'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
@@ -129,18 +129,14 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
     if (typeof leaseTime !== 'number') throw new TypeError('leaseTime must be a number')
     const lease = lockArguments(leaseTime, unit).leaseTime
     this.context.assertOpen()
-    const update = (ms: number) => this.requests.run(UPDATE_LEASE_TIME, [ms, ...messagesOf(this), id], true)
-    const [own] = ownLeases(this, [id])
-    return own ? await own.set(lease, update) : (await update(lease ?? 0)).value
+    assertNoOwn(this, [id])
+    return (await this.requests.run(UPDATE_LEASE_TIME, [lease ?? 0, ...messagesOf(this), id], true)).value
   }
 
   async getLeaseTime(permit: string): Promise<number> {
     const id = permitId(permit)
     const value = await read(this, GET_LEASE_TIME, [id])
-    if (value === NOT_IN_USE) {
-      ownLeases(this, [id])[0]?.lose('gone')
-      throw notInUse(this, [id], 1)
-    }
+    if (value === NOT_IN_USE) throw notInUse(this, [id], 1)
     return value
   }
 }
@@ -159,16 +155,20 @@ function notInUse(
   )
 }
 
-/** The leases of those permits that this client holds as objects. */
-function ownLeases({ context, target }: Synchronizer, ids: readonly string[]): PermitLease[] {
-  const wanted = new Set(ids)
-  const leases = [...context.leases.live.on(target.key)].filter((lease) => lease instanceof PermitLease)
-  return leases.filter(({ id }) => wanted.has(id))
+/** A Permit would not learn what is done to its id. */
+function assertNoOwn({ context, name, target }: Synchronizer, ids: readonly string[]): void {
+  const own = ids.find((id) => context.leases.live.owned(target.key, id))
+  if (own !== undefined)
+    throw new TypeError(
+      `This client holds the permit ${own} of the semaphore ${quote(name)} as a Permit (client ${context.clientId}): use ` +
+        'permit.release(). Calls by an id are for permits of acquire() and tryAcquire(), and of other clients. Nothing was sent.',
+    )
 }
 
 async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
   semaphore.context.assertNotClosed()
-  return await releaseWithLeases(semaphore, ids, ownLeases(semaphore, ids), all)
+  assertNoOwn(semaphore, ids)
+  return await releasePermits(semaphore, ids, all)
 }
 
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {

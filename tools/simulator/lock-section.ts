@@ -47,7 +47,8 @@ function drawWay(
   const drawn = mayScope ? choices.pick(['unscoped', 'run', 'thread id'] as const) : 'unscoped'
   // Only a caller with an identity can have both sides.
   const scope = stepsDownTo && drawn === 'unscoped' ? 'run' : drawn
-  const as = given ?? (choices.weigh([2, 1]) === 0 ? 'acquire' : 'withLock')
+  const drawnAs = choices.weigh([2, 1]) === 0 || scope === 'thread id' ? 'acquire' : 'withLock'
+  const as = given ?? drawnAs
   const length = [0, 1, 3, 10, 50, longest * 0.9, longest, longest * 2.5][
     choices.weigh([8, 8, 6, 6, 2, 0.3, 0.2, 0.2])
   ]!

@@ -8,7 +8,7 @@ const ROOT = join(__dirname, '../../..')
 export const SYNCHRONIZERS = [
   'count-down-latch',
   'permit-expirable-semaphore',
-  'permit-lease-time',
+  'permits-by-id',
   'request-record',
   'semaphore',
 ].map((file) => `test/synchronizers/${file}.test.ts`)

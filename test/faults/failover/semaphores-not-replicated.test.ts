@@ -167,7 +167,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     expect(await redis.get(name)).to.equal('3')
   })
 
-  it('tryRelease() of a permit that is refused behind a copy whose WAIT failed ends its object (V125)', async () => {
+  it('The release of a permit that is refused behind a copy whose WAIT failed ends it (V125)', async () => {
     const redisson = await connected({ slavesSyncTimeout: 5_000 })
     redisson.on('error', () => {})
     const { redis } = servers
@@ -176,7 +176,7 @@ describe('Semaphores and latches, and replicas that do not acknowledge', () => {
     await semaphore.trySetPermits(1)
     const permit = await semaphore.acquirePermit()
     await pause()
-    const releasing = rejection(semaphore.tryRelease([permit.id]))
+    const releasing = rejection(permit.release())
     await waitUntil('it is applied', async () => (await redis.get(name)) === '1')
     expect(permit.isHeld).to.equal(false)
     await mayRunScripts('-')

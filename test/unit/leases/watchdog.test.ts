@@ -17,6 +17,7 @@ const MAX_LATENCY = 150
 
 /** A lease that notes when it was renewed and when it was lost. */
 class NotedLease extends Lease {
+  private static made = 0
   readonly renewedAt: number[] = []
   lostAt: number | undefined
   readonly holder = 'test'
@@ -36,7 +37,7 @@ class NotedLease extends Lease {
       key: 'key',
       channel: 'channel',
     }
-    super({ ...names, renewal }, 'owner', new LeaseBook(clock, clock.now(), lasts))
+    super({ ...names, renewal }, `owner ${NotedLease.made++}`, new LeaseBook(clock, clock.now(), lasts))
   }
 
   get began(): number {

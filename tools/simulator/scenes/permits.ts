@@ -1,6 +1,4 @@
-import type { PermitLostEvent } from '../../../src/api/events'
 import type { Permit } from '../../../src/api/permit'
-import type { Redisson } from '../../../src/redisson'
 import type { SimulatedObject } from '../judge/history'
 import { type Asked, abortAfter, operation } from '../operation'
 import type { Caller, Scene } from '../scene'
@@ -41,15 +39,8 @@ class Held {
   }
 }
 
-/** Permits whose `tryRelease()` of a list is in flight. */
-const inFlight = new WeakMap<Redisson, Set<Held>>()
-
 /** One caller takes a permit, with a lease or renewed by the watchdog, works in it, and releases it. */
-export async function permitSection(
-  caller: Caller,
-  object: SimulatedObject,
-  mayReleaseTogether = false,
-): Promise<void> {
+export async function permitSection(caller: Caller, object: SimulatedObject): Promise<void> {
   const { choices, redisson, settings, recorder } = caller
   const semaphore = redisson.getPermitExpirableSemaphore(object.name)
   const owner = `${caller.name}.${caller.count()}`
@@ -72,25 +63,12 @@ export async function permitSection(
       : semaphore.tryAcquirePermit({ ...options, waitTime: wait }),
   )
   if (!held) return
-  const { permit } = held
-  if (choices.happens(0.1)) {
-    const renewed = choices.pick([-1, ...settings.leases])
-    const look = { object, operation: 'look', as: 'updateLeaseTime' } as const
-    await operation(caller, owner, look, () => semaphore.updateLeaseTime(permit.id, renewed))
-  }
   for (let piece = 0; piece < 2; piece++) {
     if (!held.look()) break
     recorder.acted(held.id)
     if (length > 0) await caller.sleep(length / 2)
   }
-  const ways = caller.stream('tryRelease')
-  if (!mayReleaseTogether || !ways.happens(0.5)) return await release(caller, owner, object, held)
-  const second = ways.happens(0.4)
-    ? await acquired(caller, owner, { object, operation: 'acquire', as: 'tryAcquirePermit', wait: 0 }, () =>
-        semaphore.tryAcquirePermit(),
-      )
-    : undefined
-  await releaseTogether(caller, owner, object, second ? [held, second] : [held])
+  await release(caller, owner, object, held)
 }
 
 async function acquired(
@@ -102,9 +80,6 @@ async function acquired(
   const taken = await operation(caller, owner, asked, acquire, (permit) =>
     permit ? { ok: true, owners: [permit.id] } : { ok: false },
   )
-  // Another caller of the client may look at any time.
-  for (const held of inFlight.get(caller.redisson) ?? [])
-    if (held.permit.isHeld) caller.recorder.acted(held.id)
   return taken?.value && new Held(caller, taken.value, taken.id)
 }
 
@@ -113,56 +88,12 @@ async function release(caller: Caller, owner: string, object: SimulatedObject, h
   await operation(caller, owner, { object, operation: 'release', hold: held.id }, () => held.permit.release())
 }
 
-/** By `tryRelease()` of their ids: all, or none where one of them is gone. */
-async function releaseTogether(
-  caller: Caller,
-  owner: string,
-  object: SimulatedObject,
-  permits: readonly Held[],
-): Promise<void> {
-  const { redisson, recorder } = caller
-  const semaphore = redisson.getPermitExpirableSemaphore(object.name)
-  const others = inFlight.get(redisson) ?? new Set()
-  inFlight.set(redisson, others)
-  const gone = ({ permitId, reason }: PermitLostEvent) => {
-    const held = permits.find(({ permit }) => permit.id === permitId)
-    if (held && reason === 'gone') recorder.told(held.id, 'gone')
-  }
-  for (const held of permits) {
-    held.releases()
-    others.add(held)
-  }
-  redisson.on('permitLost', gone)
-  const count = semaphore.tryRelease(permits.map(({ permit }) => permit.id))
-  const ended = () => {
-    redisson.off('permitLost', gone)
-    for (const held of permits) others.delete(held)
-  }
-  count.then(ended, ended)
-  const asked = { object, operation: 'release', as: 'tryRelease' } as const
-  const answers = permits.map(({ id }) =>
-    operation(
-      caller,
-      owner,
-      { ...asked, hold: id },
-      () => count,
-      (released) => ({ ok: released > 0 }),
-    ),
-  )
-  // None is released where one of them was gone, or where the server refused the call.
-  for (const [index, answer] of (await Promise.all(answers)).entries())
-    if (!answer?.value && permits[index]!.permit.isHeld) await release(caller, owner, object, permits[index]!)
-}
-
 export const permits: Scene = {
   name: 'permits',
-  about:
-    'an expirable semaphore: permits with leases, and permits that the watchdog renews, released one by one or by tryRelease()',
+  about: 'an expirable semaphore: permits with leases, and permits that the watchdog renews',
   setUp(choices) {
     const object = { kind: 'permits', name: 'leased' } as const
     const total = choices.pick([2, 1, 3])
-    // Drawn last, and not in each run: other runs are as they were before there was this choice.
-    const mayReleaseTogether = choices.happens(0.5)
     return {
       objects: [object],
       javaCaller: javaThreads((caller) => javaPermitSection(caller, object)),
@@ -179,7 +110,7 @@ export const permits: Scene = {
       },
       async caller(caller) {
         for (let section = 0; section < caller.settings.sections; section++) {
-          await permitSection(caller, object, mayReleaseTogether)
+          await permitSection(caller, object)
           await caller.sleep(caller.choices.pick([0, 1, 5]))
         }
       },

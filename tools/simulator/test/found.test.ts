@@ -12,11 +12,6 @@ const FOUND = [
     'a connection of before a restart of the server took a new one with its number along',
   ],
   ['fenced', 49, 'the judge expected tokens to rise over a loss of all keys'],
-  [
-    'permits',
-    3087,
-    'a permit that updateLeaseTime(-1) gave to the watchdog was not told of the end of its lease (V49)',
-  ],
   ['permits', 5591, 'a Java thread took a permit for its own whose lease was over before the answer'],
   ['permits', 5866, 'the judge excused no order where a wall clock was set forward'],
   ['semaphore', 21_450, 'a server that had ended answered a WAIT'],

@@ -4,10 +4,10 @@ import { ms, type Violation } from '../violation'
 
 /**
  * A hold is told of its end before the server lets another owner in, and is not told of an end without a cause, nor of that which
- * its own release made. While a release is in flight that frees it, it is not held.
+ * its own release made.
  */
 export function judgeLosses(reading: Reading): Violation[] {
-  return [...noticedLate(reading), ...unexplained(reading), ...besideItsRelease(reading)]
+  return [...noticedLate(reading), ...unexplained(reading)]
 }
 
 /** The key ran out on the server while its owner still believed that it is inside (guarantee 5). */
@@ -69,42 +69,10 @@ function unexplained(reading: Reading): Violation[] {
     )
     // Told of by the answer to its own release: nothing was lost.
     if (isCaused || hold.ending === 'released' || wasForced(reading, hold, told.at)) continue
-    if (hasSetItsLease(reading, hold)) continue
     violations.push({
       ...{ rule: 'unexplained-loss', at: told.at, name: object.name, events: [hold.enteredAt] },
       what: `${hold.owner} was told that ${object.name} is lost, and nothing was broken`,
     })
-  }
-  return violations
-}
-
-/** The caller of a permit gave it another lease, which may have run out. */
-function hasSetItsLease({ calls }: Reading, { call }: Hold): boolean {
-  return [...calls.values()].some(
-    ({ called }) =>
-      called.as === 'updateLeaseTime' && called.client === call.client && called.caller === call.caller,
-  )
-}
-
-/** Its release freed it, and before the answer came it was told of a loss, or found itself inside (V127, V128). */
-function besideItsRelease(reading: Reading): Violation[] {
-  const violations: Violation[] = []
-  const { events } = reading.history
-  for (const { called, hold, begin, end, returned } of reading.calls.values()) {
-    if (called.as !== 'tryRelease' || !hold || !returned?.ok) continue
-    for (let index = begin; index < end!; index++) {
-      const event = events[index]!
-      if (!(event.type === 'act' || (event.type === 'told' && event.how === 'gone'))) continue
-      if (event.hold !== hold.id) continue
-      const [name, what] = [
-        called.object.name,
-        event.type === 'act' ? 'found itself inside' : 'was told of a loss',
-      ]
-      violations.push({
-        ...{ rule: 'unexplained-loss', at: event.at, name, events: [begin, index] },
-        what: `${hold.owner} ${what} while the release was in flight that freed its permit of ${name}`,
-      })
-    }
   }
   return violations
 }

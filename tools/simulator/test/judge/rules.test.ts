@@ -31,23 +31,6 @@ describe('The rules of a simulated history', () => {
     }
   })
 
-  it('A permit that its release frees is not held, nor lost, until the answer has come (V127, V128)', () => {
-    for (const [isReleased, broken] of [
-      [true, ['unexplained-loss']],
-      [false, []],
-    ] as const)
-      for (const how of ['acts', 'told'] as const) {
-        const one = written('permits')
-        one.returned(one.call('a/1', 'set', { units: 1 }))
-        const hold = one.acquires('a/1')
-        const release = one.call('a/1', 'release', { hold, as: 'tryRelease' })
-        if (how === 'acts') one.acts(hold)
-        else one.told(hold, 'gone')
-        one.returned(release, { ok: isReleased })
-        expect(one.broken, how).to.deep.equal(broken)
-      }
-  })
-
   it('A server that forgot what it confirmed excuses two owners (guarantee 1)', () => {
     const one = written()
     one.acquires('a/1')

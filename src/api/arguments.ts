@@ -19,7 +19,7 @@ export interface AcquireArguments {
  * Checks what the caller gave, by options or one after the other. `unit`: that of the times. All results are made here and have one
  * shape. A copy by spread is slow where V8 has given up the shape of its source.
  */
-function checked(given: WithLockOptions, unit?: TimeUnit, defaultWait?: number): AcquireArguments {
+function checked(given: TryLockOptions, unit?: TimeUnit, defaultWait?: number): AcquireArguments {
   return {
     leaseTime: leaseTime(given.leaseTime, unit),
     waitTime: waitTime(given.waitTime, unit, defaultWait),
@@ -32,8 +32,7 @@ function checked(given: WithLockOptions, unit?: TimeUnit, defaultWait?: number):
 export const acquireOptions = optionsReader<LockOptions>(['leaseTime', 'threadId', 'signal'])
 /** `tryLock({ … })`, `tryAcquire({ … })`. */
 export const tryOptions = optionsReader<TryLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
-/** `withLock(fn, { … })`. */
-export const withLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'])
+const readWithLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'signal'])
 /** `unlock({ … })`. */
 export const unlockOptions = optionsReader<UnlockOptions>(['threadId', 'signal'])
 /** `hold.unlock({ … })`. */
@@ -67,6 +66,16 @@ export function waitArguments(first?: number | WaitOptions, unit?: TimeUnit): Ac
   if (!isOptions(first)) return checked({ waitTime: first }, unit)
   refuseAfterOptions(unit)
   return waitOptions(first)
+}
+
+/** `withLock(fn, { … })`. */
+export function withLockOptions(options?: WithLockOptions): AcquireArguments {
+  if ((options as LockOptions | undefined)?.threadId !== undefined)
+    throw new TypeError(
+      'withLock() takes no threadId, because its function runs as a logical thread of its own: use redisson.run() ' +
+        'for calls that are one owner, or lock() and unlock() with the threadId',
+    )
+  return readWithLockOptions(options)
 }
 
 /** Returns a function that checks options with these keys. `defaultWait` holds where they give no `waitTime`. */

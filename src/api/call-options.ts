@@ -34,7 +34,7 @@ export interface UnlockOptions extends ReleaseOptions {
 }
 
 /** Options of `withLock()`. */
-export interface WithLockOptions extends LockOptions {
+export interface WithLockOptions extends Omit<LockOptions, 'threadId'> {
   /** How long to wait at most, in ms; 0 or less: one try; absent: as the client says; Infinity: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }

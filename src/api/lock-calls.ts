@@ -95,8 +95,8 @@ export interface LockCalls<Hold extends LockHold = LockHold> {
    * Runs `fn` under the lock and releases it when `fn` has settled. Not in Java.
    *
    * `fn` runs as a logical thread of its own, a child of the current one. Within it this lock and the locks of the
-   * ancestors are re-entered, and a concurrent sibling waits. With a `threadId`, that caller acquires the lock, and `fn`
-   * re-enters its hold. Rejects with the error of `fn`.
+   * ancestors are re-entered, and a concurrent sibling waits. Rejects with the error of `fn`, and with TypeError for a
+   * `threadId`.
    * @throws {@link LockTimeoutError} when the lock was not acquired within `waitTime`.
    * @throws {@link LockLostError} when `fn` succeeded but the hold was lost; its `result` is the value of `fn`.
    * @throws TypeError when `fn` gives an async iterator, a stream or an Observable, which works only after the release. Its

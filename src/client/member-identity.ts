@@ -22,6 +22,3 @@ export interface MemberIdentity {
   /** Whether this process should yield the lock, or a member of it, to other processes first. */
   mustYield(): boolean
 }
-
-/** The method of a hold by which a logical thread finds it as its own. Holds of every copy of the package have it. */
-export const ADOPT: unique symbol = Symbol.for('rlock.adopt.v1')

@@ -3,8 +3,8 @@ import type { ScriptCall } from '../scripts/script-call'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
 import type { Hold } from './hold'
+import { lockOrphan } from './lock-orphan'
 import type { AttemptOptions, LockAttempt, LockScripts, Payload } from './lock-scripts'
-import { lockOrphan } from './release'
 import { warnOfOtherClients } from './self-wait-across-clients'
 
 /** One owner's attempt at one lock. */

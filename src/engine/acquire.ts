@@ -1,6 +1,7 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
+import type { BareLevels } from '../ownership/bare-levels'
 import type { BranchPlace } from '../ownership/branch-place'
 import type { HoldEntry } from '../ownership/caller'
 import { newThreadId } from '../ownership/process-state'
@@ -13,7 +14,6 @@ import type { AcquiredLockHold } from './acquired-lock-hold'
 import { type Caller, Hold, type Level } from './hold'
 import { HoldLevel } from './level'
 import type { LockScripts } from './lock-scripts'
-import { releaseOrphan } from './release'
 
 const TRIES_TO_OUTRUN_LEASE = 10
 
@@ -37,6 +37,8 @@ export class AcquireRequest {
     readonly options: AcquireArguments,
     /** The entry of its hold; undefined where each acquisition is an owner of its own. */
     readonly entry: HoldEntry<Hold> | undefined,
+    /** Where its level belongs, if an `unlock()` has to end it. */
+    readonly bare: BareLevels<Level> | undefined,
   ) {
     this.lease = options.leaseTime ?? context.lockWatchdogTimeout
     this.signal = options.signal
@@ -83,7 +85,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     const isHeld = !mayBeGone || (await confirm(request, hold))
     // The client may have begun to shut down meanwhile.
     if (context.closing.aborted) {
-      releaseOrphan(scripts, hold, lease, sent)
+      hold.releaseOrphan(lease, sent)
       throw context.closing.reason
     }
     if (!isHeld) {
@@ -105,9 +107,10 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
 
 /** `granted`: when the command was sent that acquired the level. */
 export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): AcquiredLockHold {
-  const { scripts, options, caller, branchPlace, Handle } = request
+  const { scripts, options, caller, branchPlace, bare, Handle } = request
   const level = new HoldLevel(hold, options.leaseTime, granted, caller.thread, branchPlace)
   hold.levels.add(level)
+  bare?.add(level)
   return new Handle(scripts, level)
 }
 
@@ -123,7 +126,7 @@ function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): Loc
 
 /** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
 async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { context, scripts, lease, signal } = request
+  const { scripts, lease, signal } = request
   try {
     const { value, sent, acknowledged } = await unlessAborted(
       scripts.reenter(hold.ownerField, lease, 1, 0).answer,
@@ -133,10 +136,10 @@ async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
     if (value.leaseEnd === 0) return false
     if (acknowledged) hold.book.replicatedUpTo(sent)
     if (acknowledged && !hold.book.isPastDeadline) return true
-    releaseOrphan(scripts, hold, lease, sent)
+    hold.releaseOrphan(lease, sent)
     return false
   } catch (error) {
-    releaseOrphan(scripts, hold, lease, context.clock.now())
+    hold.releaseOrphan(lease)
     throw error
   }
 }

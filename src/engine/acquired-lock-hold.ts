@@ -2,9 +2,6 @@ import { inspect } from 'node:util'
 import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
 import type { LockHold } from '../api/lock-hold'
-import { ADOPT } from '../client/member-identity'
-import { ThreadCaller } from '../ownership/caller'
-import type { LogicalThread } from '../ownership/logical-thread'
 import { unlessAborted } from '../util/abort'
 import { quote } from '../util/quote'
 import type { Hold, Level } from './hold'
@@ -62,12 +59,6 @@ export class AcquiredLockHold implements LockHold {
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  /** From now on the thread finds this hold as its own. */
-  [ADOPT](thread: LogicalThread): void {
-    const { context, entry, leased } = this.hold
-    if (entry) new ThreadCaller<Hold>(context, thread).adopt(entry, leased.objectId, leased.relatedIds)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

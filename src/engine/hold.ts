@@ -1,12 +1,13 @@
 import { LockLostError } from '../api/errors'
 import type { Client } from '../client/client'
-import { Lease, LeaseBook, type Leased, type LossReason } from '../leases/lease'
+import { Lease, LeaseBook, type LossReason } from '../leases/lease'
 import type { HoldBranches } from '../ownership/branch-place'
 import type { Caller as CallerOf, HoldEntry } from '../ownership/caller'
 import { ownerField } from '../ownership/owner-field'
 import type { Moment } from '../util/clock'
 import { quote } from '../util/quote'
 import type { HoldLevel } from './level'
+import { type HeldLock, lockOrphan } from './lock-orphan'
 import { releasedAlready } from './not-held'
 
 /** A caller with holds of this engine. */
@@ -24,13 +25,13 @@ export class Hold extends Lease {
   entry: HoldEntry<Hold> | undefined
   /** The descendants of its owner that are inside it or wait to be; created for the first of them. */
   branches: HoldBranches | undefined
-  /** Releases what the server may still keep of it after this client considers it ended. */
-  releaseOrphan: (() => void) | undefined
+  /** A command was not answered, so the server may have more of it than this client knows. */
+  isUncertain = false
   private lastOperation: Promise<unknown> | undefined
 
   constructor(
     readonly context: Client,
-    override readonly leased: Leased & { readonly ownerIsSecret?: boolean },
+    override readonly leased: HeldLock,
     readonly threadId: number,
     ownerField: string,
     acquired: Moment,
@@ -61,13 +62,49 @@ export class Hold extends Lease {
     const error = this.lossError()
     const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
     this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
+    this.endBareLevels()
     if (isExpected) entry?.forget(this)
-    this.releaseOrphan?.()
+    else entry?.settle()
+    this.releaseRest(reason, isExpected)
     if (isExpected) return
     // The server notified no client; local waiters may be able to enter now.
     if (reason === 'gone') context.queues.mayBeFree(leased)
     const { name: lockName, kind } = leased
     context.events.emit('lockLost', { lockName, kind, owner, threadId, reason, error })
+  }
+
+  /** Each `unlock()` that is still to come finds that its level has ended. */
+  private endBareLevels() {
+    for (const level of this.levels) {
+      if (!level.bareIn) continue
+      this.levels.delete(level)
+      level.bareIn.ended(level)
+    }
+  }
+
+  /** Releases what the server may still have of it, but not before its lease is over: its holder may count on that. */
+  private releaseRest(reason: LossReason, isExpected: boolean) {
+    const { context, book, leased, isUncertain } = this
+    // An explicit lease ends by itself.
+    const mayRemain = reason === 'lease' && (!isExpected || leased.keyOutlivesLease)
+    if (!mayRemain && !isUncertain) return
+    const release = () => this.releaseOrphan(Math.max(book.longest, context.lockWatchdogTimeout))
+    context.clock.after(reason === 'lease' ? Math.max(0, book.left()) : 0, release)
+  }
+
+  /** Releases it in the background: its lease of so many ms was last set at `since`. */
+  releaseOrphan(lease = this.book.longest, since = this.context.clock.now()): void {
+    const { context, leased, ownerField } = this
+    context.orphans.releaseNow(lockOrphan(context, leased, ownerField, lease), since)
+  }
+
+  /**
+   * The server may have more levels of it, or a longer lease, than the client knows. The count is absolute, so the next operation
+   * corrects it. Without another one, its end does.
+   */
+  releaseAtItsEnd(): void {
+    this.isUncertain = true
+    if (this.state === 'lost' || this.state === 'expired') this.releaseOrphan()
   }
 
   /** For its holder, when it has ended without a release. */

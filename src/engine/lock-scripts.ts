@@ -1,8 +1,8 @@
-import type { Renewal } from '../leases/lease'
 import type { ScriptCall } from '../scripts/script-call'
 import type { WaitTarget } from '../waiting/admission'
 import { type Attempt, blocked, GRANTED, type Outcome, type Wanted } from '../waiting/attempt'
 import type { Caller } from './hold'
+import type { HeldLock } from './lock-orphan'
 
 /** The answer to a release. */
 export type ReleaseReply =
@@ -84,17 +84,14 @@ export interface AttemptOptions extends Wanted {
 export type LockAttempt = Attempt<Payload> & { readonly target: WaitTarget }
 
 /** The names and scripts of one kind of re-entrant lock. */
-export interface LockScripts extends WaitTarget {
+export interface LockScripts extends WaitTarget, HeldLock {
   /**
    * Several owners may hold it together. Then each remaining level keeps its own end after a partial release. Otherwise the
    * key gets the longest lease of the remaining levels again, in full.
    */
   readonly shared?: boolean
-  /** Other holds may keep the key, and the field of a hold in it, for longer than the lease of that hold. */
-  readonly keyOutlivesLease?: boolean
   /** A re-entry adds its lease to what is left of the last one, on the server, as Java does. */
   readonly addsLeases?: boolean
-  readonly renewal: Renewal
   /** The owner field of the caller's hold on the other side, if that hold admits the caller. Throws if it would wait for itself. */
   companion?(caller: Caller, willWait: boolean): string | undefined
   /** How a log shows the lock; absent: as an RLock. */
@@ -105,8 +102,6 @@ export interface LockScripts extends WaitTarget {
   newAttempt?(options: AttemptOptions): LockAttempt
   /** The hash field, or the token, that marks an owner in Redis. */
   ownerField(threadId: number): string
-  /** The owner field gives the right to release the lock. So it appears in no event, list, message or answer: its SHA-1 does. */
-  readonly ownerIsSecret?: boolean
   acquire(owner: string, lease: number, companion?: string): ScriptCall<Outcome<Payload>>
   /** Hands the lock from one hold of this client to the next. Absent where a lock has no local handoff. */
   handOff?(giver: string, taker: string, lease: number): ScriptCall<Outcome<Payload>>

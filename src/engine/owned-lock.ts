@@ -13,7 +13,6 @@ import { LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
-import { ADOPT } from '../client/member-identity'
 import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
 import { type Bare, BareLevels, TIME_LEFT } from '../ownership/bare-levels'
@@ -26,7 +25,7 @@ import {
   unscopedCaller,
 } from '../ownership/caller'
 import { endedThreadCaller } from '../ownership/ended-thread-caller'
-import { ambientThread, type LogicalThread, newChildThread } from '../ownership/logical-thread'
+import { ambientThread, newChildThread } from '../ownership/logical-thread'
 import type { LevelOf, OwnedHold } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
@@ -47,7 +46,6 @@ import {
 interface HandleOf<H extends OwnedHold<any>> extends LockHold {
   readonly hold: H
   readonly level: LevelOf<H>
-  [ADOPT](thread: LogicalThread): void
 }
 
 const BARE_LEVELS = Symbol('bareLevels')
@@ -72,11 +70,15 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     readonly subject: Pick<Leased, 'objectId' | 'name' | 'key'>,
   ) {}
 
-  /** Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock already. */
+  /**
+   * Undefined: the wait was over. `entry`: absent without a scope, and while the caller acquires this lock already. `bare`: where the
+   * level belongs, if an `unlock()` has to end it.
+   */
   abstract [ACQUIRE_FOR](
     caller: Caller<H>,
     options: AcquireArguments,
     entry?: HoldEntry<H>,
+    bare?: BareLevels<LevelOf<H>>,
   ): Promise<Handle | undefined>
   protected abstract [RELEASE_LEVEL](level: LevelOf<H>): Promise<void>
   /** How many levels a live hold has. */
@@ -104,16 +106,13 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     if (typeof fn !== 'function') throw new TypeError('withLock expects a function')
     const given = withLockOptions(options)
     const thread = newChildThread()
-    const isExplicit = given.threadId !== undefined
-    const caller = isExplicit ? this[CALLER](given.threadId) : new ThreadCaller<H>(this.context, thread)
     let hold: Handle | undefined
     try {
-      hold = await acquireAsAsked(this, () => given, true, caller)
+      hold = await acquireAsAsked(this, () => given, true, new ThreadCaller<H>(this.context, thread))
     } finally {
       if (!hold) thread.end()
     }
     if (!hold) throw this[TIMED_OUT](given.waitTime)
-    if (isExplicit) hold[ADOPT](thread)
     return await disposeAfter(hold, () => thread.run(() => fn(hold)), LockLostError)
   }
 
@@ -181,8 +180,8 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     if (!caller.isScoped) this[WARN_OF_OTHERS](bare)
     if (!level)
       throw new LockLostError(
-        `A hold of the lock ${quote(name)} that ${caller.description} took was lost long ago ` +
-          `(client ${context.clientId}). Acquire the lock again where needed.`,
+        `A hold of the lock ${quote(name)} that ${caller.description} took was lost, or its lease ended, before this ` +
+          `unlock() (client ${context.clientId}). Acquire the lock again where needed.`,
         name,
       )
     await this[RELEASE_LEVEL](level)
@@ -234,6 +233,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const isNoted = !byToken && !caller.isScoped
   const entry = caller.entryToAcquire(subject.objectId)
   const begun = entry?.begin() ? entry : undefined
+  const bare = byToken ? undefined : lock[BARE_LEVELS](caller)
   let handle: Handle | undefined
   if (isNoted) lock.acquiring++
   try {
@@ -241,12 +241,11 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
       caller,
       waitTime === options.waitTime ? options : { ...options, waitTime },
       begun,
+      bare,
     )
   } finally {
-    // The level belongs to its caller before the acquisition is over.
-    const bare = byToken ? undefined : handle?.level
-    if (begun) begun.end(bare)
-    else if (bare) lock[BARE_LEVELS](caller).add(bare)
+    begun?.end()
+    if (!handle) bare?.tidy()
     if (isNoted) lock.acquiring--
     // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
     if (isNoted && !handle) lock[NOTE_FAILURE](caller)

@@ -8,7 +8,7 @@ import { type AcquireRequest, acquireAnew, addLevel } from './acquire'
 import type { AcquiredLockHold } from './acquired-lock-hold'
 import type { Caller, Hold } from './hold'
 import type { LockScripts } from './lock-scripts'
-import { releaseAtItsEnd, releaseOrphan, updateLevels, wrongTypeAs } from './release'
+import { updateLevels, wrongTypeAs } from './release'
 
 /** Whether the caller of a re-entry still waits for its level, has it, or has left. It leaves, or gets the level, once. */
 interface Entering {
@@ -61,9 +61,7 @@ async function reenterInTime(request: AcquireRequest, hold: Hold) {
 async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
-  const { context, scripts, lease, caller } = request
-  const { exclusiveLockId } = scripts
-  const writing = exclusiveLockId === undefined ? undefined : caller.holdOf(exclusiveLockId)
+  const { context, scripts, lease } = request
   const reply = await askForLevel(request, hold)
   if (!reply) return throwIfLost(hold)
   const { value, sent } = reply
@@ -76,10 +74,7 @@ async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) 
   }
   if (!hold.checkLive()) {
     // The hold ended in this client while the call was in flight: releases what the server has just granted.
-    releaseOrphan(scripts, hold, lease, sent)
-    // A reader held the write lock as well. The lease that was just granted keeps that hold on the server, too, and a new read
-    // would wait for it.
-    if (writing && !writing.checkLive()) throw hold.lossError()
+    hold.releaseOrphan(lease, sent)
     return throwIfLost(hold)
   }
   if (entering.state === 'left') {
@@ -129,7 +124,7 @@ async function askOnce({ scripts, lease }: AcquireRequest, hold: Hold) {
     return await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })
   } catch (error) {
     // It may still be applied.
-    releaseAtItsEnd(scripts, hold)
+    hold.releaseAtItsEnd()
     throw error
   }
 }

@@ -5,6 +5,7 @@ import { IllegalMonitorStateError, WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
+import type { BareLevels } from '../ownership/bare-levels'
 import type { HoldEntry } from '../ownership/caller'
 import { quote } from '../util/quote'
 import { AcquireRequest, type HandleClass } from './acquire'
@@ -100,14 +101,19 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
   }
 
   // Not async: a further async function costs a process with many callers some percent of its time.
-  [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
+  [ACQUIRE_FOR](
+    caller: Caller,
+    options: AcquireArguments,
+    entry?: HoldEntry<Hold>,
+    bare?: BareLevels<Level>,
+  ) {
     const { context, scripts } = this
     if (!entry && caller.isScoped)
       throw new IllegalMonitorStateError(
         `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
           'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
       )
-    const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry)
+    const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry, bare)
     const acquiring = caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
     return acquiring as Promise<Handle | undefined>
   }

@@ -1,9 +1,6 @@
 import { LockLostError, WrongTypeError } from '../api/errors'
-import type { Client } from '../client/client'
-import type { Orphan } from '../leases/orphan-releaser'
 import { NO_COMMAND } from '../scripts/command-order'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
 import { blocked, type Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
 import { type LockScripts, NOT_HELD, type ReleaseReply } from './lock-scripts'
@@ -20,10 +17,7 @@ export function release(scripts: LockScripts, level: Level): Promise<void> {
     const live = hold.checkLive()
     hold.drop(level)
     if (live) return await (hold.levels.size === 0 ? releaseLast(scripts, hold) : updateLevels(scripts, hold))
-    if (hold.levels.size === 0) {
-      hold.entry?.forget(hold)
-      releaseExpired(scripts, hold)
-    }
+    hold.entry?.settle()
     throw hold.lossError()
   })
 }
@@ -34,13 +28,13 @@ export async function updateLevels(scripts: LockScripts, hold: Hold): Promise<vo
   try {
     await releaseLevel(scripts, hold)
   } catch (error) {
-    if (!(error instanceof LockLostError)) releaseAtItsEnd(scripts, hold)
+    if (!(error instanceof LockLostError)) hold.releaseAtItsEnd()
     throw error
   } finally {
     // This also runs if the server could not be reached: the remaining levels decide whether the watchdog goes on.
     if (hold.state === 'held') hold.context.leases.update(hold)
     // The renewal may arrive after the release, and then the server keeps the hold beyond its lease.
-    if (isRenewing && !hold.needsWatchdog) releaseAtItsEnd(scripts, hold)
+    if (isRenewing && !hold.needsWatchdog) hold.releaseAtItsEnd()
   }
 }
 
@@ -81,19 +75,19 @@ function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
   hold.state = 'released'
   // The command is sent first: the client does the rest while the server works on it.
   const handoff = context.queues.of(scripts)?.handOff(ownerField, book.longest)
-  const released = handoff ? passOn(scripts, hold, handoff) : free(scripts, hold)
+  const released = handoff ? passOn(hold, handoff) : free(scripts, hold)
   context.leases.end(hold)
   entry?.forget(hold)
   return released
 }
 
 /** `handoff`: the try by which the next local caller takes over. No other process is notified. */
-async function passOn(scripts: LockScripts, hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
+async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
   let reply: Reply<Outcome<unknown>>
   try {
     reply = await handoff.answer
   } catch (error) {
-    reply = goneOrThrow(scripts, hold, handoff, error, blocked(0))
+    reply = goneOrThrow(hold, handoff, error, blocked(0))
   }
   assertWasHeld(hold, reply.value.granted, reply.connectionBroke)
 }
@@ -108,7 +102,7 @@ async function free(scripts: LockScripts, hold: Hold) {
     reply = await call.answer
   } catch (error) {
     queues.freed(scripts, undefined)
-    reply = goneOrThrow(scripts, hold, call, error, NOT_HELD)
+    reply = goneOrThrow(hold, call, error, NOT_HELD)
   }
   const { value, connectionBroke } = reply
   const wasHeld = value.result !== 'not-held'
@@ -118,15 +112,9 @@ async function free(scripts: LockScripts, hold: Hold) {
 }
 
 /** The reply to a last release that failed: `gone` where the key holds something else by now. Otherwise retries, and throws. */
-function goneOrThrow<Value>(
-  scripts: LockScripts,
-  hold: Hold,
-  call: ScriptCall<Value>,
-  error: unknown,
-  gone: Value,
-): Reply<Value> {
+function goneOrThrow<Value>(hold: Hold, call: ScriptCall<Value>, error: unknown, gone: Value): Reply<Value> {
   if (error instanceof WrongTypeError) return clientReply(call, gone)
-  releaseOrphan(scripts, hold, hold.book.longest, call.started)
+  hold.releaseOrphan(hold.book.longest, call.started)
   throw error
 }
 
@@ -153,7 +141,7 @@ export function leaveToLease(level: Level): Promise<void> {
     hold.state = 'released'
     const { leases, clock } = hold.context
     leases.end(hold)
-    if (hold.releaseOrphan) clock.after(hold.book.left(), hold.releaseOrphan)
+    if (hold.isUncertain) clock.after(hold.book.left(), () => hold.releaseOrphan())
     // Local waiters need no wake-up: the server answered them how long the lease lasts.
   })
 }
@@ -171,49 +159,4 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
 /** A reply that the client gives itself, in place of the server's. */
 function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
   return { value, sent: started, connectionBroke: false, acknowledged: true, ...NO_COMMAND }
-}
-
-/**
- * Releases a hold on the server whose deadline has passed here. It may still be there: the wall clock was set forward, or the
- * answer to a renewal was lost. Its field belongs to this hold alone, so the release cannot affect another hold.
- */
-function releaseExpired(scripts: LockScripts, hold: Hold) {
-  const { context, book, state, ended } = hold
-  const lease = book.longest
-  if (hold.lossReason !== 'lease') return
-  // Another hold of this client on the same lock proves that it is gone.
-  if (!scripts.shared && context.leases.live.first({ key: scripts.key, relatedIds: [scripts.objectId] }))
-    return
-  if (scripts.keyOutlivesLease) {
-    // The lease of the hold says nothing about its field. It may be negative if an inner level needed more than this one.
-    const triesFor = Math.max(lease, context.lockWatchdogTimeout)
-    releaseOrphan(scripts, hold, triesFor, context.clock.now())
-  } else releaseOrphan(scripts, hold, lease, state === 'lost' && ended ? ended : book.lastSet)
-}
-
-/**
- * The server may have more levels of the hold, or a longer lease, than the client knows. The count is absolute, so the next
- * operation of the hold corrects it. A hold that ends without another operation releases what the key may have.
- */
-export function releaseAtItsEnd(scripts: LockScripts, hold: Hold): void {
-  hold.releaseOrphan = () => releaseOrphan(scripts, hold, hold.book.longest, hold.context.clock.now())
-  if (hold.state === 'lost' || hold.state === 'expired') hold.releaseOrphan()
-}
-
-/** The lock that an owner may still hold although no caller waits for it. */
-export function lockOrphan(context: Client, scripts: LockScripts, owner: string, lease: number): Orphan {
-  const release = async () => {
-    const { value } = await scripts.release(owner, 0, 0, 0).answer
-    if (value.result === 'freed') context.queues.freed(scripts, value.notified)
-    // It is gone, and the server notified no client: local waiters may have read its TTL.
-    else if (value.result === 'not-held') context.queues.mayBeFree(scripts)
-    context.unpublishedReleases.released(scripts, value)
-  }
-  return { lease, release }
-}
-
-/** Releases in the background what the server may still have of a hold. `since`: when its lease was last set. */
-export function releaseOrphan(scripts: LockScripts, hold: Hold, lease: number, since: Moment): void {
-  const { context, ownerField } = hold
-  context.orphans.releaseNow(lockOrphan(context, scripts, ownerField, lease), since)
 }

@@ -1,4 +1,4 @@
-import { type AcquireArguments, lockArguments, tryLockArguments } from '../api/arguments'
+import { lockArguments, tryLockArguments } from '../api/arguments'
 import type { LockOptions, TryLockOptions } from '../api/call-options'
 import { RedisRefusedError, RedissonError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
@@ -6,12 +6,10 @@ import type { RLock } from '../api/rlock'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
 import { AcquiredLockHold } from '../engine/acquired-lock-hold'
-import type { Caller, Hold } from '../engine/hold'
 import { ACQUIRE_FOR } from '../engine/lock-internals'
 import type { ReenterReply } from '../engine/lock-scripts'
 import { acquireAsAsked } from '../engine/owned-lock'
 import { ReentrantLock } from '../engine/reentrant-lock'
-import type { HoldEntry } from '../ownership/caller'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
@@ -199,9 +197,9 @@ export class FencedLock extends ReentrantLock<FencedHold> implements RFencedLock
     return (await acquireAsAsked(this, () => tryLockArguments(...args), false))?.token
   }
 
-  override async [ACQUIRE_FOR](caller: Caller, options: AcquireArguments, entry?: HoldEntry<Hold>) {
+  override async [ACQUIRE_FOR](...args: Parameters<ReentrantLock<FencedHold>[typeof ACQUIRE_FOR]>) {
     try {
-      return await super[ACQUIRE_FOR](caller, options, entry)
+      return await super[ACQUIRE_FOR](...args)
     } catch (error) {
       // The script's error says that the counter is used up. The caller's error says what that means.
       const key = this.tokenKey

@@ -3,10 +3,9 @@ import { releaseOptions } from '../api/arguments'
 import type { ReleaseOptions } from '../api/call-options'
 import { LockLostError, type LockMember } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
-import { ADOPT } from '../client/member-identity'
 import { releasedAlready } from '../engine/not-held'
-import { ABANDON, type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
-import { type HoldEntry, ThreadCaller } from '../ownership/caller'
+import { type OwnedLevel, TIME_LEFT } from '../ownership/bare-levels'
+import type { HoldEntry } from '../ownership/caller'
 import type { LogicalThread } from '../ownership/logical-thread'
 import type { OwnedHold } from '../ownership/owned-hold'
 import { newThreadId } from '../ownership/process-state'
@@ -101,20 +100,6 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     if (!this.unlocked) await this.unlock()
   }
 
-  /** From now on the thread finds this hold, and those of the members, as its own. */
-  [ADOPT](thread: LogicalThread): void {
-    const { entry, objectId } = this.hold
-    if (entry) new ThreadCaller<LevelsHold>(this.group.context, thread).adopt(entry, objectId)
-    for (const { hold } of this.parts) (hold as { [ADOPT]?(by: LogicalThread): void })[ADOPT]?.(thread)
-  }
-
-  /** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
-  [ABANDON](): void {
-    stop(this)
-    void releaseParts(this.parts, this.group.context.clock)
-    this.parts = []
-  }
-
   // A log must not show the clients inside.
   [inspect.custom](): string {
     return `MultiLockHold(${quote(this.lockName)})`
@@ -176,10 +161,15 @@ function lose(level: MembersHold) {
   level.loss = lossError(level, states)
   stop(level)
   level.lossSignal.abort(level.loss)
-  // A level with a lease may never be released, and then nobody else would release what its members still have.
-  if (level.leaseTime === undefined) return
-  level[ABANDON]()
-  level.hold.forgetUnlessNeeded()
+  abandon(level)
+  level.hold.lost(level)
+}
+
+/** It is lost: releases what its members still have. Its own `unlock()` may come late, and says that it was lost. */
+export function abandon(level: MembersHold): void {
+  stop(level)
+  void releaseParts(level.parts, level.group.context.clock)
+  level.parts = []
 }
 
 function stop({ stopWatching = [] }: MembersHold) {
@@ -229,6 +219,8 @@ function lossError({ threadId, group }: MembersHold, members: readonly LockMembe
 /** What one caller holds over the same members: a level for each acquisition. */
 export class LevelsHold implements OwnedHold<MembersHold> {
   readonly levels = new Set<MembersHold>()
+  /** Of a level without a leaseTime, whose `unlock()` is still to come. */
+  private loss: LockLostError | undefined
 
   constructor(
     readonly objectId: string,
@@ -242,7 +234,19 @@ export class LevelsHold implements OwnedHold<MembersHold> {
     level.thread = thread
     level.leaseTime = leaseTime
     this.levels.add(level)
-    if (leaseTime !== undefined && this.entry) watchMembers(level)
+    // Its end must be noticed although no caller asks.
+    if (leaseTime !== undefined && (this.entry || level.bareIn)) watchMembers(level)
+  }
+
+  /** One of its levels was lost, or has expired. */
+  lost(level: MembersHold): void {
+    if (level.bareIn) {
+      this.levels.delete(level)
+      level.bareIn.ended(level)
+      if (level.leaseTime === undefined) this.loss = level.loss
+    }
+    if (level.leaseTime === undefined) this.entry?.settle()
+    else this.forgetUnlessNeeded()
   }
 
   get holder(): string {
@@ -256,11 +260,12 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   /** Throws if a level was lost that its caller has yet to release. */
   assertNotLost(): void {
     this.checkLive()
+    if (this.loss) throw this.loss
     for (const level of this.levels) if (level.leaseTime === undefined && !isLive(level)) throw level.loss
   }
 
   forgetUnlessNeeded(): void {
     const isNeeded = [...this.levels].some(({ isHeld, leaseTime }) => isHeld || leaseTime === undefined)
-    if (!isNeeded) this.entry?.forget(this)
+    if (!isNeeded && !this.loss) this.entry?.forget(this)
   }
 }

@@ -4,12 +4,12 @@ import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
 import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, LEVELS_OF, RELEASE_LEVEL } from '../engine/lock-internals'
 import { OwnedLock } from '../engine/owned-lock'
-import { ABANDON } from '../ownership/bare-levels'
-import type { Caller } from '../ownership/caller'
+import type { BareLevels } from '../ownership/bare-levels'
+import type { Caller, HoldEntry } from '../ownership/caller'
 import { processState } from '../ownership/process-state'
 import { inGlobalOrder, leavesOf, type Member, type MemberGroup } from './member'
 import { cut } from './member-states'
-import { LevelsHold, type MembersHold } from './members-hold'
+import { abandon, LevelsHold, type MembersHold } from './members-hold'
 
 export const COLLECT: unique symbol = Symbol('collect')
 const IS_ALL_OF = Symbol('isAllOf')
@@ -56,7 +56,12 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
   /** Resolves with a hold, or with undefined when the wait was over. */
   protected abstract [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined>
 
-  async [ACQUIRE_FOR](caller: Caller<LevelsHold>, options: AcquireArguments) {
+  async [ACQUIRE_FOR](
+    caller: Caller<LevelsHold>,
+    options: AcquireArguments,
+    _?: HoldEntry<LevelsHold>,
+    bare?: BareLevels<MembersHold>,
+  ) {
     this.context.assertOpen()
     options.signal?.throwIfAborted()
     const { thread } = caller
@@ -70,10 +75,11 @@ export abstract class MembersLock extends OwnedLock<LevelsHold, MembersHold> {
       // The members may have told of a loss just now. That ends the hold of before.
       caller.holdOf(objectId)?.assertNotLost()
     } catch (error) {
-      level[ABANDON]()
+      abandon(level)
       throw error
     }
     const hold = caller.holdOf(objectId) ?? new LevelsHold(objectId, caller.entryToAcquire(objectId))
+    bare?.add(level)
     hold.add(level, options.leaseTime, thread)
     return level
   }

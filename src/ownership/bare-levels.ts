@@ -1,107 +1,105 @@
 import type { LogicalThread } from './logical-thread'
 
-// Symbols, because a level may be an object of the caller.
-
-/** For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. */
+/**
+ * For how long a level is still held, in ms; Infinity: until its release; 0: it has ended. A symbol, because a level may be an
+ * object of the caller.
+ */
 export const TIME_LEFT: unique symbol = Symbol('timeLeft')
-/** The method of a level that is called when no `unlock()` will end it any more: releases what is left of it. */
-export const ABANDON: unique symbol = Symbol('abandon')
 
 /** One acquisition within a hold. */
 export interface OwnedLevel {
   readonly hold: { readonly holder: string }
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
-  /** The levels among which an `unlock()` finds it; undefined: only its LockHold or its `withLock` releases it. */
+  /** The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or `withLock` releases it. */
   bareIn: AnyBareLevels | undefined
   readonly [TIME_LEFT]: number
-  [ABANDON]?(): void
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a level does not care what the others are.
 type AnyBareLevels = BareLevels<any>
 
-/** What the next `unlock()` of a caller ends. `level` is undefined where it ended so long ago that it was forgotten. */
+/** What the next `unlock()` of a caller ends. `level` is undefined where it has ended already. */
 export interface Bare<L extends OwnedLevel> {
   readonly within: BareLevels<L>
   readonly level: L | undefined
 }
 
-/** How many ended levels are kept. The list is bounded, because some callers never call `unlock()`. */
-const REMEMBERED = 100
-
 /**
  * The levels of one lock that `lock()` and `tryLock()` of one caller acquired, and that no `unlock()` has ended. Each `unlock()`
- * of the caller ends one of them, also one whose lease has ended or that was lost: a late `unlock()` must not end what was
- * acquired since.
+ * of the caller ends one of them. A level that has expired or was lost leaves the list, and its `unlock()` is owed: when that comes
+ * late, it must not end what was acquired since.
  */
-export class BareLevels<L extends OwnedLevel> implements Iterable<L> {
+export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
-  private levels: L[] = []
-  private forgotten = 0
-  /** With so many levels, `add` looks which of them have ended. */
-  private nextLookAt = REMEMBERED
+  private readonly live: L[] = []
+  private owed = 0
 
   constructor(private readonly whenEmpty?: () => void) {}
 
   get isEmpty(): boolean {
-    return this.levels.length === 0 && this.forgotten === 0
+    return !this.hasLive && this.owed === 0
+  }
+
+  get hasLive(): boolean {
+    return this.live.length > 0
   }
 
   [Symbol.iterator](): Iterator<L> {
-    return this.levels.values()
+    return this.live.values()
   }
 
   add(level: L): void {
     level.bareIn = this
-    this.levels.push(level)
-    if (this.levels.length < this.nextLookAt) return
-    this.forgetEnded(REMEMBERED)
-    this.nextLookAt = 2 * this.levels.length + REMEMBERED
+    this.live.push(level)
   }
 
-  /** Keeps so many of those that have ended, and of the others the number. */
-  forgetEnded(remembered = 0): void {
-    const ended = [...this.levels].filter(({ [TIME_LEFT]: left }) => left <= 0)
-    for (const each of ended.slice(0, Math.max(0, ended.length - remembered))) {
-      if (each.bareIn !== this) continue
-      this.forgotten++
-      this.remove(each)
-      each[ABANDON]?.()
-    }
+  /** The level has ended without an `unlock()`. */
+  ended(level: L): void {
+    if (this.drop(level)) this.owed++
   }
 
-  /** An `unlock()` ends this level, or one that was forgotten. */
+  /** The `unlock()` of this level has come; undefined: that of one that had ended. */
   remove(level: L | undefined): void {
-    if (level) {
-      if (level.bareIn !== this) return
-      level.bareIn = undefined
-      this.levels.splice(this.levels.indexOf(level), 1)
-    } else this.forgotten--
+    if (level) this.drop(level)
+    else this.owed--
+    this.tidy()
+  }
+
+  tidy(): void {
     if (this.isEmpty) this.whenEmpty?.()
   }
 
-  /** For a caller that does one thing after the other: its newest level, or else the newest one that an ended thread left. */
-  newest(caller: LogicalThread | undefined): Bare<L> | undefined {
-    const { levels } = this
-    const own = levels.findLast(({ thread }) => thread === caller)
-    return this.found(own ?? levels.findLast(({ thread }) => !thread?.isAlive))
+  private drop(level: L): boolean {
+    if (level.bareIn !== this) return false
+    level.bareIn = undefined
+    this.live.splice(this.live.indexOf(level), 1)
+    return true
+  }
+
+  /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
+  newest(): Bare<L> | undefined {
+    for (let level = this.live.at(-1); level; level = this.live.at(-1)) {
+      if (level[TIME_LEFT] > 0) return { within: this, level }
+      this.ended(level)
+    }
+    return this.owing
   }
 
   /**
-   * For callers that nothing distinguishes: a level that has ended, or else the one whose time is over first. So what stays
-   * lasts as long as each of them needs.
+   * For callers that nothing distinguishes: what is owed, or else the level whose time is over first. So what stays lasts as
+   * long as each of them needs.
    */
-  endedFirst(isWanted: (level: L) => boolean): Bare<L> | undefined {
-    const wanted = this.levels.filter(isWanted)
-    const timesLeft = wanted.map((level) => level[TIME_LEFT])
-    // A loss that this has just noticed runs listeners, and one of them may have called `unlock()`.
-    if (wanted.some(({ bareIn }) => bareIn !== this)) return this.endedFirst(isWanted)
-    const least = timesLeft.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY)
-    return this.found(least > 0 && this.forgotten > 0 ? undefined : wanted[timesLeft.indexOf(least)])
+  owedFirst(): Bare<L> | undefined {
+    // A loss that this notices runs listeners, and one of them may call `unlock()`.
+    for (const level of [...this.live]) if (level[TIME_LEFT] <= 0) this.ended(level)
+    if (this.owed > 0) return this.owing
+    let [first] = this.live
+    for (const level of this.live) if (level[TIME_LEFT] < first![TIME_LEFT]) first = level
+    return first && { within: this, level: first }
   }
 
-  private found(level: L | undefined): Bare<L> | undefined {
-    return level || this.forgotten > 0 ? { within: this, level } : undefined
+  private get owing(): Bare<L> | undefined {
+    return this.owed > 0 ? { within: this, level: undefined } : undefined
   }
 }

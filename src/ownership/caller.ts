@@ -21,15 +21,20 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     return !this.hold && !this.acquiring.isLocked() && this.bareLevels?.isEmpty !== false
   }
 
-  /** Nothing of it is held any more. */
-  get hasEnded(): boolean {
-    return !this.hold && !this.acquiring.isLocked() && [...this.bare].length === 0
+  /** Nothing of it is held: its caller owes an `unlock()`. */
+  get onlyOwes(): boolean {
+    return !this.hasLevels && !this.acquiring.isLocked() && !this.bareLevels?.hasLive
   }
 
   /** What its `unlock()` ends. */
   get bare(): BareLevels<LevelOf<H>> {
-    this.bareLevels ??= new BareLevels(() => this.table.tidy(this.key))
+    this.bareLevels ??= new BareLevels(() => this.settle())
     return this.bareLevels
+  }
+
+  private get hasLevels(): boolean {
+    for (const _ of this.hold?.levels ?? []) return true
+    return false
   }
 
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
@@ -40,11 +45,10 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     return true
   }
 
-  /** The acquisition is over. `bare`: the level that it acquired, if an `unlock()` has to end it. */
-  end(bare: LevelOf<H> | undefined): void {
+  /** The acquisition is over. */
+  end(): void {
     this.acquiring.release()
-    if (bare) this.bare.add(bare)
-    else this.table.tidy(this.key)
+    this.table.tidy(this.key)
   }
 
   /** Resolves when no acquisition is in flight; undefined if there is none. */
@@ -52,16 +56,22 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     return this.acquiring.isLocked() ? this.acquiring.waitForUnlock() : undefined
   }
 
-  /** The hold has ended, so its caller can acquire again. What is left of its levels waits for their `unlock()`. */
+  /** The hold was released or has expired, so its caller can acquire again. */
   forget(hold: H): void {
     if (this.hold !== hold) return
     this.hold = undefined
     this.table.tidy(this.key)
   }
 
+  /** A hold that was lost stays until each of its levels had its `unlock()`. */
+  settle(): void {
+    if (!this.hasLevels && this.bareLevels?.isEmpty !== false) this.hold = undefined
+    this.table.tidy(this.key)
+  }
+
   /** The level that an `unlock()` of this caller ends: its own, or else one that an ended thread left in its hold. */
-  bareLevel(caller: LogicalThread | undefined): Bare<LevelOf<H>> | undefined {
-    const own = this.bareLevels?.newest(caller)
+  bareLevel(): Bare<LevelOf<H>> | undefined {
+    const own = this.bareLevels?.newest()
     if (own || !this.hold) return own
     const left = ([...this.hold.levels] as LevelOf<H>[]).findLast(
       ({ bareIn, thread }) => bareIn && thread && !thread.isAlive,
@@ -70,29 +80,20 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
   }
 }
 
-/** For how many locks a table keeps levels of holds that have ended, and for how many more their number. */
-const MAX_ENDED_REMEMBERED = 1_000
-const MAX_ENDED_COUNTED = 10_000
+/** For how many locks a table keeps that its callers owe an `unlock()`. Some never call it. */
+const MOST_OWING = 10_000
 
 /** The entries of one caller, or of several callers under different keys. */
 export class HoldTable<H extends AnyHold = AnyHold> {
   private readonly entries = new Map<string, HoldEntry<H>>()
-  /** The keys of entries without a hold, in the order in which their holds ended. */
-  private readonly ended = new Set<string>()
-  /** Keys whose entries are in the table of another caller, by the place of an entry there. An empty entry is dropped and made anew. */
-  private shared: Map<string, Pick<HoldEntry<H>, 'table' | 'key'>> | undefined
-  /** Those of which only the number of levels is left. */
-  private readonly counted = new Set<string>()
+  /** The keys of entries that only owe, in the order in which their holds ended. */
+  private readonly owing = new Set<string>()
 
-  /** `isOwn`: of this table, also where the entry of another one is shared. */
-  get(key: string, isOwn = false): HoldEntry<H> | undefined {
-    const shared = isOwn ? undefined : this.shared?.get(key)
-    return shared ? shared.table.get(shared.key) : this.entries.get(key)
+  get(key: string): HoldEntry<H> | undefined {
+    return this.entries.get(key)
   }
 
-  getOrCreate(key: string, isOwn = false): HoldEntry<H> {
-    const shared = isOwn ? undefined : this.shared?.get(key)
-    if (shared) return shared.table.getOrCreate(shared.key)
+  getOrCreate(key: string): HoldEntry<H> {
     let entry = this.entries.get(key)
     if (!entry) {
       entry = new HoldEntry(this, key)
@@ -101,33 +102,17 @@ export class HoldTable<H extends AnyHold = AnyHold> {
     return entry
   }
 
-  /** From now on the caller of this table has what is, or will be, in this entry of another one. */
-  share(key: string, entry: Pick<HoldEntry<H>, 'table' | 'key'>): void {
-    this.shared ??= new Map()
-    this.shared.set(key, entry)
-  }
-
   /** Something of this entry has ended. */
   tidy(key: string): void {
     const entry = this.entries.get(key)
-    this.ended.delete(key)
-    this.counted.delete(key)
+    this.owing.delete(key)
     if (entry?.isEmpty) this.entries.delete(key)
-    else if (entry && !entry.hold) this.ended.add(key)
-    if (this.ended.size <= MAX_ENDED_REMEMBERED) return
-    const oldest = removeFirst(this.ended)
-    this.entries.get(oldest)?.bare.forgetEnded()
-    this.counted.add(oldest)
-    if (this.counted.size <= MAX_ENDED_COUNTED) return
-    const forgotten = removeFirst(this.counted)
-    if (this.entries.get(forgotten)?.hasEnded) this.entries.delete(forgotten)
+    else if (entry?.onlyOwes) this.owing.add(key)
+    if (this.owing.size <= MOST_OWING) return
+    const [oldest] = this.owing
+    this.owing.delete(oldest!)
+    if (this.entries.get(oldest!)?.onlyOwes) this.entries.delete(oldest!)
   }
-}
-
-function removeFirst(keys: Set<string>): string {
-  const [first] = keys as Iterable<string>
-  keys.delete(first!)
-  return first!
 }
 
 /**
@@ -168,7 +153,7 @@ export function explicitCaller<H extends AnyHold>(table: HoldTable<H>, threadId:
     entryToAcquire: (objectId) => table.getOrCreate(`${threadId} ${objectId}`),
     settled: (objectId) => entryOf(objectId)?.settled(),
     holdOf: (objectId) => entryOf(objectId)?.hold,
-    bareLevel: (objectId) => entryOf(objectId)?.bareLevel(undefined),
+    bareLevel: (objectId) => entryOf(objectId)?.bareLevel(),
     pathBelow: () => NO_PATH,
   }
 }
@@ -210,7 +195,7 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
     // This thread may have ended since it called `unlock()`, which waited for its `lock()` in flight.
     let thread: LogicalThread | undefined = this.thread
     do {
-      const found = this.entryOf(thread, objectId)?.bareLevel(thread)
+      const found = this.entryOf(thread, objectId)?.bareLevel()
       if (found) return found
       thread = thread.parent
     } while (thread?.isAlive)
@@ -223,13 +208,6 @@ export class ThreadCaller<H extends AnyHold> implements Caller<H> {
     for (; thread && this.entryOf(thread, hold.objectId)?.hold !== hold; thread = thread.parent)
       path = [thread, ...path]
     return path
-  }
-
-  /** From now on the thread has what the explicit caller of this entry has, also of the other side of a read-write lock. */
-  adopt({ table, key }: HoldEntry<H>, objectId: string, relatedIds: readonly string[] = [objectId]): void {
-    const caller = key.slice(0, -objectId.length)
-    const own = tableOf<H>(this.client, this.thread)
-    for (const id of relatedIds) own.share(id, { table, key: caller + id })
   }
 
   private entryOf(thread: LogicalThread, objectId: string): HoldEntry<H> | undefined {
@@ -271,5 +249,5 @@ export const unscopedCaller: Caller = {
   ...UNSCOPED,
   description: 'an earlier call of this lock object',
   thread: undefined,
-  bareLevel: (_, ofObject) => ofObject?.endedFirst(() => true),
+  bareLevel: (_, ofObject) => ofObject?.owedFirst(),
 }

@@ -52,7 +52,9 @@ export class ClusterSubscriber implements ChannelSource {
     await connection.pass(channel)
   }
 
+  /** Closes connections that went silent, and looks for nodes that left the cluster. Such a node still answers PING. */
   probe(): void {
+    this.cluster.refreshSlotsCache()
     for (const connection of this.nodes.values()) connection.probe()
   }
 

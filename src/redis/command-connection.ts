@@ -1,9 +1,10 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
+import type { Timer } from '../util/clock'
 import { primaryOf } from './cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
 import type { ConnectedClient } from './connected-client'
-import { classify, isLogin, withoutSecrets } from './errors'
+import { classify, isClusterDown, isLogin, withoutSecrets } from './errors'
 import { type Answered, encode, RawCommand, rawCommandsWork } from './fast-path/raw-command'
 import type { BrokenConnection } from './fencing/fence-states'
 import { Fences } from './fencing/fences'
@@ -13,6 +14,8 @@ import { openChecked } from './node-connection'
 import { connectionOptions } from './options/connection-options'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
+
+const READ_EVERY = 500
 
 /** A script with its arguments. */
 export interface SentScript {
@@ -38,6 +41,8 @@ export class CommandConnection {
   usesFastPath = false
   protected readonly fences: Fences
   private closed = false
+  /** Set for READ_EVERY ms after the map of slots was read. */
+  private reading: Timer | undefined
 
   constructor(
     readonly target: RedisTarget,
@@ -78,6 +83,10 @@ export class CommandConnection {
   }
 
   private openCluster(target: Extract<RedisTarget, { kind: 'cluster' }>): Cluster {
+    const reconnectOnError = (error: Error) => {
+      if (isClusterDown(error)) this.readSlotMap()
+      return isLogin(error)
+    }
     const cluster = new Cluster(target.nodes, {
       ...target.clusterOptions,
       lazyConnect: true,
@@ -89,7 +98,7 @@ export class CommandConnection {
       enableReadyCheck: false,
       redisOptions: connectionOptions(target, {
         // The Cluster of ioredis reconnects to nodes itself, because a node may have a successor. NOAUTH ends a connection.
-        reconnectOnError: isLogin,
+        reconnectOnError,
         // With a database, `prepareNode` makes it the check that the connection is in that database.
         enableReadyCheck: !!target.options.db,
       }),
@@ -100,7 +109,7 @@ export class CommandConnection {
     cluster.on('node error', (error: unknown) => {
       if (classify(error) !== 'connection') this.met(error)
     })
-    cluster.on('+node', prepareNode)
+    cluster.on('+node', (node: Redis) => prepareNode(node, () => cluster.status === 'ready'))
     // ioredis connects to another node only when it sends a command there.
     cluster.on('-node', () => this.client.newServer())
     return cluster
@@ -125,6 +134,16 @@ export class CommandConnection {
     const { target } = this
     const refused = classify(error) === 'refused'
     this.client.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
+  }
+
+  /** Reads the map of slots, at most once in READ_EVERY ms. A node for which the cluster is down may have left it. */
+  protected readSlotMap(): void {
+    const { redis } = this
+    if (this.reading || !(redis instanceof Cluster)) return
+    redis.refreshSlotsCache()
+    this.reading = this.client.clock.after(READ_EVERY, () => {
+      this.reading = undefined
+    })
   }
 
   /** The server accepted a connection of the client. */

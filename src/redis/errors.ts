@@ -76,6 +76,9 @@ export const isKeyRefused = says(/(NOPERM|user executing).*\bkeys?\b/s)
 /** Whether the keys of the call may be on two nodes, because their slot moves: each node sends the call to the other one. */
 export const isHalfMoved = says(/\bTRYAGAIN\b|Too many Cluster redirections/)
 
+/** Whether the node takes its cluster for down: it may be cut off from the others, or may have left them. */
+export const isClusterDown = says(/^CLUSTERDOWN /)
+
 /** Whether the server refused the credentials. */
 export const isLogin = says(/\b(NOAUTH|WRONGPASS)\b/)
 

@@ -16,6 +16,7 @@ import { isReplyError } from './errors'
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
 // | `connector.resolve` | a primary may be replaced while no sentinel is connected | a connection may stay on the old one |
 // | `connector.connect`, `condition.auth` | a connection asks for credentials that change | the first connection fails |
+// | `duplicate`, `cluster` | a node that was reset or cut off would tell its map of slots | its map is used |
 // | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
 // | `connect` | sockets would belong to the request that opens them | they do |
 // | `initPromise` of a command | its promise costs 5 % of the CPU of a lock, and raw commands call back | it is made and not used |
@@ -61,6 +62,8 @@ const LISTENING = {
 } as const satisfies RedisOptions
 /** Sentinels tell each other every 2 s which primary they know, in ms. */
 const SENTINEL_HAS_HEARD = 5_000
+
+const CUT_OFF = new Error('Failed to refresh slots: the node says that its cluster is down')
 
 const ignore = () => {}
 /**
@@ -198,15 +201,19 @@ function askWhenOpening(redis: Redis, connector: Connector, credentials: AskForC
   }
 }
 
-/** Prepares the connection to a node of a cluster. Only Valkey 9 has clusters with several databases. */
-export function prepareNode(node: Redis): void {
+/**
+ * Prepares the connection to a node of a cluster. Only Valkey 9 has clusters with several databases. `isConnected`: whether the client
+ * has a map of slots.
+ */
+export function prepareNode(node: Redis, isConnected: () => boolean): void {
   openSocketsOutsideRequests(node)
   if (node.options.db) checkDatabase(node, false)
   logIn(node)
   const methods = node as unknown as { asking: Method; duplicate(...args: unknown[]): Redis }
   // ioredis reads the map of slots, which belongs to no database, through duplicates of the nodes.
   const duplicate = methods.duplicate.bind(node)
-  methods.duplicate = (override) => logIn(duplicate({ ...(override as RedisOptions), db: 0 }))
+  methods.duplicate = (override) =>
+    refuseOldMap(logIn(duplicate({ ...(override as RedisOptions), db: 0 })), isConnected)
   // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled rejection.
   const asking = methods.asking.bind(node)
   methods.asking = (...args) => {
@@ -214,6 +221,23 @@ export function prepareNode(node: Redis): void {
     answer.catch(ignore)
     return answer
   }
+}
+
+/**
+ * Refuses the map of slots of a node that says that its cluster is down, so that ioredis asks the next node. Such a node was reset
+ * and its map is empty, or it is cut off from the others and its map is old. Without any map, each map is better than none.
+ */
+function refuseOldMap(refresher: Redis, isConnected: () => boolean): Redis {
+  const methods = refresher as unknown as { cluster: Method }
+  const ask = methods.cluster.bind(refresher)
+  methods.cluster = (...args) => {
+    const done = args.at(-1) as (error: unknown, map?: unknown) => void
+    if (args[0] !== 'SLOTS' || typeof done !== 'function' || !isConnected()) return ask(...args)
+    const answers = Promise.all([ask('SLOTS'), ask('INFO').catch(ignore)])
+    answers.then(([map, state]) => done(/cluster_state:fail/.test(String(state)) ? CUT_OFF : null, map), done)
+    return answers
+  }
+  return refresher
 }
 
 /** Prevents that the commands of this class make a promise. Commands of other classes are not affected. */

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { LockTimeoutError, type Redisson, RedissonError, type RLock } from '../../src/index'
-import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
-import { leftIn } from '../kit/left-in'
-import { deferred, ownerOf } from '../kit/observing'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../kit/clients'
+import { deferred } from '../kit/observing'
 
 describe('The options of withLock', () => {
   let redisson: Redisson
@@ -60,60 +59,13 @@ describe('The options of withLock', () => {
     })
   })
 
-  it('withLock with a threadId acquires for that caller, and the calls in its function re-enter that hold', async () => {
-    const redis = await openRedis()
-    await lock.withLock(
-      async (hold) => {
-        expect(await lock.isHeldByThread(7)).to.equal(true)
-        expect(await lock.isHeldByCurrentThread()).to.equal(true)
-        await lock.lock()
-        expect(await lock.tryLock({ threadId: 7 })).to.equal(true)
-        await redisson.getLock(name).withLock(async () => {
-          expect((await ownerOf(redis, name)).count).to.equal(4)
-        })
-        expect(await lock.getHoldCount()).to.equal(3)
-        await lock.unlock()
-        await lock.unlock({ threadId: 7 })
-        expect(await rejection(lock.unlock())).to.have.property('code', 'ILLEGAL_MONITOR_STATE')
-        expect(await redisson.run(() => lock.tryLock())).to.equal(false)
-        expect(await lock.tryLock({ threadId: 8 })).to.equal(false)
-        expect(hold.isHeld).to.equal(true)
-      },
-      { threadId: 7 },
-    )
-    expect(await lock.isHeldByThread(7)).to.equal(false)
-    expect(leftIn(redisson)).to.not.have.property('slots')
-  })
-
-  it('withLock with a threadId re-enters what that caller holds already', async () => {
-    const redis = await openRedis()
-    await lock.lock({ threadId: 7 })
-    await lock.withLock(async () => expect((await ownerOf(redis, name)).count).to.equal(2), { threadId: 7 })
-    expect((await ownerOf(redis, name)).count).to.equal(1)
-    expect(await rejection(lock.withLock(() => {}, { threadId: 8, waitTime: 20 }))).to.be.instanceOf(
-      LockTimeoutError,
-    )
-    await lock.unlock({ threadId: 7 })
-    expect(await redis.exists(name)).to.equal(0)
-  })
-
-  it('The threadId of withLock goes before the logical thread, whose other holds its function re-enters', async () => {
-    const outer = redisson.getLock(uniqueName('with-lock'))
-    await redisson.run(async () => {
-      await outer.lock()
-      await lock.withLock(
-        async () => {
-          expect(await outer.tryLock()).to.equal(true)
-          await outer.unlock()
-        },
-        { threadId: 7 },
-      )
-      await lock.lock()
-      expect(await rejection(lock.withLock(() => {}, { threadId: 7, waitTime: 0 }))).to.be.instanceOf(
-        LockTimeoutError,
-      )
-      await lock.unlock()
-      await outer.unlock()
-    })
+  it('withLock refuses a threadId, and says what to use', async () => {
+    const options = { threadId: 7 } as object
+    for (const each of [lock, redisson.getMultiLock(lock)]) {
+      const error = await rejection(each.withLock(() => expect.fail('it ran'), options))
+      expect(error).to.be.instanceOf(TypeError)
+      expect(error.message).to.include('redisson.run')
+    }
+    expect(await lock.isLocked()).to.equal(false)
   })
 })

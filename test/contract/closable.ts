@@ -1,4 +1,5 @@
 import type { Redisson } from '../../src/index'
+import { uniqueName } from '../kit/clients'
 import { waitUntil } from '../kit/servers/index'
 
 /** An object that one client closes, so that callers of other clients wait until it opens it again. */
@@ -61,18 +62,25 @@ const CLOSABLES: Readonly<Record<string, Closable>> = {
   },
 }
 
+/** A name for an object of each kind. */
+export type Names = ReadonlyMap<string, string>
+
+export function nameEach(newName: () => string = uniqueName): Names {
+  return new Map(Object.keys(CLOSABLES).map((kind) => [kind, newName()]))
+}
+
 /** Closes one object of each kind. Resolves with what opens all of them again. */
-export async function closeOneOfEach(redisson: Redisson, prefix: string): Promise<() => Promise<unknown>> {
-  const closed = Object.entries(CLOSABLES).map(([kind, { close }]) => close(redisson, `${prefix}:${kind}`))
+export async function closeEach(redisson: Redisson, names: Names): Promise<() => Promise<unknown>> {
+  const closed = [...names].map(([kind, name]) => CLOSABLES[kind]!.close(redisson, name))
   const opening = await Promise.all(closed)
   return () => Promise.all(opening.map((open) => open()))
 }
 
 /** A caller of each object, and the kinds whose callers have not entered yet. */
-export function enterEach(redisson: Redisson, prefix: string) {
-  const outside = new Set(Object.keys(CLOSABLES))
-  for (const [kind, { enter }] of Object.entries(CLOSABLES))
-    void enter(redisson, `${prefix}:${kind}`).then(
+export function enterEach(redisson: Redisson, names: Names) {
+  const outside = new Set(names.keys())
+  for (const [kind, name] of names)
+    void CLOSABLES[kind]!.enter(redisson, name).then(
       () => outside.delete(kind),
       // A test that has ended shuts its clients down.
       () => {},

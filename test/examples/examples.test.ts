@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Queue, QueueEvents } from 'bullmq'
 import { expect } from 'chai'
 import { closeAll, openRedis } from '../kit/clients'
 import { type Standalone, startStandalone, waitUntil } from '../kit/servers/index'
@@ -108,6 +109,33 @@ describe('The examples', function () {
     for (const texts of common()) expect(texts).to.deep.equal(['ran', 'skipped'])
     for (const instance of instances) instance.end('SIGTERM')
     for (const instance of instances) await endsWell(instance)
+  })
+
+  it('The example bullmq.ts runs the jobs of one order one after the other, and ends after the job in flight', async () => {
+    const example = run('bullmq.ts')
+    await waitUntil('the worker runs', () => example.lines.length > 0)
+    const connection = { url: server.url }
+    const queue = new Queue<{ order: string }>('pay', { connection })
+    const events = new QueueEvents('pay', { connection })
+    try {
+      await events.waitUntilReady()
+      const jobs = await queue.addBulk(['42', '42', '7'].map((order) => ({ name: 'pay', data: { order } })))
+      const paid = await Promise.all(jobs.map((job) => job.waitUntilFinished(events, 20_000)))
+      expect(paid).to.deep.equal(['paid 42', 'paid 42', 'paid 7'])
+      const ends = await Promise.all(jobs.map(async ({ id }) => (await queue.getJob(id!))!.finishedOn!))
+      expect(Math.abs(ends[0]! - ends[1]!), 'one after the other').to.be.at.least(700)
+      const again = await Promise.all(jobs.map(async ({ id }) => (await queue.getJob(id!))!.attemptsMade))
+      expect(again, 'a job that was delayed has not failed').to.deep.equal([1, 1, 1])
+
+      const last = await queue.add('pay', { order: '8' })
+      await untilLocked('order:8')
+      example.end('SIGTERM')
+      expect(await last.waitUntilFinished(events, 20_000)).to.equal('paid 8')
+      await endsWell(example)
+    } finally {
+      await events.close()
+      await queue.close()
+    }
   })
 
   async function untilLocked(name: string): Promise<void> {

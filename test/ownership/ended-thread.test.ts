@@ -203,25 +203,6 @@ describe('Code that a logical thread left behind when it ended', () => {
     expect(warnings).to.deep.equal([])
   })
 
-  it('ends its own level, although an acquisition of its threadId waits for that (V152)', async () => {
-    const start = deferred()
-    let left!: Promise<unknown>
-    await lock.withLock(
-      async () => {
-        left = start.promise.then(async () => {
-          await lock.lock()
-          const next = lock.lock({ threadId: 7 })
-          await lock.unlock()
-          await next
-          await lock.unlock({ threadId: 7 })
-        })
-      },
-      { threadId: 7 },
-    )
-    start.resolve()
-    await left
-  })
-
   it('ends its own level, although the thread has left a lock() in flight that waits for that (V152)', async () => {
     const other = await (await createRedisson()).getLock(name).acquire()
     let waiting!: Promise<void>
@@ -239,30 +220,5 @@ describe('Code that a logical thread left behind when it ended', () => {
     await other.unlock()
     await done
     await waiting
-  })
-
-  it('is the owner of what it acquires, and not the threadId of the withLock() that has ended (V157)', async () => {
-    const start = deferred()
-    const acquired = deferred()
-    const goOn = deferred()
-    let left!: Promise<unknown>
-    await lock.withLock(
-      async () => {
-        left = start.promise.then(async () => {
-          await lock.lock()
-          acquired.resolve()
-          await goOn.promise
-          await lock.unlock()
-        })
-      },
-      { threadId: 7 },
-    )
-    start.resolve()
-    await acquired.promise
-    expect(await rejection(lock.unlock({ threadId: 7 }))).to.be.instanceOf(IllegalMonitorStateError)
-    expect(await (await createRedisson()).getLock(name).tryLock()).to.equal(false)
-    goOn.resolve()
-    await left
-    expect(redisson.holds()).to.deep.equal([])
   })
 })

@@ -26,42 +26,6 @@ describe('An explicit threadId', () => {
     expect(await redis.exists(name)).to.equal(0)
   })
 
-  for (const kind of ['a lock', 'a multi lock'])
-    it(`An explicit threadId and the function of its withLock() are one owner of ${kind}, also after the lease has ended in it (V138)`, async () => {
-      const lock =
-        kind === 'a lock'
-          ? redisson.getLock(name)
-          : redisson.getMultiLock(redisson.getLock(name), redisson.getLock(`${name}:2`))
-      const outcome = lock.withLock(
-        async ({ signal }) => {
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
-          await lock.lock()
-          expect(await lock.tryLock({ threadId: 7, waitTime: 500 })).to.equal(true)
-          await lock.unlock({ threadId: 7 })
-        },
-        { threadId: 7, leaseTime: 200 },
-      )
-      expect((await rejection(outcome)).code).to.equal('LOCK_LOST')
-      await lock.unlock({ threadId: 7 })
-      expect(redisson.holds()).to.deep.equal([])
-    })
-
-  it('The function of a withLock() by threadId has the other side of a read-write lock, too, when it holds nothing more of its own (V153)', async () => {
-    const lock = redisson.getReadWriteLock(name)
-    await lock.writeLock().lock({ threadId: 13 })
-    await lock.readLock().withLock(
-      async (hold) => {
-        await hold.unlock()
-        await lock.readLock().lock()
-        expect(await lock.writeLock().isHeldByCurrentThread()).to.equal(true)
-        await lock.readLock().unlock()
-      },
-      { threadId: 13 },
-    )
-    await lock.writeLock().unlock({ threadId: 13 })
-    expect(redisson.holds()).to.deep.equal([])
-  })
-
   it('An explicit threadId excludes other ids, and code without one', async () => {
     const lock = redisson.getLock(name)
     await lock.lock({ threadId: 7 })

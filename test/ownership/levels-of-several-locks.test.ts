@@ -39,13 +39,6 @@ for (const [kind, make] of Object.entries(KINDS))
       expect(await isFree()).to.equal(true)
     })
 
-    it(`${kind}: unlock() of a threadId releases what lock() acquired in the withLock of that threadId (V103)`, async () => {
-      await own.withLock(() => own.lock(), { threadId: 7 })
-      expect(await isFree()).to.equal(false)
-      await own.unlock({ threadId: 7 })
-      expect(await isFree()).to.equal(true)
-    })
-
     it(`${kind}: its caller holds it in a withLock, though unlock() is refused there (V103)`, async () => {
       await own.withLock(async () => {
         expect(await own.isHeldByCurrentThread()).to.equal(true)

@@ -84,56 +84,35 @@ for (const [kind, make] of Object.entries(KINDS))
       })
     })
 
-    it(`unlock({ threadId }) of ${kind} prefers the level of its own caller to one that an ended thread left (V116)`, async () => {
+    it(`The timer of an ended withLock() of ${kind} releases what it acquired (V117)`, async () => {
       let timer: Promise<void> | undefined
-      await own.lock({ threadId: 7, leaseTime: 300 })
-      await own.withLock(
-        async () => {
+      const work = async () => {
+        timer = sleep(50).then(async () => {
           await own.lock()
-          timer = sleep(700).then(() => own.unlock())
-        },
-        { threadId: 7 },
-      )
-      await own.unlock({ threadId: 7 })
-      await sleep(400)
-      expect(await isFree(), 'the timer is inside').to.equal(false)
+          await own.unlock()
+        })
+      }
+      await own.withLock(work)
       await timer
+      expect(redisson.stats().held).to.equal(0)
       expect(await isFree()).to.equal(true)
     })
 
-    for (const options of [{}, { threadId: 7 }]) {
-      const how = options.threadId ? 'withLock(fn, { threadId })' : 'withLock(fn)'
-
-      it(`The timer of an ended ${how} of ${kind} releases what it acquired (V117)`, async () => {
-        let timer: Promise<void> | undefined
-        const work = async () => {
-          timer = sleep(50).then(async () => {
-            await own.lock()
-            await own.unlock()
-          })
-        }
-        await own.withLock(work, options)
-        await timer
-        expect(redisson.stats().held).to.equal(0)
-        expect(await isFree()).to.equal(true)
-      })
-
-      it(`The function of ${how} of ${kind} that has released its hold enters the one of its parent (V117)`, async () => {
-        await redisson.run(async () => {
-          const work = own.withLock(async (hold) => {
-            await hold.unlock()
-            await sleep(200)
-            await own.lock()
-            await own.unlock()
-          }, options)
-          await sleep(100)
+    it(`The function of withLock() of ${kind} that has released its hold enters the one of its parent (V117)`, async () => {
+      await redisson.run(async () => {
+        const work = own.withLock(async (hold) => {
+          await hold.unlock()
+          await sleep(200)
           await own.lock()
-          await work
-          expect(await own.isHeldByCurrentThread()).to.equal(true)
           await own.unlock()
         })
+        await sleep(100)
+        await own.lock()
+        await work
+        expect(await own.isHeldByCurrentThread()).to.equal(true)
+        await own.unlock()
       })
-    }
+    })
 
     it(`The timer of an ended thread releases what it acquired of ${kind}, and not what its thread or an ancestor did (V117)`, async () => {
       let outer: Promise<Error> | undefined

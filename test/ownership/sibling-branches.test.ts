@@ -48,7 +48,6 @@ describe('Siblings below a thread that holds the lock', () => {
           await hold.unlock()
         }),
     ],
-    ['withLock with a threadId', (fn: () => Promise<unknown>) => lock.withLock(fn, { threadId: 7 })],
   ] as const)
     it(`Siblings inside ${where} exclude each other, first come, first served`, async () => {
       const redis = await openRedis()

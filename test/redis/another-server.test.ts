@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { keepOnOneServer } from '../../src/redis/same-server'
 import { type Clock, systemClock } from '../../src/util/clock'
-import { closeOneOfEach, enterEach } from '../contract/closable'
+import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, startStandalones, waitUntil, withClient } from '../kit/servers/index'
@@ -41,12 +41,12 @@ describe('A name that moves to another server while its old one lives on', () =>
     })
 
   it('A subscriber follows the commands to it, and every waiter is notified (guarantee 2)', async () => {
-    const name = uniqueName()
-    await closeOneOfEach(await createRedisson({ redis: old.url }), name)
-    const open = await closeOneOfEach(await createRedisson({ redis: next.url }), name)
+    const names = nameEach()
+    await closeEach(await createRedisson({ redis: old.url }), names)
+    const open = await closeEach(await createRedisson({ redis: next.url }), names)
     const proxy = await openProxy(old)
     const client = await createRedisson({ redis: proxy.url })
-    const entering = enterEach(client, name)
+    const entering = enterEach(client, names)
     await isSubscribed(old)
     proxy.pointTo(next)
     await kill('normal')

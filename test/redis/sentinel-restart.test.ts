@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
-import { closeOneOfEach, enterEach } from '../contract/closable'
+import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
 import {
@@ -60,13 +60,13 @@ describe('Behind sentinels that were away for a while', () => {
     waitUntil('the client has left the old primary', async () => (await connections(client)) === 0, within)
 
   it('A client hears of a new primary from restarted sentinels, and its waiters are notified (guarantees 1, 2)', async () => {
-    const name = uniqueName()
+    const [names, name] = [nameEach(), uniqueName()]
     const proxy = await openProxy(old)
-    const open = await closeOneOfEach(await createRedisson({ redis: proxy.url }), name)
+    const open = await closeEach(await createRedisson({ redis: proxy.url }), names)
     const client = await createRedisson({
       redis: { sentinels: setup.sentinels.map(addressOf), name: setup.name },
     })
-    const entering = enterEach(client, name)
+    const entering = enterEach(client, names)
     // A connection that waits for replicas is opened by the first acquisition.
     await client.getLock(uniqueName()).withLock(() => {})
     for (const sentinel of setup.sentinels) await sentinel.restart()
@@ -77,8 +77,8 @@ describe('Behind sentinels that were away for a while', () => {
       })
     const primary = await replacePrimary()
     await hasLeft(client, PROMPTLY)
-    const held = await (await createRedisson({ redis: primary.url })).getLock(`${name}:own`).acquire()
-    expect(await client.getLock(`${name}:own`).tryLock()).to.equal(false)
+    const held = await (await createRedisson({ redis: primary.url })).getLock(name).acquire()
+    expect(await client.getLock(name).tryLock()).to.equal(false)
     await held.unlock()
     proxy.pointTo(primary)
     proxy.cut()

@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis'
 import { reachedAt, servingNodes } from '../cluster-nodes'
 import { CommandConnection, type ReplicaAckReply, type SentScript } from '../command-connection'
 import type { ConnectedClient } from '../connected-client'
-import { classify } from '../errors'
+import { classify, isClusterDown } from '../errors'
 import { NO_RESENDING, openChecked, openNode } from '../node-connection'
 import { OutageReporter } from '../outage-reporter'
 import { keepOnOneServer } from '../same-server'
@@ -44,6 +44,7 @@ export class ReplicaAckConnection extends CommandConnection {
         return await this.sender(reachedAt(redis, message.split(' ')[2]!)).send(command, now, true)
       // The caller tries again, and the map of slots should be right by then. Perhaps only this connection sees a dead node.
       if (message.startsWith('MOVED ') || classify(error) === 'connection') redis.refreshSlotsCache()
+      else if (isClusterDown(error)) this.readSlotMap()
       throw error
     }
   }

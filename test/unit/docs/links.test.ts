@@ -14,6 +14,7 @@ const OTHERS = [
   'test/README.md',
   'compat/redisson-tests.md',
   'tools/simulator/README.md',
+  'llms.txt',
 ]
 const checked = [...pages(), ...OTHERS]
 

@@ -70,12 +70,12 @@ describe('The pages of reference', () => {
     expect([...new Set(names)].filter((name) => !new RegExp(`\`${name}\\b`).test(page))).to.deep.equal([])
   })
 
-  it('The README names every getter of a client', () => {
+  it('The page of the API names every getter of a client', () => {
     const getters = Object.getOwnPropertyNames(exported.Redisson.prototype).filter((name) =>
       /^get(?!Id$)/.test(name),
     )
     expect(getters).to.include('getReadWriteLock')
-    const text = textOf('README.md')
+    const text = textOf('docs/reference/api.md')
     expect(getters.filter((name) => !text.includes(`\`${name}(`))).to.deep.equal([])
   })
 })

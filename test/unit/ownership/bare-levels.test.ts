@@ -1,69 +1,85 @@
 import { expect } from 'chai'
-import { ABANDON, BareLevels, type OwnedLevel, TIME_LEFT } from '../../../src/ownership/bare-levels'
-import type { LogicalThread } from '../../../src/ownership/logical-thread'
+import { BareLevels, type OwnedLevel, TIME_LEFT } from '../../../src/ownership/bare-levels'
+import { HoldTable } from '../../../src/ownership/caller'
 
 interface TestLevel extends OwnedLevel {
   [TIME_LEFT]: number
 }
 
 describe('The levels that lock() and tryLock() of one caller acquired', () => {
-  const levelOf = (timeLeft = Number.POSITIVE_INFINITY, thread?: LogicalThread): TestLevel => ({
+  const levelOf = (timeLeft = Number.POSITIVE_INFINITY): TestLevel => ({
     hold: { holder: '' },
-    thread,
+    thread: undefined,
     bareIn: undefined,
     [TIME_LEFT]: timeLeft,
   })
-  const anyLevel = () => true
 
-  const take = (levels: BareLevels<TestLevel>) => {
-    const found = levels.endedFirst(anyLevel)
-    if (found) levels.remove(found.level)
-    return found
-  }
+  const takenBy = (how: 'newest' | 'owedFirst', levels: BareLevels<TestLevel>, times: number) =>
+    Array.from({ length: times }, () => {
+      const found = levels[how]()
+      if (found) levels.remove(found.level)
+      return found?.level ?? (found ? 'owed' : 'nothing')
+    })
 
-  it('Ended levels that no unlock() ends are not kept, and what is left of them is released (V96)', () => {
-    const levels = new BareLevels<TestLevel>()
-    let abandoned = 0
-    const abandon = () => {
-      abandoned++
-    }
-    for (let i = 0; i < 10_000; i++) levels.add({ ...levelOf(0), [ABANDON]: abandon })
-    expect([...levels]).to.have.length.below(1_000)
-    expect(abandoned).to.equal(10_000 - [...levels].length)
-  })
-
-  it('Each of many live levels can be ended, and each that was forgotten is told', () => {
+  it('Levels that have ended are not kept, and each of them owes one unlock() (V96)', () => {
     const levels = new BareLevels<TestLevel>()
     const all = Array.from({ length: 1_000 }, () => levelOf())
     for (const each of all) levels.add(each)
-    expect(take(levels)!.level).to.equal(all[0])
+    for (const each of all.slice(0, 500)) levels.ended(each)
+    for (const each of all.slice(0, 500)) levels.ended(each)
+    expect([...levels]).to.deep.equal(all.slice(500))
     for (const each of all) each[TIME_LEFT] = 0
-    for (let i = 0; i < 2_000; i++) levels.add(levelOf(0))
-    const told = Array.from({ length: 2_999 }, () => take(levels))
-    expect(told).not.to.include(undefined)
-    expect(told.filter((each) => each!.level === undefined)).to.have.length.above(1_000)
-    expect(take(levels)).to.equal(undefined)
+    expect(takenBy('owedFirst', levels, 1_001)).to.deep.equal([...Array(1_000).fill('owed'), 'nothing'])
     expect(levels.isEmpty).to.equal(true)
   })
 
-  it('Without a thread, an ended level comes first, then the one whose time is over first', () => {
+  it('Without a thread, what is owed comes first, then the level whose time is over first', () => {
     const levels = new BareLevels<TestLevel>()
     const [endless, long, short, ended] = [levelOf(), levelOf(900), levelOf(100), levelOf(0)]
     for (const each of [endless, long, short, ended]) levels.add(each)
-    expect([1, 2, 3, 4].map(() => take(levels)!.level)).to.deep.equal([ended, short, long, endless])
+    expect(takenBy('owedFirst', levels, 5)).to.deep.equal(['owed', short, long, endless, 'nothing'])
   })
 
-  it('A thread ends its own newest level, then one that an ended thread left, and none of a thread that is alive', () => {
+  it('A thread ends its newest level that is held, and then what it owes', () => {
     const levels = new BareLevels<TestLevel>()
-    const [self, other, gone] = [true, true, false].map((isAlive) => ({ isAlive }) as LogicalThread)
-    const left = levelOf(undefined, gone)
-    const [first, second] = [levelOf(undefined, self), levelOf(0, self)]
-    for (const each of [first, second, left, levelOf(undefined, other)]) levels.add(each)
-    const ended = [1, 2, 3, 4].map(() => {
-      const found = levels.newest(self)
-      if (found) levels.remove(found.level)
-      return found?.level
+    const [first, second, ended] = [levelOf(), levelOf(), levelOf(0)]
+    for (const each of [first, ended, second]) levels.add(each)
+    expect(takenBy('newest', levels, 4)).to.deep.equal([second, first, 'owed', 'nothing'])
+  })
+
+  it('A listener that calls unlock() while a loss is noticed ends another level than the caller', () => {
+    const levels = new BareLevels<TestLevel>()
+    const [first, second] = [levelOf(50), levelOf(60)]
+    let byListener: unknown
+    const lost = Object.defineProperty(levelOf(), TIME_LEFT, {
+      get() {
+        if (byListener !== undefined) return 0
+        levels.ended(lost)
+        ;[byListener] = takenBy('owedFirst', levels, 1)
+        return 0
+      },
     })
-    expect(ended).to.deep.equal([second, first, left, undefined])
+    for (const each of [first, lost, second]) levels.add(each)
+    expect([byListener, ...takenBy('owedFirst', levels, 3)]).to.deep.equal([
+      undefined,
+      first,
+      second,
+      'nothing',
+    ])
+    expect(byListener).to.equal('owed')
+  })
+
+  it('A table keeps a bounded number of entries that only owe', () => {
+    const table = new HoldTable()
+    const entries = Array.from({ length: 10_002 }, (_, at) => {
+      const entry = table.getOrCreate(String(at))
+      const level = levelOf()
+      entry.bare.add(level)
+      entry.bare.ended(level)
+      entry.settle()
+      return entry
+    })
+    expect(entries.filter((entry, at) => table.get(String(at)) === entry)).to.have.lengthOf(10_000)
+    expect(table.get('1')).to.equal(undefined)
   })
 })

@@ -65,8 +65,8 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/ownership/bare-levels.ts',
     },
     what: 'the late unlock() of a branch releases what its parent has acquired since',
-    find: 'const own = levels.findLast(({ thread }) => thread === caller)',
-    replace: 'const own = levels.findLast((level) => level.thread === caller && level[TIME_LEFT] > 0)',
+    find: 'return this.owed > 0 ? { within: this, level: undefined } : undefined',
+    replace: 'return undefined',
   },
   {
     ...{ name: 'loss-without-a-cause', row: 'guarantee 5', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
@@ -81,9 +81,10 @@ export const SOURCES: readonly Mutant[] = [
     replace: '',
   },
   {
-    ...{ name: 'overtaken-grant', row: 'V161', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },
-    what: 'a grant that is answered after a later one of its lock is not confirmed',
-    find: 'if (excludes(leased, each) && wasSentAfter(each, book.acquired)) return true',
-    replace: '',
+    ...{ name: 'grant-ends-readers', row: 'guarantee 5', scenes: ['read-write'] },
+    file: 'src/leases/lease-monitor.ts',
+    what: 'a grant of a reader ends the other readers of its client',
+    find: 'if (!lease.leased.shared) this.endEarlier(lease)',
+    replace: 'this.endEarlier(lease)',
   },
 ]

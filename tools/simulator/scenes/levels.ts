@@ -38,7 +38,7 @@ function lockOf(caller: Caller, { kind, name, members = [] }: SimulatedObject): 
 /** A logical thread releases in reverse order: a thread that has ended leaves its levels to none. */
 const OF_THREADS = ['bare', 'withLock', 'acquire'] as const
 /** An explicit thread id may release in any order. */
-const OF_IDS = [...OF_THREADS, 'bare in a branch', 'acquire, released late'] as const
+const OF_IDS = ['bare', 'bare in a branch', 'acquire', 'acquire, released late'] as const
 
 /** Acquires one lock several times, in all ways at once. */
 class Levels {
@@ -70,7 +70,7 @@ class Levels {
     if (way === 'bare' || way === 'bare in a branch') return await this.bare(way !== 'bare')
     const leaseTime = choices.weigh([3, 1]) === 0 ? undefined : choices.pick(settings.leases)
     const given = leaseTime === undefined ? this.scope : { ...this.scope, leaseTime }
-    if (way === 'withLock') return await this.withLock(given, leaseTime)
+    if (way === 'withLock') return await this.withLock(leaseTime)
     const lock = this.lock()
     const taken = await this.acquire('acquire', leaseTime, () => lock.acquire(given))
     if (!taken) return
@@ -81,18 +81,23 @@ class Levels {
     else this.late.push(release)
   }
 
-  private async withLock(given: object, lease: number | undefined): Promise<void> {
+  private async withLock(lease: number | undefined): Promise<void> {
     const { recorder } = this.caller
     const id = recorder.call(this.called(this.asked('withLock', lease)))
     let release: number | undefined
     try {
-      await this.lock().withLock(async (hold) => {
-        recorder.returned(id, this.granted())
-        this.watch(id, hold)
-        await this.inside(id)
-        this.open--
-        release = recorder.call(this.called({ object: this.object, operation: 'release', hold: id } as const))
-      }, given)
+      await this.lock().withLock(
+        async (hold) => {
+          recorder.returned(id, this.granted())
+          this.watch(id, hold)
+          await this.inside(id)
+          this.open--
+          release = recorder.call(
+            this.called({ object: this.object, operation: 'release', hold: id } as const),
+          )
+        },
+        lease === undefined ? {} : { leaseTime: lease },
+      )
       recorder.returned(release!, { ok: true })
     } catch (error) {
       recorder.failed(release ?? id, error)
@@ -114,7 +119,7 @@ class Levels {
       this.open++
     }
     try {
-      await (inBranch ? other.withLock(acquire, scope) : acquire())
+      await (inBranch ? other.withLock(acquire) : acquire())
     } catch {
       // Its server is away, or the client shuts down; or the other lock was lost.
     }

@@ -2,17 +2,13 @@ import type { Client } from '../client/client'
 import type { ScriptCall } from '../scripts/script-call'
 import { queueBeside, type WaitTarget } from '../waiting/admission'
 import type { Outcome } from '../waiting/attempt'
-import type { Hold } from './hold'
 import { lockOrphan } from './lock-orphan'
 import type { AttemptOptions, LockAttempt, LockScripts, Payload } from './lock-scripts'
-import { warnOfOtherClients } from './self-wait-across-clients'
 
 /** One owner's attempt at one lock. */
 export class AcquireAttempt implements LockAttempt {
   at: string | undefined
   readonly takeOver?: (giver: string) => ScriptCall<Outcome<Payload>>
-  /** The last hold of another client about which the server was asked: this attempt may wait for that hold. */
-  private selfWait: Hold | undefined
 
   constructor(
     protected readonly context: Client,
@@ -31,11 +27,6 @@ export class AcquireAttempt implements LockAttempt {
   undo(inFlight: ScriptCall<Outcome<Payload>> | undefined): void {
     const { context, scripts, wanted } = this
     context.orphans.afterTry(lockOrphan(context, scripts, wanted.owner, wanted.lease), inFlight)
-  }
-
-  waitedLong(): void {
-    const { thread } = this.wanted
-    if (thread) this.selfWait = warnOfOtherClients(this.context, this.scripts, thread, this.selfWait)
   }
 
   private handOff(giver: string): ScriptCall<Outcome<Payload>> {

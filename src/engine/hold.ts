@@ -27,6 +27,7 @@ export class Hold extends Lease {
   branches: HoldBranches | undefined
   /** A command was not answered, so the server may have more of it than this client knows. */
   isUncertain = false
+  hasFailedBeside = false
   private lastOperation: Promise<unknown> | undefined
 
   constructor(

@@ -5,7 +5,7 @@ import type { LogicalThread } from '../ownership/logical-thread'
 import type { Moment } from '../util/clock'
 
 /** One acquisition within a hold. The first acquisition creates the hold, and each re-entry adds a level. */
-export class HoldLevel<H extends Lease> implements OwnedLevel {
+export class HoldLevel<H extends Lease & OwnedLevel['hold']> implements OwnedLevel {
   bareIn: OwnedLevel['bareIn']
 
   constructor(

@@ -13,9 +13,8 @@ import { LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
-import { placeInCode } from '../client/place-in-code'
 import type { Leased } from '../leases/lease'
-import { type Bare, BareLevels, TIME_LEFT } from '../ownership/bare-levels'
+import { BareLevels } from '../ownership/bare-levels'
 import {
   type Caller,
   explicitCaller,
@@ -30,16 +29,10 @@ import type { LevelOf, OwnedHold } from '../ownership/owned-hold'
 import { unlessAborted } from '../util/abort'
 import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
-import { hasWarned } from '../util/warn-once'
 import { timedOut } from '../waiting/wait-errors'
 import { ACQUIRE_FOR, ASSERT_MAY_RELEASE, COUNT_OF, LEVELS_OF, RELEASE_LEVEL } from './lock-internals'
 import { notHeldError } from './not-held'
-import {
-  SHARED_OBJECT,
-  warnOfEndedThread,
-  warnOfHoldThatStays,
-  warnOfSharedObject,
-} from './ownership-warnings'
+import { warnOfEndedThread, warnOfSharedObject } from './ownership-warnings'
 
 /** One acquisition as an object. */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
@@ -50,10 +43,8 @@ interface HandleOf<H extends OwnedHold<any>> extends LockHold {
 
 const BARE_LEVELS = Symbol('bareLevels')
 const CALLER = Symbol('caller')
-const NOTE_FAILURE = Symbol('noteFailure')
 const RELEASE_FOR = Symbol('releaseFor')
 const TIMED_OUT = Symbol('timedOut')
-const WARN_OF_OTHERS = Symbol('warnOfOthers')
 
 /** The calls of every lock that has owners; the interfaces document them. A subclass acquires and releases. */
 // biome-ignore lint/suspicious/noExplicitAny: each engine has levels of its own.
@@ -62,8 +53,6 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
   private readonly unscoped = new BareLevels<LevelOf<H>>()
   /** How many calls without a scope are acquiring the lock through this object. */
   acquiring = 0
-  /** For each hold, where a `lock()` or `tryLock()` of the same callers has failed since. Made when one fails: it costs 350 bytes. */
-  private failures: WeakMap<object, string> | undefined
 
   constructor(
     readonly context: Client,
@@ -177,35 +166,11 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     const { within, level } = bare
     // From now on no other `unlock()` ends it.
     within.remove(level)
-    if (!caller.isScoped) this[WARN_OF_OTHERS](bare)
-    if (!level)
-      throw new LockLostError(
-        `A hold of the lock ${quote(name)} that ${caller.description} took was lost, or its lease ended, before this ` +
-          `unlock() (client ${context.clientId}). Acquire the lock again where needed.`,
-        name,
-      )
+    if (!level) throw lostBefore(this, caller.description, within.hasLive)
+    // Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means.
+    const { hold } = level
+    if (!caller.isScoped && hold.hasFailedBeside) warnOfSharedObject(context, name, hold.holder)
     await this[RELEASE_LEVEL](level)
-  }
-
-  [NOTE_FAILURE](caller: Caller<H>) {
-    const { context } = this
-    const levels = this[BARE_LEVELS](caller)
-    if (levels.isEmpty || hasWarned(context, SHARED_OBJECT)) return
-    const place = placeInCode()
-    this.failures ??= new WeakMap()
-    for (const { hold } of levels) this.failures.set(hold, place)
-  }
-
-  /** Nothing distinguishes the callers, so this `unlock()` may end another hold than its caller means. */
-  private [WARN_OF_OTHERS]({ within, level }: Bare<LevelOf<H>>) {
-    const { context, failures, subject } = this
-    if (level && level[TIME_LEFT] > 0) {
-      const failedAt = failures?.get(level.hold)
-      if (failedAt) warnOfSharedObject(context, subject.name, level.hold.holder, failedAt)
-      return
-    }
-    const stays = [...within].find((each) => each[TIME_LEFT] > 0)
-    if (stays) warnOfHoldThatStays(context, subject.name, stays.hold.holder)
   }
 
   [TIMED_OUT](waitTime = 0) {
@@ -245,14 +210,32 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
     )
   } finally {
     begun?.end()
-    if (!handle) bare?.tidy()
     if (isNoted) lock.acquiring--
-    // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
-    if (isNoted && !handle) lock[NOTE_FAILURE](caller)
+    if (!handle) {
+      bare?.tidy()
+      // Also where it rejects: `unlock()` in `finally` follows a `lock()` that was aborted, too.
+      if (isNoted) for (const { hold } of bare!) hold.hasFailedBeside = true
+    }
   }
   if (!handle && isLimited) throw lock[TIMED_OUT](waitTime)
   if (handle && isNoted && caller.thread) warnOfEndedThread(context, subject.name)
   return handle
+}
+
+/** `stays`: another hold of the same callers is held. */
+function lostBefore(
+  { context, subject }: Pick<OwnedLock<never, never>, 'context' | 'subject'>,
+  caller: string,
+  stays: boolean,
+) {
+  const other = stays
+    ? ' Another hold of it stays held until the next unlock(): each lock() needs its own, also one with a lease.'
+    : ''
+  return new LockLostError(
+    `A hold of the lock ${quote(subject.name)} that ${caller} took was lost, or its lease ended, before this unlock() ` +
+      `(client ${context.clientId}). Acquire the lock again where needed.${other}`,
+    subject.name,
+  )
 }
 
 function assertHasLock(lock: unknown) {

@@ -1,5 +1,4 @@
 import type { Client } from '../client/client'
-import { placeInCode } from '../client/place-in-code'
 import { quote } from '../util/quote'
 import { warnOnce } from '../util/warn-once'
 
@@ -17,30 +16,16 @@ export function warnOfEndedThread(context: Client, name: string): void {
   )
 }
 
-export const SHARED_OBJECT = 'RLOCK_SHARED_OBJECT'
-
 /**
  * `unlock()` without a scope releases this hold, and another call of the same object has failed since it was acquired. A call
  * that still waits is no sign: it has not come to its `unlock()`, and correct callers wait for each other all the time.
  */
-export function warnOfSharedObject(context: Client, name: string, holder: string, failedAt: string): void {
+export function warnOfSharedObject(context: Client, name: string, holder: string): void {
   warnOnce(
     context,
-    SHARED_OBJECT,
+    'RLOCK_SHARED_OBJECT',
     `unlock() releases the lock ${quote(name)} (client ${context.clientId}, ${holder}), and a lock() or tryLock() of the same ` +
       'lock object has failed since it was acquired. If the caller that failed calls this unlock(), it frees the lock of another ' +
-      'caller. Call unlock() only after a lock() that resolved or a tryLock() that was true, or use withLock(), which cannot be wrong here.\n' +
-      `    lock() or tryLock() failed at ${failedAt}\n    unlock() is called at ${placeInCode()}`,
-  )
-}
-
-/** `unlock()` without a scope ended a hold that was lost or expired, and this one of the same object stays. */
-export function warnOfHoldThatStays(context: Client, name: string, holder: string): void {
-  warnOnce(
-    context,
-    'RLOCK_HOLD_STAYS',
-    `unlock() of the lock ${quote(name)} ended a hold whose lease was over, and another hold of the same lock object stays ` +
-      `held until the next unlock() (client ${context.clientId}, ${holder}). Each lock() needs its unlock(), also one with a ` +
-      'lease. Use withLock(), which cannot be wrong here.',
+      'caller. Call unlock() only after a lock() that resolved or a tryLock() that was true, or use withLock(), which cannot be wrong here.',
   )
 }

@@ -2,9 +2,7 @@ import { checkOptions, describe, positive } from '../api/arguments'
 import type { Client } from '../client/client'
 import { AcquireAttempt } from '../engine/acquire-attempt'
 import type { AttemptOptions } from '../engine/lock-scripts'
-import { messageOf } from '../util/quote'
 import { random } from '../util/random'
-import { warnOnce } from '../util/warn-once'
 import { Admission, queueBeside, type WaitTarget } from '../waiting/admission'
 import { HashLockScripts } from './hash-lock-scripts'
 
@@ -12,8 +10,7 @@ import { HashLockScripts } from './hash-lock-scripts'
 export interface BackOffPolicy {
   /**
    * The next pause in ms, more than 0. `tries` counts the pauses since the waiter began or was last notified, from 1.
-   * If it throws, or returns anything else, the pause of `exponentialBackOff()` applies, and the process warns once
-   * (RLOCK_BACK_OFF).
+   * If it throws, or returns anything else, the pause of `exponentialBackOff()` applies.
    */
   nextSleepPeriod(tries: number): number
 }
@@ -93,13 +90,7 @@ export class Spinning extends Admission {
     const tries = ++this.tries
     try {
       return Math.max(1, positive('nextSleepPeriod()', this.policy.nextSleepPeriod(tries)))
-    } catch (error) {
-      warnOnce(
-        this.policy,
-        'RLOCK_BACK_OFF',
-        `A back-off policy of a spin lock failed: ${messageOf(error)}. Its waiters use ` +
-          'exponentialBackOff() instead. Answer with a number of ms above 0.',
-      )
+    } catch {
       return DEFAULT.nextSleepPeriod(tries)
     }
   }

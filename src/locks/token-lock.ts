@@ -119,8 +119,7 @@ class TokenAttempt extends AcquireAttempt {
     return call
   }
 
-  override waitedLong(): void {
-    super.waitedLong()
+  waitedLong(): void {
     if (!this.isBehindNoExpiry) return
     warnOnce(
       this,

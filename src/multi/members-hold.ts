@@ -219,6 +219,7 @@ function lossError({ threadId, group }: MembersHold, members: readonly LockMembe
 /** What one caller holds over the same members: a level for each acquisition. */
 export class LevelsHold implements OwnedHold<MembersHold> {
   readonly levels = new Set<MembersHold>()
+  hasFailedBeside = false
   /** Of a level without a leaseTime, whose `unlock()` is still to come. */
   private loss: LockLostError | undefined
 

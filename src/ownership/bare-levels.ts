@@ -8,7 +8,7 @@ export const TIME_LEFT: unique symbol = Symbol('timeLeft')
 
 /** One acquisition within a hold. */
 export interface OwnedLevel {
-  readonly hold: { readonly holder: string }
+  readonly hold: { readonly holder: string; hasFailedBeside: boolean }
   /** The logical thread that acquired it; undefined for a caller without one. */
   readonly thread: LogicalThread | undefined
   /** The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or `withLock` releases it. */

@@ -6,6 +6,8 @@ export interface OwnedHold<L extends OwnedLevel = OwnedLevel> {
   readonly levels: Iterable<L>
   /** For messages. */
   readonly holder: string
+  /** A `lock()` or `tryLock()` of the same callers has failed since it was acquired. */
+  hasFailedBeside: boolean
   /** Whether it is held, as far as this client knows. Reads the clock. */
   checkLive(): boolean
 }

@@ -2,7 +2,6 @@ import { RedisUnavailableError } from '../api/errors'
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import { prefixed } from '../redis/names'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
 import { queueMicrotask } from '../util/timers'
 import { warnOnce } from '../util/warn-once'
 import { Shared, type TryReply } from '../waiting/admission'
@@ -20,8 +19,6 @@ export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | unde
 
 /** The value of `free` if the semaphore does not exist. */
 export const NO_SEMAPHORE = -1
-/** In ms. */
-const LONG_WAIT = 5_000
 
 /** A caller gives back permits that it took out. They count as released also where the client goes on in the background. */
 export async function givenBack<Result>(
@@ -43,8 +40,6 @@ export async function givenBack<Result>(
 export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> implements Attempt<undefined> {
   /** How many permits were free at its last try, if they were too few. */
   protected free: number | undefined
-  /** Since when permits have been free, and too few. */
-  private tooFewSince: Moment | undefined
 
   constructor(
     protected readonly semaphore: Synchronizer,
@@ -64,8 +59,6 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
   /** Its try was answered, and too few permits are free. */
   protected blocked({ free }: PermitsAnswer): void {
     this.free = free
-    if (free === undefined || free <= 0) this.tooFewSince = undefined
-    else this.tooFewSince ??= this.semaphore.context.clock.now()
   }
 
   ended(granted: boolean): void {
@@ -75,8 +68,7 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
     queueMicrotask(() => context.queues.of(target)?.wake())
   }
 
-  waitedLong(first: Attempt<unknown> | undefined): void {
-    if (first instanceof PermitsAttempt && first !== this) return first.blocks(this.wanted.permits)
+  waitedLong(): void {
     if (this.free !== NO_SEMAPHORE) return
     const { context, target } = this.semaphore
     warnOnce(
@@ -84,20 +76,6 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
       'RLOCK_NO_SUCH_SEMAPHORE',
       `A caller has waited for 5 s for ${target.subject}, and there is no such semaphore (client ${context.clientId}): no ` +
         'client has set its permits, or it was deleted or has expired. Call trySetPermits() before the first acquisition.',
-    )
-  }
-
-  /** A request behind this one, for so many permits, has waited for long: warns if it waits only for this one. */
-  private blocks(needed: number) {
-    const { wanted, free = 0, tooFewSince } = this
-    const { context, target } = this.semaphore
-    if (needed > free || !tooFewSince || context.clock.elapsedSince(tooFewSince) < LONG_WAIT) return
-    warnOnce(
-      this,
-      'RLOCK_LARGE_REQUEST',
-      `A request for ${wanted.permits} ${target.subject} has blocked the requests behind it for 5 s, while ${free} are free ` +
-        `(client ${context.clientId}). The callers of a process are served first come, first served. Give large requests a ` +
-        'waitTime, or ask for fewer permits.',
     )
   }
 }

@@ -34,8 +34,7 @@ import {
  * Redisson's RSemaphore: a number of permits, taken and released by callers in any process, in Java too.
  *
  * Callers of one process are served first come, first served, whatever they ask for: a request for more permits than are free
- * blocks the smaller ones behind it, and a process warning (`RLOCK_LARGE_REQUEST`) tells of it after 5 s. This order does not
- * include other processes.
+ * blocks the smaller ones behind it. This order does not include other processes.
  *
  * A permit has no owner and no lease. The permits of a process that dies stay taken until a client calls `addPermits`. If
  * that matters, use `getPermitExpirableSemaphore`. Each call takes effect exactly once, also when its connection breaks. For

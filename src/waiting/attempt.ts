@@ -34,8 +34,8 @@ export interface Attempt<Grant> {
   readonly wanted: Wanted
   /** Where the code of the user asked, in development. */
   at?: string | undefined
-  /** Called after a long wait. `first`: the attempt of the first waiter, behind which this one waits; perhaps this one. */
-  waitedLong?(first: Attempt<unknown> | undefined): void
+  /** Called after a long wait. */
+  waitedLong?(): void
   /** Sends one try. */
   send(): ScriptCall<Outcome<Grant>>
   /** Sends one try that takes over from a hold of this client. Absent where there is no local handoff. */

@@ -55,7 +55,7 @@ export class SelfDeadlockWarning {
       }
       for (const { joined, attempt } of waiters()) {
         if (clock.elapsedSince(joined) < SUSPICIOUS_AFTER) break
-        attempt?.waitedLong?.(first?.attempt)
+        attempt?.waitedLong?.()
       }
       timer = clock.after(SUSPICIOUS_AFTER - blocked, check)
     }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Redisson } from '../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
+import { deferred } from '../kit/observing'
 import { waitUntil } from '../kit/servers/index'
 
 describe('The RLOCK_SELF_WAIT warning', () => {
@@ -59,5 +60,24 @@ describe('The RLOCK_SELF_WAIT warning', () => {
     expect(await redisson.getLock(name).tryLock(5_600)).to.equal(false)
     expect(warnings).to.deep.equal([])
     await hold.unlock()
+  })
+
+  it('The RLOCK_SELF_WAIT warning comes for a branch that waits for a sibling that waits for it', async () => {
+    const lock = redisson.getLock(name)
+    const abort = new AbortController()
+    await lock.withLock(async () => {
+      const entered = deferred()
+      const outside = redisson.getLock(uniqueName()).withLock(async () => {
+        await entered.promise
+        await lock.lock({ signal: abort.signal }).catch(() => {})
+      })
+      await lock.withLock(async () => {
+        entered.resolve()
+        await waitUntil('the warning comes', () => warnings.length > 0, 9_000)
+        abort.abort()
+        await outside
+      })
+    })
+    expect(warnings[0]!.message).to.include('branches')
   })
 })

@@ -172,31 +172,6 @@ describe('A semaphore', () => {
     await waiting
   })
 
-  it('A request that has blocked smaller ones for 5 s while permits are free is named in a warning (V30)', async () => {
-    const { semaphore, sleeps } = await newSemaphore(
-      3,
-      await createRedisson({}, { clock: new FastClock(20) }),
-    )
-    const warned: (Error & { code?: string })[] = []
-    const keep = (warning: Error) => warned.push(warning)
-    process.on('warning', keep)
-    const abort = new AbortController()
-    const waiting = [5, 2, 1].map((permits) =>
-      rejection(semaphore.acquire({ permits, signal: abort.signal })),
-    )
-    await sleeps(3)
-    await waitUntil('the warning comes', () => warned.length > 0)
-    await sleep(1_000)
-    process.off('warning', keep)
-    expect(warned.map(({ code }) => code)).to.deep.equal(['RLOCK_LARGE_REQUEST'])
-    expect(warned[0]!.message)
-      .to.contain('5 permits')
-      .and.contain(semaphore.getName())
-      .and.contain('3 are free')
-    abort.abort(new Error('enough'))
-    await Promise.all(waiting)
-  })
-
   it('One message lets in all waiters that the permits suffice for, in their order (S5)', async () => {
     const { semaphore, sleeps } = await newSemaphore(0)
     const entered: number[] = []

@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis'
+import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis'
 
 /**
  * The address by which the client reaches a node, given the address that the servers use. Applies the natMap of the cluster.
@@ -8,6 +8,15 @@ export function reachedAt(cluster: Cluster, node: string): string {
   const { natMap } = cluster.options
   const mapped = typeof natMap === 'function' ? natMap(node) : natMap?.[node]
   return mapped ? `${mapped.host}:${mapped.port}` : node
+}
+
+/** The natMap of the caller. A redirection without a host means the host by which the client found the cluster. */
+export function completeNatMap([first]: readonly RedisOptions[], { natMap }: ClusterOptions) {
+  const { host = 'localhost' } = first ?? {}
+  return (node: string) => {
+    const mapped = typeof natMap === 'function' ? natMap(node) : natMap?.[node]
+    return mapped ?? (node.startsWith(':') ? { host, port: Number(node.slice(1)) } : null)
+  }
 }
 
 /** The address by which the client reaches the primary that serves this slot. */

@@ -1,7 +1,7 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
 import type { Timer } from '../util/clock'
-import { primaryOf } from './cluster-nodes'
+import { completeNatMap, primaryOf } from './cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
 import type { ConnectedClient } from './connected-client'
 import { classify, isClusterDown, isLogin, withoutSecrets } from './errors'
@@ -89,6 +89,7 @@ export class CommandConnection {
     }
     const cluster = new Cluster(target.nodes, {
       ...target.clusterOptions,
+      natMap: completeNatMap(target.nodes, target.clusterOptions),
       lazyConnect: true,
       scaleReads: 'master',
       enableAutoPipelining: false,

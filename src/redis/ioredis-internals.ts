@@ -17,6 +17,7 @@ import { isReplyError } from './errors'
 // | `connector.resolve` | a primary may be replaced while no sentinel is connected | a connection may stay on the old one |
 // | `connector.connect`, `condition.auth` | a connection asks for credentials that change | the first connection fails |
 // | `duplicate`, `cluster` | a node that was reset or cut off would tell its map of slots | its map is used |
+// | the same | a node without a host in the map of slots is at the host of the connection | it is not found |
 // | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
 // | `connect` | sockets would belong to the request that opens them | they do |
 // | `initPromise` of a command | its promise costs 5 % of the CPU of a lock, and raw commands call back | it is made and not used |
@@ -213,7 +214,7 @@ export function prepareNode(node: Redis, isConnected: () => boolean): void {
   // ioredis reads the map of slots, which belongs to no database, through duplicates of the nodes.
   const duplicate = methods.duplicate.bind(node)
   methods.duplicate = (override) =>
-    refuseOldMap(logIn(duplicate({ ...(override as RedisOptions), db: 0 })), isConnected)
+    checkSlotMap(logIn(duplicate({ ...(override as RedisOptions), db: 0 })), isConnected)
   // After ASK, ioredis sends ASKING. If that node is gone, the dropped promise would cause an unhandled rejection.
   const asking = methods.asking.bind(node)
   methods.asking = (...args) => {
@@ -223,18 +224,28 @@ export function prepareNode(node: Redis, isConnected: () => boolean): void {
   }
 }
 
+type SlotRange = [from: number, to: number, ...nodes: [host: string | null, ...unknown[]][]]
+
 /**
  * Refuses the map of slots of a node that says that its cluster is down, so that ioredis asks the next node. Such a node was reset
  * and its map is empty, or it is cut off from the others and its map is old. Without any map, each map is better than none.
+ *
+ * A node that does not know its address, or must not tell it, is named without a host: it is at the host of the connection. ioredis
+ * would take such a node for one that does not exist.
  */
-function refuseOldMap(refresher: Redis, isConnected: () => boolean): Redis {
+function checkSlotMap(refresher: Redis, isConnected: () => boolean): Redis {
   const methods = refresher as unknown as { cluster: Method }
   const ask = methods.cluster.bind(refresher)
+  const { host } = refresher.options
   methods.cluster = (...args) => {
     const done = args.at(-1) as (error: unknown, map?: unknown) => void
-    if (args[0] !== 'SLOTS' || typeof done !== 'function' || !isConnected()) return ask(...args)
-    const answers = Promise.all([ask('SLOTS'), ask('INFO').catch(ignore)])
-    answers.then(([map, state]) => done(/cluster_state:fail/.test(String(state)) ? CUT_OFF : null, map), done)
+    if (args[0] !== 'SLOTS' || typeof done !== 'function') return ask(...args)
+    const state = isConnected() ? ask('INFO').catch(ignore) : undefined
+    const answers = Promise.all([ask('SLOTS') as Promise<SlotRange[]>, state])
+    answers.then(([map, info]) => {
+      for (const [, , ...nodes] of map) for (const node of nodes) node[0] ||= host ?? null
+      done(/cluster_state:fail/.test(String(info)) ? CUT_OFF : null, map)
+    }, done)
     return answers
   }
   return refresher

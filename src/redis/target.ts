@@ -1,4 +1,4 @@
-import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
+import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
 import type { RedisSource } from '../api/redis-source'
 import { type AskForCredentials, askFor } from './credentials'
@@ -24,7 +24,7 @@ export type RedisTarget = {
 
 interface ClusterTarget {
   readonly kind: 'cluster'
-  readonly nodes: ClusterNode[]
+  readonly nodes: RedisOptions[]
   readonly clusterOptions: ClusterOptions
 }
 

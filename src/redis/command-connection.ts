@@ -172,7 +172,7 @@ export class CommandConnection {
     try {
       if (redis instanceof Redis && !runIds.has(redis))
         throw new Error('the installed ioredis does not let its handshake be checked')
-      const answering = redis instanceof Redis ? redis : await inTime(firstToAnswer(redis), target, clock)
+      const answering = redis instanceof Redis ? redis : await firstToAnswer(redis, target, clock)
       if (target.kind === 'standalone') await refuseWrongMode(answering, target, clock)
       this.usesFastPath = await inTime(rawCommandsWork(answering), target, clock)
       return answering

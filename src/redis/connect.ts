@@ -1,10 +1,11 @@
 import { type EventEmitter, once } from 'node:events'
-import type { Cluster, Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { RedisRefusedError, RedisUnavailableError } from '../api/errors'
 import type { Clock } from '../util/clock'
 import { withTimeout } from '../util/timeout'
+import { addressOf } from './cluster-nodes'
 import { classify, isReplyError, withoutSecrets } from './errors'
-import { SelectRefusedError } from './ioredis-internals'
+import { primaryNamed, SelectRefusedError } from './ioredis-internals'
 import type { RedisTarget } from './target'
 
 /**
@@ -17,13 +18,7 @@ export async function connectOrFail(
   clock: Clock,
 ): Promise<void> {
   const emitter: EventEmitter = redis
-  // ioredis rejects with "Connection is closed" or "all are unreachable". Its events had the reason before.
-  let reason: unknown
-  const note = (error: unknown) => {
-    if ((error as Error).message !== 'Connection is closed.') reason = error
-  }
-  emitter.on('node error', note)
-  emitter.on('sentinelError', note)
+  const failures = noteFailures(emitter)
   const listening = new AbortController()
   // Rejects at an error event. If the first ready check of a Cluster goes to a node that is gone, ioredis connects again and
   // never settles the promise of `connect`.
@@ -31,25 +26,54 @@ export async function connectOrFail(
   try {
     await inTime(Promise.race([redis.connect(), ready]), target, clock)
   } catch (error) {
+    const { reason, node = redis instanceof Redis ? primaryNamed(redis) : undefined } = failures
     redis.disconnect()
     const { lastNodeError } = error as { lastNodeError?: unknown }
-    throw unavailable(reason ?? lastNodeError ?? error, target)
+    throw unavailable(reason ?? lastNodeError ?? error, target, node)
   } finally {
     listening.abort()
-    emitter.off('node error', note)
-    emitter.off('sentinelError', note)
+    failures.end()
   }
 }
 
-/** The node of a cluster that answers first: another node may hang. */
-export async function firstToAnswer(cluster: Cluster): Promise<Redis> {
-  const answering = cluster.nodes('master').map(async (node) => {
+/**
+ * The node of a cluster that answers first: another node may hang. Rejects with RedisUnavailableError, naming a node, if none answers
+ * within the target's connect timeout.
+ */
+export async function firstToAnswer(cluster: Cluster, target: RedisTarget, clock: Clock): Promise<Redis> {
+  const nodes = cluster.nodes('master')
+  const answering = nodes.map(async (node) => {
     await node.ping().catch(unlessReply)
     return node
   })
-  return await Promise.any(answering).catch(({ errors }) => {
+  const first = Promise.any(answering).catch(({ errors }) => {
     throw errors[0] ?? new Error('the cluster names no node that has slots')
   })
+  const failures = noteFailures(cluster)
+  try {
+    return await inTime(first, target, clock)
+  } catch (error) {
+    const { reason = error, node = nodes[0] && addressOf(nodes[0]) } = failures
+    throw unavailable(reason, target, node)
+  } finally {
+    failures.end()
+  }
+}
+
+/** Notes why connections fail. ioredis rejects with "Connection is closed" or "all are unreachable"; its events had the reason before. */
+function noteFailures(emitter: EventEmitter) {
+  const note = (error: unknown, node?: string) => {
+    if ((error as Error).message !== 'Connection is closed.') Object.assign(failures, { reason: error, node })
+  }
+  const failures: { reason?: unknown; node?: string; end(): void } = {
+    end() {
+      emitter.off('node error', note)
+      emitter.off('sentinelError', note)
+    },
+  }
+  emitter.on('node error', note)
+  emitter.on('sentinelError', note)
+  return failures
 }
 
 /**
@@ -84,12 +108,24 @@ export function inTime<T>(work: Promise<T>, target: RedisTarget, clock: Clock): 
   })
 }
 
-/** A RedisRefusedError if the server would refuse again, else a RedisUnavailableError. */
-export function unavailable(reason: unknown, target: RedisTarget): RedisRefusedError | RedisUnavailableError {
+/** A RedisRefusedError if the server would refuse again, else a RedisUnavailableError. `at`: the server that failed, if it is known. */
+export function unavailable(
+  reason: unknown,
+  target: RedisTarget,
+  at?: string,
+): RedisRefusedError | RedisUnavailableError {
   const cause = withoutSecrets(reason, target.secrets)
   const refused = classify(reason) === 'refused'
   const what = refused || isReplyError(reason) ? 'refused the client' : 'could not be reached'
-  const message = `Redis at ${target.description} ${what}: ${explain(cause.message, target.options.tls !== undefined)}`
+  const isNamed = at !== undefined && !target.description.split(/[ ,]+/).includes(at)
+  const isElsewhere = isNamed && what === 'could not be reached'
+  const why = isElsewhere
+    ? `${cause.message}. If this process cannot reach that address (Docker, NAT), set natMap`
+    : explain(cause.message, target.options.tls !== undefined)
+  const where = isNamed
+    ? `${target.kind === 'cluster' ? 'the cluster' : 'a sentinel'} names the server ${at}: `
+    : ''
+  const message = `Redis at ${target.description} ${what}: ${where}${why}`
   return refused
     ? new RedisRefusedError(message, cause.message, { cause })
     : new RedisUnavailableError(message, { cause })
@@ -100,7 +136,7 @@ function explain(message: string, isTls: boolean): string {
     return `the answer is not that of a Redis server (${message.replace(/\..*/, '')}): check the port`
   if (isTls && /^(no answer within|timeout)/.test(message))
     return `${message}. tls is given: does the server expect TLS on this port?`
-  if (!isTls && message === 'Connection is closed')
+  if (!isTls && /^Connection is closed$|\bECONNRESET$/.test(message))
     return 'the connection was refused or closed. If the server expects TLS on this port, give rediss:// or tls'
   if (/\bSELECT is not allowed in cluster mode\b/.test(message))
     return `${message}. A cluster has the database 0 only, except Valkey 9 with cluster-databases`

@@ -158,6 +158,14 @@ export function logIn(redis: Redis): Redis {
   return redis
 }
 
+const primaries = new WeakMap<Redis, Primary | null>()
+
+/** The address of the primary that a sentinel told to this connection last. */
+export function primaryNamed(redis: Redis): string | undefined {
+  const primary = primaries.get(redis)
+  return primary ? `${primary.host}:${primary.port}` : undefined
+}
+
 /**
  * Keeps a connection subscribed at the sentinels after these have restarted. ioredis subscribes once, when it connects. A switch may
  * have been announced in between, so the sentinel that is back is asked for the primary, once it must have heard of the switch.
@@ -169,6 +177,7 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
   let connectedTo: Primary | null
   connector.resolve = async (endpoint) => {
     connectedTo = await resolve(endpoint)
+    primaries.set(redis, connectedTo)
     return connectedTo
   }
   const compare = async (endpoint: unknown) => {

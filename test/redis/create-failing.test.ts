@@ -10,7 +10,9 @@ import {
   sharedSentinel,
   startProxy,
   startStandalone,
+  withClient,
 } from '../kit/servers/index'
+import { TlsProxy } from '../kit/tls-proxy'
 
 /** Within a connect timeout of 10 s nothing below may sit out even half of it. */
 const QUICKLY = 5_000
@@ -81,6 +83,49 @@ describe('Redisson.create that fails', () => {
       )
     } finally {
       hole.stop()
+    }
+  })
+
+  it('Redisson.create names the server that a cluster or a sentinel names, and natMap', async () => {
+    const hole = await startBlackHole()
+    const { sentinels } = await sharedSentinel()
+    const ofSentinels = sentinels.map(({ host, port }) => ({ host, port }))
+    try {
+      for (const [port, reason] of [
+        [hole.port, 'no answer within 300 ms'],
+        [nothing, 'ECONNREFUSED'],
+      ] as const) {
+        const announced = ['cluster-announce-ip 127.0.0.1', `cluster-announce-port ${port}`]
+        const node = await startStandalone({ config: ['cluster-enabled yes', ...announced] })
+        try {
+          await withClient(node, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383'))
+          const connectTimeout = 300
+          const options = { redisOptions: { connectTimeout } }
+          const named = new RegExp(`names the server 127.0.0.1:${port}: .*${reason}.*natMap`)
+          await unavailable({ nodes: [{ host: node.host, port: node.port }], options }, named, `${node.port}`)
+          const name = `silent-${port}`
+          for (const sentinel of sentinels)
+            await withClient(sentinel, (client) =>
+              client.call('SENTINEL', 'MONITOR', name, '127.0.0.1', `${port}`, '2'),
+            )
+          await unavailable({ sentinels: ofSentinels, name, connectTimeout }, named, name)
+          for (const sentinel of sentinels)
+            await withClient(sentinel, (client) => client.call('SENTINEL', 'REMOVE', name))
+        } finally {
+          await node.stop()
+        }
+      }
+    } finally {
+      hole.stop()
+    }
+  })
+
+  it('Redisson.create without TLS at a port that expects it says so', async () => {
+    const proxy = await TlsProxy.open(server)
+    try {
+      await unavailable(`redis://127.0.0.1:${proxy.port}`, /rediss:\/\/ or tls/, `127.0.0.1:${proxy.port}`)
+    } finally {
+      await proxy.close()
     }
   })
 

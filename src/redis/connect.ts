@@ -47,14 +47,14 @@ export async function firstToAnswer(cluster: Cluster, target: RedisTarget, clock
     return node
   })
   const first = Promise.any(answering).catch(({ errors }) => {
-    throw errors[0] ?? new Error('the cluster names no node that has slots')
+    throw errors.find(isReplyError) ?? errors[0] ?? new Error('the cluster names no node that has slots')
   })
   const failures = noteFailures(cluster)
   try {
     return await inTime(first, target, clock)
   } catch (error) {
     const { reason = error, node = nodes[0] && addressOf(nodes[0]) } = failures
-    throw unavailable(reason, target, node)
+    throw isReplyError(error) ? unavailable(error, target) : unavailable(reason, target, node)
   } finally {
     failures.end()
   }

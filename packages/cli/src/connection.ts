@@ -26,6 +26,12 @@ const COMMANDS_AT_ONCE = 1_000
 
 export type Answer = { readonly value: unknown } | { readonly error: Error }
 
+export interface Listening {
+  close(): void
+  /** Closes once every message has been heard that the server counted this listener for. */
+  end(): Promise<void>
+}
+
 /** The connection of the inspector. It is named `rlock-cli`, reads, and never changes what it reads. */
 export class Connection {
   /** What could not be read, and by which right it could be: each sentence once. */
@@ -120,14 +126,13 @@ export class Connection {
     }
   }
 
-  /** Calls back for each message on the channel, until `close` is called. In a cluster: of a channel that is not sharded. */
+  /** Calls back for each message on the channels, until `close` is called. In a cluster: of channels that are not sharded. */
   async listen(
     channels: readonly string[],
     heard: (channel: string, text: string) => void,
-  ): Promise<{ close(): void }> {
-    return await this.subscribe(this.primaries()[0]!, 'message', heard, (redis) =>
-      redis.subscribe(...channels),
-    )
+    node = this.primaries()[0]!,
+  ): Promise<Listening> {
+    return await this.subscribe(node, 'message', heard, (redis) => redis.subscribe(...channels))
   }
 
   /**
@@ -165,7 +170,7 @@ export class Connection {
     event: 'message' | 'pmessage',
     listener: (...texts: [string, string, string]) => void,
     subscribe: (redis: Redis) => Promise<unknown>,
-  ): Promise<{ close(): void }> {
+  ): Promise<Listening> {
     const redis = this.isCluster
       ? openNode(this.target, `${node.options.host}:${node.options.port}`)
       : openChecked(this.target, { protocol: 2, maxRetriesPerRequest: 0 })
@@ -180,7 +185,13 @@ export class Connection {
       redis.disconnect()
       throw this.safeError(error)
     }
-    return { close: () => redis.disconnect() }
+    return {
+      close: () => redis.disconnect(),
+      async end() {
+        await redis.unsubscribe().catch(() => {})
+        redis.disconnect()
+      },
+    }
   }
 
   /** The error without the credentials of this connection. */

@@ -52,7 +52,7 @@ export async function findObjects(connection: Connection, options: FindOptions =
       for (const owner of namesIn(base ?? '')) hints.set(owner, 'permit-expirable-semaphore')
     }
   const hinted = [...hints.keys()].filter((name) => !rows.has(name) && matches(name))
-  for (const [node, names] of byNode(connection, hinted))
+  for (const [node, names] of byNode(connection, hinted, (name) => name))
     for (const slice of inSlices(names, SLICE)) add(await readObjects(connection, node, slice, wanted))
   const said = new Said(processes)
   const all = [...rows.values()].filter((row) => !isTwin(row, rows)).map((row) => said.annotated(row, hosts))
@@ -86,13 +86,18 @@ function isTwin({ name, ttl }: Row, rows: ReadonlyMap<string, Row>): boolean {
   return isOuter || typeof rows.get(`{${name}}`)?.ttl === 'number'
 }
 
-function byNode(connection: Connection, names: readonly string[]): Map<Redis, string[]> {
-  const nodes = new Map<Redis, string[]>()
-  for (const name of names) {
-    const node = connection.primaryOf(name)
+/** What belongs to which primary, so that many questions go there at once. */
+export function byNode<T>(
+  connection: Connection,
+  all: readonly T[],
+  nameOf: (each: T) => string,
+): Map<Redis, T[]> {
+  const nodes = new Map<Redis, T[]>()
+  for (const each of all) {
+    const node = connection.primaryOf(nameOf(each))
     const known = nodes.get(node)
-    if (known) known.push(name)
-    else nodes.set(node, [name])
+    if (known) known.push(each)
+    else nodes.set(node, [each])
   }
   return nodes
 }

@@ -1,34 +1,14 @@
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection'
 
-/** Keyevents of hashes, of keys that are deleted, that expire, and that are evicted. */
-const NEEDED = 'Eghxe'
 /** Redis 8.8 and later: the field of a hash as well, which is the owner of a lock. */
-const SUBKEYS = 'T'
+export const SUBKEYS = 'T'
 
 /** What the server tells of the keys of every primary. */
 export interface Notifications {
   readonly keys: boolean
   /** Which fields changed. */
   readonly fields: boolean
-}
-
-/** Turns the notifications on that are missing. Returns what to put back. */
-export async function enableNotifications(connection: Connection): Promise<[Redis, string][]> {
-  const changed: [Redis, string][] = []
-  for (const node of connection.primaries()) {
-    const before = await settingOf(connection, node)
-    if (before === undefined || (tells(before).keys && tells(before).fields)) continue
-    try {
-      await node.config('SET', 'notify-keyspace-events', before + NEEDED + SUBKEYS)
-    } catch {
-      // A server before 8.8 does not know subkeys.
-      if (tells(before).keys) continue
-      await node.config('SET', 'notify-keyspace-events', before + NEEDED)
-    }
-    changed.push([node, before])
-  }
-  return changed
 }
 
 /** What all primaries tell; nothing where the user may not ask. */
@@ -38,13 +18,13 @@ export async function notificationsOf(connection: Connection): Promise<Notificat
   return { keys: all.every(({ keys }) => keys), fields: all.every(({ fields }) => fields) }
 }
 
-async function settingOf(connection: Connection, node: Redis): Promise<string | undefined> {
+export async function settingOf(connection: Connection, node: Redis): Promise<string | undefined> {
   const missing = 'whether keyspace notifications are on: the right to CONFIG GET is missing'
   const answer = await connection.tell(node, missing, 'config', 'get', 'notify-keyspace-events')
   return answer === undefined ? undefined : ((answer as string[])[1] ?? '')
 }
 
-function tells(flags: string): Notifications {
+export function tells(flags: string): Notifications {
   const has = (...wanted: string[]) => flags.includes('A') || wanted.every((flag) => flags.includes(flag))
   return { keys: flags.includes('E') && has('g', 'h', 'x'), fields: flags.includes(SUBKEYS) && has('h') }
 }

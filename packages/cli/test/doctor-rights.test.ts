@@ -105,7 +105,7 @@ describe('rlock doctor and the rights of a user', function () {
             'ACL',
             'SETUSER',
             ...fix
-              .replace(/^ACL SETUSER /, '')
+              .replace(/^redis-cli ACL SETUSER /, '')
               .replaceAll("'", '')
               .split(' '),
           )
@@ -123,7 +123,7 @@ describe('rlock doctor and the rights of a user', function () {
       level: 'warn',
       message: 'the user app may not use the keys redisson_lock_queue:{lock:*}, which these need: fair lock',
       page: addressOf('docs/operations/security.md'),
-      fix: "ACL SETUSER app '~redisson_lock_queue:{lock:*}'",
+      fix: "redis-cli ACL SETUSER app '~redisson_lock_queue:{lock:*}'",
     })
     expect(of('redisson_sc').message).to.match(
       /channels redisson_sc:\{lock:\*\}.*semaphore, permit expirable semaphore/,
@@ -172,7 +172,7 @@ describe('rlock doctor and the rights of a user', function () {
       expect(await ask()).to.deep.equal([])
       await withClient(cluster.nodes[2]!, (node) => node.call('ACL', 'SETUSER', 'app', '-zadd'))
       const found = await ask()
-      expect(found.map(({ fix }) => fix)).to.deep.equal(['ACL SETUSER app +zadd'])
+      expect(found.map(({ fix }) => fix)).to.deep.equal(['redis-cli ACL SETUSER app +zadd'])
       expect(found[0].message).to.match(/fair lock, permit expirable semaphore/)
     } finally {
       await cluster.stop()

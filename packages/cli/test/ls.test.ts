@@ -4,6 +4,7 @@ import { closeAll, createRedisson, openRedis, uniqueName } from '../../../test/k
 import {
   sharedCluster,
   sharedSentinel,
+  startProxy,
   startStandalone,
   waitUntil,
   withClient,
@@ -177,6 +178,71 @@ describe('rlock ls', function () {
     expect(json.map(({ name }) => name)).to.include(evil)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
     expect(lines).to.not.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2066]/)
+  })
+
+  it('rlock ls asks about 3,000 free semaphores in a few round trips', async () => {
+    const listener = await openRedis(url)
+    const names = Array.from({ length: 3_000 }, (_, at) => `free:${at}`)
+    await listener.subscribe(...names.map((name) => `redisson_sc:{${name}}`))
+    const { hostname, port } = new URL(url)
+    const proxy = await startProxy({ host: hostname, port: Number(port) })
+    proxy.delay(20)
+    try {
+      const began = performance.now()
+      const { json } = await rlock(['ls', '--redis', `redis://${proxy.host}:${proxy.port}`, '--json'])
+      expect(json.map(({ name, kind }) => [name, kind])).to.deep.equal(
+        names.sort().map((name) => [name, 'semaphore']),
+      )
+      // One after the other they would take four minutes.
+      expect(performance.now() - began).to.be.below(40_000)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
+  it('rlock ls lists no lock and no permit that a process claims and Redis does not have', async () => {
+    const [liar, voice] = [await openRedis(url), await openRedis(url)]
+    liar.on('message', (_, request: string) => {
+      const { id } = JSON.parse(request)
+      const hold = { key: 'claimed', name: 'claimed', heldFor: 5, owner: `${JAVA}:1` }
+      const holds = ['lock', 'read', 'token', 'permit', 'latch'].map((kind) => ({
+        ...{ ...hold, key: `claimed:${kind}`, kind },
+      }))
+      const answer = { v: 1, client: JAVA, label: 'liar', host: 'h', pid: 1, holds, waits: [], cut: false }
+      voice.publish(`rlock:inspect:${id}`, JSON.stringify(answer))
+    })
+    await liar.subscribe('rlock:inspect')
+    const waiter = await createRedisson({ redis: url })
+    const waiting = waiter.getTokenLock('claimed:token')
+    expect((await ls('--all')).json).to.deep.equal([])
+    expect((await rlock(['show', 'claimed:lock', '--redis', url])).code).to.equal(1)
+    // A free token lock with a waiter has no key either, and the server knows the waiter.
+    const hold = await waiting.acquire()
+    const next = waiting.acquire()
+    await waitUntil('it waits', async () => (await ls()).json[0]?.waiting.processes === 1)
+    await hold.unlock()
+    await (await next).unlock()
+  })
+
+  it('rlock ls shows the process of a permit, and since when it is out', async () => {
+    const client = await createRedisson({ redis: url, label: 'worker 7' })
+    const semaphore = client.getPermitExpirableSemaphore(uniqueName())
+    await semaphore.trySetPermits(2)
+    const permit = await semaphore.acquirePermit()
+    const [{ holders }] = (await ls()).json
+    expect(holders).to.have.lengthOf(1)
+    expect(holders[0]).to.include({ owner: `permit:${permit.id}`, label: 'worker 7' })
+    expect(holders[0].host).to.be.a('string')
+    expect(holders[0].heldFor).to.be.within(0, 30_000)
+    await permit.release()
+  })
+
+  it('rlock ls --all reads no foreign counter as permits that are free', async () => {
+    const redis = await openRedis(url)
+    await redis.set('visits', 120)
+    const { out } = await rlock(['ls', '--all', '--redis', url])
+    expect(out).to.match(/visits +semaphore-or-latch +number 120/)
+    expect(out).to.not.contain('free')
   })
 
   it('rlock ls --watch shows what changes until it is interrupted', async () => {

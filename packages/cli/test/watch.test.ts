@@ -186,6 +186,43 @@ describe('rlock watch', function () {
       expect(parseSubkeys(text), text.slice(0, 20)).to.equal(undefined)
   })
 
+  it('Several rlock watch --enable-notifications: the last to end puts the setting back', async () => {
+    await redis.config('SET', 'notify-keyspace-events', 'Kx')
+    const before = await flags()
+    const end = async (run: Run) => {
+      run.child.kill('SIGINT')
+      expect((await run.ended).code, run.err).to.equal(0)
+    }
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 0, 2],
+    ]) {
+      const runs = [
+        await watch('--enable-notifications'),
+        await watch('--enable-notifications'),
+        await watch('--enable-notifications'),
+      ]
+      const enabled = await flags()
+      expect(enabled).to.not.equal(before)
+      for (const at of order) {
+        expect(await flags()).to.equal(enabled)
+        await end(runs[at]!)
+      }
+      expect(await flags(), order.join()).to.equal(before)
+    }
+    const [one, other] = [await watch('--enable-notifications'), await watch('--enable-notifications')]
+    await Promise.all([end(one), end(other)])
+    expect(await flags()).to.equal(before)
+    // A user who sets it meanwhile keeps it.
+    const run = await watch('--enable-notifications')
+    await redis.config('SET', 'notify-keyspace-events', 'KEA')
+    const theirs = await flags()
+    await end(run)
+    expect(await flags()).to.equal(theirs)
+    await redis.config('SET', 'notify-keyspace-events', '')
+  })
+
   it('rlock watch --enable-notifications turns on what the server has: fields from Redis 8.8 on, keys elsewhere', async () => {
     const hasFields = await redis.config('SET', 'notify-keyspace-events', 'T').then(
       () => true,

@@ -39,7 +39,7 @@ export async function run(args: string[]): Promise<number> {
       }
       const level = screen.style(finding.level === 'error' ? 'red' : 'yellow', finding.level.padEnd(5))
       screen.line(`${level} ${finding.id}: ${safe(finding.message, 600)}`)
-      screen.line(`      ${result ?? safe(finding.fix, 300)}`)
+      screen.line(`      ${result ?? safe(finding.fix, 600)}`)
       screen.line(`      ${finding.page}`)
     }
     if (findings.length === 0 && !values.json)

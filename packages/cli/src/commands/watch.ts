@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util'
 import { changesBetween } from '../changes'
 import type { Connection } from '../connection'
+import { EnabledNotifications } from '../enabled-notifications'
 import { EXIT, UsageError } from '../exit'
 import { findLocks } from '../find'
 import { glob } from '../glob'
 import { parseOwner, type Row, THREAD_ID } from '../model'
 import { namesIn } from '../names'
-import { enableNotifications, type Notifications, notificationsOf, parseSubkeys } from '../notifications'
+import { type Notifications, notificationsOf, parseSubkeys } from '../notifications'
 import { readObjects } from '../read-objects'
 import { ShardedMessages } from '../sharded-messages'
 import { CONNECTION_OPTIONS, refuseUrl } from '../target'
@@ -49,11 +50,11 @@ export async function run(args: string[]): Promise<number> {
   refuseUrl('the pattern', positionals[0])
   return await withConnection(values, async (connection) => {
     const over = stopped()
-    const putBack = values['enable-notifications'] ? await enableNotifications(connection) : []
+    const enabled = values['enable-notifications'] ? await EnabledNotifications.enable(connection) : []
     try {
       await watch(connection, positionals[0], values.json === true, over)
     } finally {
-      for (const [node, before] of putBack) await node.config('SET', 'notify-keyspace-events', before)
+      for (const each of enabled) await each.end()
     }
     return EXIT.done
   })
@@ -156,8 +157,11 @@ async function watch(
     hearsMessages = sharded !== undefined || hears(...ofMessages)
     const isOneName = pattern !== undefined && !/[*?[\]\\]/.test(pattern)
     if (isOneName) sharded?.want(pattern, undefined)
-    for await (const rows of findLocks(connection, pattern))
+    const ended = over.then(() => true)
+    for await (const rows of findLocks(connection, pattern)) {
       for (const row of rows) if (!known.has(row.name)) keep(row)
+      if (await Promise.race([ended, false])) break
+    }
     const learnsNames = sharded !== undefined && !isOneName
     sayWhatIsSeen({ ...told, learnsNames, messages: hearsMessages, refused: refused.size > 0 }, screen, json)
     // What no event tells: FLUSHALL, and every end while notifications are off.

@@ -1,11 +1,12 @@
 import { prefixed, suffixed } from 'rlock/internal'
 import { value } from '../answers'
 import { describeCycle } from '../explain'
-import { slices } from '../find'
+import { byNode, slices } from '../find'
 import { deadlocks } from '../graph'
-import { THREAD_ID } from '../model'
+import { type Kind, THREAD_ID } from '../model'
 import { namesIn } from '../names'
 import { serverTime } from '../owners'
+import { unlockCommand } from '../shell'
 import { safe } from '../terminal'
 import type { Check, Finding, Patient } from './check'
 import { mends } from './mends'
@@ -23,7 +24,7 @@ export const locks: Check = ({ rows }) =>
         level: 'error',
         message: `the lock ${safe(name)} is held and its key has no expiry`,
         page: RUNBOOK,
-        fix: `If its holder is dead: rlock unlock ${safe(name)}`,
+        fix: `If its holder is dead: ${unlockCommand(name, kind === 'token')}`,
       })
     if (holders.some(({ count }) => count !== null && count < 1))
       found.push({
@@ -47,22 +48,13 @@ export const locks: Check = ({ rows }) =>
 /** Two objects of different kinds on one name. They do not exclude each other, or fail with WRONGTYPE. */
 export const twoKinds: Check = async ({ rows, connection }) => {
   const findings: Finding[] = []
-  for (const { name, kind } of rows) {
-    if (kind === 'token') continue
-    const isNumber = /semaphore|latch/.test(kind)
-    const others = isNumber
-      ? [prefixed('redisson_lock_queue', name), prefixed('redisson_lock_token', name)]
-      : [
-          suffixed(name, 'timeout'),
-          ...(kind === 'read-write'
-            ? [prefixed('redisson_lock_queue', name), prefixed('redisson_lock_token', name)]
-            : []),
-        ]
+  const asked = rows.flatMap(({ name, kind }) => othersOf(name, kind).map((key) => ({ name, kind, key })))
+  for (const [node, all] of byNode(connection, asked, ({ name }) => name)) {
     const answers = await connection.ask(
-      connection.primaryOf(name),
-      others.map((key) => ['exists', key]),
+      node,
+      all.map(({ key }) => ['exists', key]),
     )
-    for (const [at, key] of others.entries())
+    for (const [at, { name, kind, key }] of all.entries())
       if (value(answers[at]) === 1)
         findings.push({
           id: 'two-kinds',
@@ -73,6 +65,14 @@ export const twoKinds: Check = async ({ rows, connection }) => {
         })
   }
   return findings
+}
+
+/** Keys that an object of this kind does not have. */
+function othersOf(name: string, kind: Kind): string[] {
+  const ofLocks = [prefixed('redisson_lock_queue', name), prefixed('redisson_lock_token', name)]
+  if (kind === 'token') return []
+  if (/semaphore|latch/.test(kind)) return ofLocks
+  return [suffixed(name, 'timeout'), ...(kind === 'read-write' ? ofLocks : [])]
 }
 
 /** Places of fair locks whose waiter is gone, and queues and deadlines that disagree. */

@@ -1,5 +1,6 @@
 import { escapeGlob } from '../glob'
 import type { Row } from '../model'
+import { shellWord } from '../shell'
 import { safe } from '../terminal'
 import type { Check, Finding, Patient } from './check'
 import { type Names, type Need, needsBeside, needsOf } from './needs'
@@ -69,11 +70,19 @@ function finding({ what, grant, needs }: Lack, user: string, rows: readonly Row[
     level: needs.some(isUsed) ? 'error' : 'warn',
     message: `the user ${safe(user)} ${safe(may, 200)}, which these need: ${objects.join(', ')}`,
     page: PAGE,
-    fix: `ACL SETUSER ${safe(user)} ${grant
-      .split(' ')
-      .map((word) => (word.startsWith('+') ? word : `'${safe(word, 200)}'`))
-      .join(' ')}`,
+    fix: grantCommand(user, grant),
   }
+}
+
+/** To be copied into a shell. */
+function grantCommand(user: string, grant: string): string {
+  const [, command, pattern] = /^(\+\S+)? ?(.*)$/s.exec(grant)!
+  const words = [user, ...[command, pattern].filter((each) => each !== undefined && each !== '')].map(
+    (word) => shellWord(word!),
+  )
+  return words.includes(undefined)
+    ? `Grant it by ACL SETUSER. The words have characters that a terminal does not show; --json has them in the message`
+    : `redis-cli ACL SETUSER ${words.join(' ')}`
 }
 
 /** The names of objects whose rights are checked: what the user says, else any name, else what the rules and the keys tell. */

@@ -1,5 +1,6 @@
 import calculateSlot from 'cluster-key-slot'
 import { Cluster, Redis } from 'ioredis'
+import { RedissonError } from '../api/errors'
 import type { Timer } from '../util/clock'
 import { completeNatMap, primaryOf } from './cluster-nodes'
 import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
@@ -177,7 +178,8 @@ export class CommandConnection {
       this.usesFastPath = await inTime(rawCommandsWork(answering), target, clock)
       return answering
     } catch (error) {
-      throw error instanceof TypeError ? error : unavailable(error, target)
+      const isFinal = error instanceof TypeError || error instanceof RedissonError
+      throw isFinal ? error : unavailable(error, target)
     }
   }
 

@@ -45,6 +45,7 @@ describe('Redisson.create that fails', () => {
     const error = await refusal(redis)
     expect(error).to.be.instanceOf(kind)
     expect(error.message).to.match(reason).and.contain(address)
+    expect(error.message.match(/Redis at/g), error.message).to.have.length(1)
     expect(error.cause).to.be.instanceOf(Error)
   }
   const refused = (redis: unknown, reason: RegExp, address: string) =>

@@ -1,10 +1,17 @@
 // Figures of all locks of this process for Prometheus, with `prom-client` and without OpenTelemetry.
-import { channel, tracingChannel } from 'node:diagnostics_channel'
+import { tracingChannel } from 'node:diagnostics_channel'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 type Labels = { kind: string; group: string }
 /** Those of `rlock:acquire` and `rlock:hold`; times are in ms. */
-type Message = { name: string; kind: string; outcome: string; duration: number; heldFor: number }
+type Message = {
+  name: string
+  kind: string
+  outcome: string
+  duration: number
+  heldFor: number
+  reason?: string
+}
 
 /** Call it once. `groupOf` needs few answers: each makes time series, and the number of lock names has no bound. */
 export function measureLocks(register: Registry, groupOf: (name: string) => string): void {
@@ -34,6 +41,8 @@ export function measureLocks(register: Registry, groupOf: (name: string) => stri
   measure('rlock:acquire', waiting, (m, labels) =>
     waits.observe({ ...labels, outcome: m.outcome }, m.duration / 1e3),
   )
-  measure('rlock:hold', held, ({ heldFor }, labels) => holds.observe(labels, heldFor / 1e3))
-  channel('rlock:lost').subscribe((message) => losses.inc({ reason: (message as { reason: string }).reason }))
+  measure('rlock:hold', held, ({ heldFor, outcome, reason = 'lease' }, labels) => {
+    holds.observe(labels, heldFor / 1e3)
+    if (outcome === 'lost') losses.inc({ reason })
+  })
 }

@@ -18,7 +18,7 @@ import { Subscriptions } from '../waiting/subscriptions'
 import type { WaitQueues } from '../waiting/wait-queues'
 import { newClientId } from './client-id'
 import type { Connections, Server } from './connections'
-import { publishLosses, TracedQueues } from './diagnostics'
+import { TracedQueues } from './diagnostics'
 import { ClientEvents } from './event-emitter'
 import { Inspection } from './inspection'
 import { PermitsOut } from './permits-out'
@@ -145,7 +145,6 @@ export class Client {
     this.subscriptions = new Subscriptions(connections.source, clock)
     const { scripts, renewalsAcknowledged: acknowledged } = this
     this.leases = new LeaseMonitor({ ...options, origin, clock, scripts, acknowledged, isCluster })
-    publishLosses(this.events)
     this.queues = new TracedQueues({
       origin,
       clock,

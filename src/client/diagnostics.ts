@@ -1,4 +1,4 @@
-import { channel, tracingChannel } from 'node:diagnostics_channel'
+import { tracingChannel } from 'node:diagnostics_channel'
 import { RedisRefusedError, RedissonShutdownError } from '../api/errors'
 import type { EventOrigin } from '../api/events'
 import { isTraced } from '../leases/lease-diagnostics'
@@ -6,11 +6,9 @@ import type { WaitTarget } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import { WaitQueues } from '../waiting/wait-queues'
 import { ANCESTOR_ACQUIRED, type WaitResult } from '../waiting/waiter'
-import type { ClientEvents } from './event-emitter'
 import { IS_DEVELOPMENT, placeInCode } from './place-in-code'
 
 const acquisitions = tracingChannel('rlock:acquire')
-const losses = channel('rlock:lost')
 
 /** What the messages of `tracing:rlock:acquire` carry; the last four come with the end. */
 interface Acquisition extends EventOrigin, Pick<WaitTarget, 'name' | 'kind' | 'subject' | 'key'> {
@@ -71,13 +69,4 @@ function outcomeOf(failure: unknown, signal: AbortSignal | undefined) {
   if (failure instanceof RedisRefusedError) return 'refused'
   const isAborted = signal?.aborted && failure === signal.reason
   return isAborted || failure instanceof RedissonShutdownError ? 'aborted' : 'error'
-}
-
-/** Publishes what `lockLost` and `permitLost` tell. */
-export function publishLosses(events: ClientEvents): void {
-  const publish = (name: string, event: object) => {
-    if (losses.hasSubscribers) losses.publish({ name, kind: 'permit', ...event })
-  }
-  events.on('lockLost', (event) => publish(event.lockName, event))
-  events.on('permitLost', (event) => publish(event.semaphoreName, event))
 }

@@ -115,12 +115,13 @@ async function free(scripts: LockScripts, hold: Hold) {
 function goneOrThrow<Value>(hold: Hold, call: ScriptCall<Value>, error: unknown, gone: Value): Reply<Value> {
   if (error instanceof WrongTypeError) return clientReply(call, gone)
   hold.releaseOrphan(hold.book.longest, call.started)
+  hold.publishEnd?.('released')
   throw error
 }
 
 function assertWasHeld(hold: Hold, wasHeld: boolean, connectionBroke: boolean) {
   // After a broken connection "not held" means success: an earlier copy of this release was applied.
-  if (wasHeld || connectionBroke) return
+  if (wasHeld || connectionBroke) return hold.publishEnd?.('released')
   hold.lose('gone')
   throw hold.lossError()
 }
@@ -141,6 +142,7 @@ export function leaveToLease(level: Level): Promise<void> {
     hold.state = 'released'
     const { leases, clock } = hold.context
     leases.end(hold)
+    hold.publishEnd?.('released')
     if (hold.isUncertain) clock.after(hold.book.left(), () => hold.releaseOrphan())
     // Local waiters need no wake-up: the server answered them how long the lease lasts.
   })

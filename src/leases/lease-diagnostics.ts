@@ -43,7 +43,6 @@ function publishTraced(lease: Lease, origin: EventOrigin, clock: Clock): void {
   holds.start.publish(message)
   holds.end.publish(message)
   lease.publishEnd = inThisContext((outcome: HoldOutcome, error?: unknown) => {
-    // A hold that the server no longer knows at its release ends once more.
     lease.publishEnd = undefined
     message.outcome = outcome
     message.heldFor = clock.elapsedSince(lease.book.acquired)

@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel'
 import type { Moment } from '../util/clock'
 import { nextTick } from '../util/timers'
 import type { Lease, Leased } from './lease'
@@ -21,17 +20,15 @@ export class LeaseRegistry {
     else this.leases.set(key, new Map([held, lease].map((each) => [each.ownerField, each])))
   }
 
-  /** False: it was not here. */
-  delete(lease: Lease): boolean {
+  delete(lease: Lease): void {
     const { key } = lease.leased
     const held = this.leases.get(key)
     if (held instanceof Map) {
-      if (!held.delete(lease.ownerField)) return false
-      if (held.size > 0) return true
-    } else if (held !== lease) return false
+      held.delete(lease.ownerField)
+      if (held.size > 0) return
+    } else if (held !== lease) return
     this.leases.delete(key)
     if (this.leases.size === 0) this.whenEmpty?.()
-    return true
   }
 
   /** Resolves when nothing is held. */
@@ -65,9 +62,6 @@ export class LeaseRegistry {
     for (const key of this.leases.keys()) yield* this.on(key)
   }
 }
-
-/** Every hold of a lock, and every permit that is an object, is published here when it is released. */
-const releases = channel('rlock:release')
 
 /** Monitors every live lease of a client. */
 export class LeaseMonitor {
@@ -133,18 +127,9 @@ export class LeaseMonitor {
 
   /** Stops to monitor a lease that has ended in any way. */
   end(lease: Lease): void {
-    const { state } = lease
     this.watchdog.remove(lease)
-    // Publishes its first end only. A hold that the server no longer knows at its release ends once more.
-    const isFirstEnd = this.live.delete(lease)
+    this.live.delete(lease)
     lease.refuseEntry()
-    if (isFirstEnd && state === 'released' && releases.hasSubscribers) {
-      const { book, leased, owner } = lease
-      const { name: lockName, kind, key } = leased
-      const heldFor = this.options.clock.elapsedSince(book.acquired)
-      releases.publish({ ...this.options.origin, lockName, kind, owner, key, heldFor })
-    }
-    if (state === 'released') lease.publishEnd?.('released')
   }
 
   /** After a reconnect a different server may be answering. Renews every lease of the watchdog now. */

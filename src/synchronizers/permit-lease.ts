@@ -63,12 +63,21 @@ export class PermitLease extends Lease {
     const began = clock.now()
     try {
       const [state] = await releasePermits(semaphore, [id], false)
-      if (state !== 'released') throw this.notHeld('the server no longer knows it')
+      if (state !== 'released') throw this.goneAtRelease()
     } catch (error) {
       if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
         this.releaseOrphan(began)
       throw error
+    } finally {
+      this.publishEnd?.('released')
     }
+  }
+
+  private goneAtRelease(): PermitNotHeldError {
+    this.lossReason = 'gone'
+    const error = this.notHeld('the server no longer knows it')
+    this.publishEnd?.('lost', error)
+    return error
   }
 
   /** Goes on in the background with a release that failed. */

@@ -14,8 +14,6 @@ const CHANNELS = {
   'tracing:rlock:hold:start': 'holds',
   'tracing:rlock:hold:error': 'failed',
   'tracing:rlock:hold:asyncEnd': 'held',
-  'rlock:release': 'releases',
-  'rlock:lost': 'lost',
   'rlock:renew': 'renewal',
 }
 
@@ -71,14 +69,13 @@ describe('The diagnostics of holds', () => {
     it(`Diagnostics tell of a wait, a hold and its release in this order for a lock of the kind ${kind}`, async () => {
       const hold = await getLock(redisson).acquire()
       await hold.unlock()
-      expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'releases', 'held'])
+      expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'held'])
       const clientId = redisson.getId()
       for (const as of ['waits', 'waited', 'holds', 'held'])
         expect(only(as)[0], as).to.include({ clientId, name, kind, key: name })
       expect(only('waited')[0]).to.include({ outcome: 'acquired', result: true })
       const [began] = only('holds')
       expect(Object.keys(began!)).to.have.members(['clientId', 'address', 'name', 'kind', 'key', 'owner'])
-      expect(began?.owner).to.equal(only('releases')[0]?.owner)
       const [ended] = only('held')
       expect(ended).to.deep.equal({ ...began, outcome: 'released', heldFor: ended?.heldFor })
       expect(ended?.heldFor).to.be.a('number').within(0, 60_000)
@@ -134,7 +131,7 @@ describe('The diagnostics of holds', () => {
     await semaphore.trySetPermits(1)
     const permit = await semaphore.acquirePermit()
     await permit.release()
-    expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'releases', 'held'])
+    expect(order()).to.deep.equal(['waits', 'waited', 'holds', 'held'])
     expect(only('waits')[0]).to.include({ name, kind: 'permit' })
     expect(only('held')[0]).to.include({ name, kind: 'permit', owner: permit.id, outcome: 'released' })
   })
@@ -144,8 +141,7 @@ describe('The diagnostics of holds', () => {
     await semaphore.trySetPermits(1)
     await semaphore.acquirePermit()
     await (await openRedis()).del(name, `{${name}}:timeout`)
-    await waitUntil('the loss is published', () => only('lost').length === 1)
-    expect(only('lost')[0]).to.include({ name, kind: 'permit', reason: 'gone' })
+    await waitUntil('the loss is published', () => only('held').length === 1)
     expect(only('held')[0]).to.include({ name, kind: 'permit', outcome: 'lost', reason: 'gone' })
   })
 
@@ -174,7 +170,7 @@ describe('The diagnostics of holds', () => {
     expect(first).to.include({ outcome: 'lost', reason: 'forced' })
     expect(first?.error).to.have.property('name', 'LockLostError')
     expect(only('failed')).to.have.lengthOf(1)
-    expect(order().slice(-3)).to.deep.equal(['failed', 'held', 'lost'])
+    expect(order().slice(-2)).to.deep.equal(['failed', 'held'])
 
     await redisson.getLock(`${name}:2`).acquire({ leaseTime: 50 })
     await waitUntil('the lease has run out', () => only('held').length === 2)
@@ -186,14 +182,20 @@ describe('The diagnostics of holds', () => {
     expect(only('held')).to.have.lengthOf(only('holds').length)
   })
 
-  it('Diagnostics end a hold once that its release finds gone', async () => {
-    const lock = redisson.getLock(name)
-    await lock.lock()
-    await (await openRedis()).del(name)
-    await rejection(lock.unlock())
-    expect(only('held').map(({ outcome }) => outcome)).to.deep.equal(['released'])
-    expect(only('lost')).to.have.lengthOf(1)
-  })
+  for (const kind of ['lock', 'permit'])
+    it(`Diagnostics end the hold of a ${kind} as lost that its release finds gone`, async () => {
+      const semaphore = redisson.getPermitExpirableSemaphore(name)
+      if (kind === 'permit') await semaphore.trySetPermits(1)
+      const hold =
+        kind === 'permit' ? await semaphore.acquirePermit() : await redisson.getLock(name).acquire()
+      await (await openRedis()).del(name, `{${name}}:timeout`)
+      const error = await rejection('release' in hold ? hold.release() : hold.unlock())
+      const [ended] = only('held')
+      expect(only('held')).to.have.lengthOf(1)
+      expect(ended).to.include({ outcome: 'lost', reason: 'gone' })
+      expect(ended?.error).to.have.property('message', error.message)
+      expect(only('failed')).to.have.lengthOf(1)
+    })
 
   it('Diagnostics tell of each renewal, and of one that found the hold gone', async () => {
     await redisson.getLock(name).lock()
@@ -203,7 +205,7 @@ describe('The diagnostics of holds', () => {
     expect(first?.owner).to.equal(only('holds')[0]?.owner)
     expect(first?.duration).to.be.a('number').within(0, 600)
     await (await openRedis()).del(name)
-    await waitUntil('the loss', () => only('lost').length === 1)
+    await waitUntil('the loss', () => only('held').length === 1)
     expect(only('renewal').at(-1)).to.include({ outcome: 'gone' })
   })
 
@@ -237,7 +239,7 @@ describe('The diagnostics of holds', () => {
     const program = new Program('throwing-subscriber.ts', (await sharedStandalone()).url, name, 'handles')
     const { results, thrown } = JSON.parse(await program.line())
     expect(results).to.deep.equal([false, null, true, false, 0, 0])
-    expect(thrown).to.include.members(['bindStore', 'rlock:lost', 'rlock:release', 'rlock:renew'])
+    expect(thrown).to.include.members(['bindStore', 'rlock:renew'])
     expect(thrown).to.include.members(['tracing:rlock:acquire:start', 'tracing:rlock:hold:asyncEnd'])
     expect(await program.exit).to.equal(0)
   })

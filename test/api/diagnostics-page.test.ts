@@ -15,11 +15,8 @@ function documented(): Map<string, Set<string>> {
     const start = carries!.startsWith('the same object')
       ? fields.get(name!.replace(/\w+$/, 'start'))!
       : OF_ALL
-    const own = name === 'rlock:release' ? ['clientId', 'address'] : start
-    fields.set(name!, new Set([...own, ...named]))
+    fields.set(name!, new Set([...start, ...named]))
   }
-  // The row refers to the events.
-  fields.set('rlock:lost', new Set([...OF_ALL, 'lockName', 'owner', 'threadId', 'reason', 'error']))
   return fields
 }
 

@@ -26,7 +26,7 @@ describe('The diagnostics channels', () => {
     name = uniqueName('diagnostics')
     seen = []
     for (const part of PARTS) subscribe(`tracing:rlock:acquire:${part}`, part)
-    for (const each of ['rlock:release', 'rlock:lost']) subscribe(each, each)
+    subscribe('tracing:rlock:hold:asyncEnd', 'held')
   })
   afterEach(async () => {
     for (const unsubscribe of subscribed.splice(0)) unsubscribe()
@@ -59,18 +59,18 @@ describe('The diagnostics channels', () => {
     expect(ended).to.deep.equal({ ...asked, result: true, outcome: 'acquired', duration: ended?.duration })
     expect(ended?.duration).to.be.a('number').within(0, 60_000)
     await lock.unlock()
-    const [released] = only('rlock:release')
-    expect(released).to.include({ clientId, lockName: name, kind: 'lock', key: name })
+    const [released] = only('held')
+    expect(released).to.include({ clientId, name, kind: 'lock', key: name, outcome: 'released' })
     expect(released?.owner).to.match(new RegExp(`^${clientId}:\\d+$`))
     expect(released?.heldFor).to.be.a('number').within(0, 60_000)
-    expect(only('rlock:release')).to.have.lengthOf(1)
+    expect(only('held')).to.have.lengthOf(1)
   })
 
-  it('A subscriber of rlock:release finds that its client has nothing left of the lock (V145)', async () => {
+  it('A subscriber of the end of a hold finds that its client has nothing left of the lock (V145)', async () => {
     const live: number[] = []
     const look = () => live.push(keptBy(redisson).live)
-    channel('rlock:release').subscribe(look)
-    subscribed.push(() => channel('rlock:release').unsubscribe(look))
+    channel('tracing:rlock:hold:asyncEnd').subscribe(look)
+    subscribed.push(() => channel('tracing:rlock:hold:asyncEnd').unsubscribe(look))
     await redisson.getLock(name).withLock(() => {})
     expect(live).to.deep.equal([0])
   })
@@ -99,11 +99,11 @@ describe('The diagnostics channels', () => {
       await lock.lock()
       await lock.lock()
       await lock.unlock()
-      expect(only('rlock:release')).to.deep.equal([])
+      expect(only('held')).to.deep.equal([])
       await lock.unlock()
     })
     expect(only('start')).to.have.lengthOf(1)
-    expect(only('rlock:release')).to.have.lengthOf(1)
+    expect(only('held')).to.have.lengthOf(1)
   })
 
   const kinds: Record<string, (client: Redisson) => Pick<RLock, 'acquire'>> = {
@@ -120,7 +120,9 @@ describe('The diagnostics channels', () => {
     it(`Diagnostics tell of the acquisition and the release of a lock of the kind ${kind}`, async () => {
       await (await getLock(redisson).acquire()).unlock()
       expect(only('asyncEnd').map((message) => message.result)).to.deep.equal([true])
-      expect(only('rlock:release').map((message) => message.lockName)).to.deep.equal([name])
+      expect(only('held').map((message) => [message.name, message.outcome])).to.deep.equal([
+        [name, 'released'],
+      ])
     })
 
   it('Diagnostics tell of permits and latches', async () => {
@@ -141,8 +143,8 @@ describe('The diagnostics channels', () => {
       [`permits of the semaphore "${name}:expirable"`, true],
       [`the latch "${name}:latch"`, true],
     ])
-    expect(only('rlock:release')).to.have.lengthOf(1)
-    expect(only('rlock:release')[0]).to.include({ kind: 'permit', owner: permit.id })
+    expect(only('held')).to.have.lengthOf(1)
+    expect(only('held')[0]).to.include({ kind: 'permit', owner: permit.id })
   })
 
   it('Diagnostics do not contain the token of a token lock', async () => {
@@ -153,8 +155,8 @@ describe('The diagnostics channels', () => {
     await hold.unlock()
     await lock.acquire()
     await lock.forceUnlock()
-    await waitUntil('the loss is published', () => only('rlock:lost').length === 1)
-    expect(order()).to.include.members(['start', 'asyncEnd', 'rlock:release', 'rlock:lost'])
+    await waitUntil('the loss is published', () => only('held').length === 2)
+    expect(order()).to.include.members(['start', 'asyncEnd', 'held'])
     expect(inspect(seen, { depth: 10, showHidden: true })).to.not.contain(token)
   })
 
@@ -163,17 +165,8 @@ describe('The diagnostics channels', () => {
     await lock.lock()
     await lock.forceUnlock()
     await rejection(lock.unlock())
-    expect(only('rlock:lost')).to.have.lengthOf(1)
-    expect(only('rlock:lost')[0]).to.include({ lockName: name, kind: 'lock', reason: 'forced' })
-    expect(only('rlock:release')).to.deep.equal([])
-  })
-
-  it('Diagnostics tell once of a release that finds the lock gone, and then of the loss', async () => {
-    const lock = redisson.getLock(name)
-    await lock.lock()
-    await (await openRedis()).del(name)
-    await rejection(lock.unlock())
-    expect(order().filter((as) => as.startsWith('rlock:'))).to.deep.equal(['rlock:release', 'rlock:lost'])
+    expect(only('held')).to.have.lengthOf(1)
+    expect(only('held')[0]).to.include({ name, kind: 'lock', outcome: 'lost', reason: 'forced' })
   })
 
   it('Diagnostics are published in the async context of the caller, and may bind a store of their own', async () => {
@@ -237,7 +230,7 @@ describe('The diagnostics channels', () => {
     await waitUntil('the other lock is renewed again and again', () => renewals >= 3)
     await released
     expect(other.isHeld).to.equal(true)
-    expect(only('rlock:lost')).to.deep.equal([])
+    expect(only('held').map(({ outcome }) => outcome)).to.deep.equal(['released'])
   })
 
   it('Diagnostics are published no more after the last unsubscribe', async () => {

@@ -7,7 +7,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
-import type { Acquisition, Hold, Loss, Observer, Renewal } from './messages'
+import type { Acquisition, Hold, Observer, Renewal } from './messages'
 import { LockMetrics } from './metrics'
 import { LockSpans } from './spans'
 
@@ -58,7 +58,6 @@ export function instrument(options: InstrumentOptions = {}): Instrumentation {
     observe<Hold>('tracing:rlock:hold:start', observers, (each, message) => each.holds(message)),
     observe<Hold>('tracing:rlock:hold:asyncEnd', observers, (each, message) => each.held(message)),
     observe<Renewal>('rlock:renew', observers, (each, message) => each.renewed?.(message)),
-    observe<Loss>('rlock:lost', observers, (each, message) => each.lost?.(message)),
   ]
   const disable = () => {
     for (const unsubscribe of subscriptions.splice(0)) unsubscribe()

@@ -28,10 +28,6 @@ export interface Renewal extends Message {
   readonly outcome: 'renewed' | 'gone' | 'failed' | 'overdue'
 }
 
-export interface Loss extends Message {
-  readonly reason: string
-}
-
 /** What follows the messages: the metrics, and the spans. */
 export interface Observer {
   waits(acquisition: Acquisition): void
@@ -39,7 +35,6 @@ export interface Observer {
   holds(hold: Hold): void
   held(hold: Hold): void
   renewed?(renewal: Renewal): void
-  lost?(loss: Loss): void
   /** Nothing more will come: what is open is closed. */
   close(): void
 }

@@ -1,5 +1,5 @@
 import type { Attributes, Counter, Histogram, Meter, UpDownCounter } from '@opentelemetry/api'
-import type { Acquisition, Hold, Loss, Observer, Renewal } from './messages'
+import type { Acquisition, Hold, Observer, Renewal } from './messages'
 
 /** Bounds of the buckets, in seconds. A wait may be one round trip; a hold may be a job of an hour. */
 const WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -56,16 +56,14 @@ export class LockMetrics implements Observer {
   held(hold: Hold): void {
     const attributes = this.openHolds.end(hold)
     if (!attributes) return
-    this.holdDuration.record(hold.heldFor / 1_000, { ...attributes, 'lock.outcome': hold.outcome })
+    const { heldFor, outcome, reason } = hold
+    this.holdDuration.record(heldFor / 1_000, { ...attributes, 'lock.outcome': outcome })
+    if (outcome === 'lost') this.losses.add(1, { ...attributes, 'lock.reason': reason ?? 'lease' })
   }
 
   renewed(renewal: Renewal): void {
     const { outcome } = renewal
     if (outcome === 'failed' || outcome === 'overdue') this.renewalFailures.add(1, this.attributesOf(renewal))
-  }
-
-  lost(loss: Loss): void {
-    this.losses.add(1, { ...this.attributesOf(loss), 'lock.reason': loss.reason })
   }
 
   close(): void {

@@ -15,7 +15,7 @@ import { Recorder } from './recorder'
 
 const CHANNELS = ['acquire:start', 'acquire:asyncEnd', 'hold:start', 'hold:asyncEnd']
   .map((each) => `tracing:rlock:${each}`)
-  .concat('rlock:renew', 'rlock:lost')
+  .concat('rlock:renew')
 
 describe('@rlock/opentelemetry', () => {
   let recorder: Recorder

@@ -9,7 +9,7 @@ import { Session } from 'node:inspector/promises'
 const [redis = '', name = '', subscribed] = process.argv.slice(2)
 const CYCLES = 120
 const ROUNDS = 3
-const CHANNELS = ['tracing:rlock:acquire:asyncEnd', 'tracing:rlock:hold:asyncEnd', 'rlock:release']
+const CHANNELS = ['tracing:rlock:acquire:asyncEnd', 'tracing:rlock:hold:asyncEnd']
 /** The files that publish, and the module of Node below them. */
 const PUBLISHING = /(client\/diagnostics|leases\/lease-diagnostics)\.ts$|diagnostics_channel$/
 

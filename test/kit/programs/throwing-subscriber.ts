@@ -10,8 +10,6 @@ if (handles) process.on('uncaughtException', ({ message }) => thrown.add(message
 
 const PARTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error']
 const CHANNELS = [
-  'rlock:release',
-  'rlock:lost',
   'rlock:renew',
   ...PARTS.map((part) => `tracing:rlock:acquire:${part}`),
   ...PARTS.map((part) => `tracing:rlock:hold:${part}`),

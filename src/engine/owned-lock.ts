@@ -9,7 +9,7 @@ import {
   withLockOptions,
 } from '../api/arguments'
 import type { LockOptions, TryLockOptions, UnlockOptions, WithLockOptions } from '../api/call-options'
-import { LockLostError } from '../api/errors'
+import { IllegalMonitorStateError, LockLostError } from '../api/errors'
 import type { LockHold } from '../api/lock-hold'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
@@ -197,7 +197,11 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
   const entry = caller.entryToAcquire(subject.objectId)
-  const begun = entry?.begin() ? entry : undefined
+  if (entry?.begin() === false)
+    throw new IllegalMonitorStateError(
+      `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${context.clientId}). ` +
+        'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
+    )
   const bare = byToken ? undefined : lock[BARE_LEVELS](caller)
   let handle: Handle | undefined
   if (isNoted) lock.acquiring++
@@ -205,11 +209,11 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
     handle = await lock[ACQUIRE_FOR](
       caller,
       waitTime === options.waitTime ? options : { ...options, waitTime },
-      begun,
+      entry,
       bare,
     )
   } finally {
-    begun?.end()
+    entry?.end()
     if (isNoted) lock.acquiring--
     if (!handle) {
       bare?.tidy()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import type { AcquireArguments } from '../api/arguments'
-import { IllegalMonitorStateError, WrongTypeError } from '../api/errors'
+import { WrongTypeError } from '../api/errors'
 import type { RLock } from '../api/rlock'
 import type { Client } from '../client/client'
 import { MEMBER, type MemberIdentity } from '../client/member-identity'
@@ -108,11 +108,6 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     bare?: BareLevels<Level>,
   ) {
     const { context, scripts } = this
-    if (!entry && caller.isScoped)
-      throw new IllegalMonitorStateError(
-        `${caller.description} is acquiring the lock ${quote(scripts.name)} already (client ${context.clientId}). ` +
-          'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
-      )
     const request = new AcquireRequest(context, scripts, this.Handle, caller, options, entry, bare)
     const acquiring = caller.thread?.parent ? waitForSiblingBranches(request) : acquire(request)
     return acquiring as Promise<Handle | undefined>

@@ -2,9 +2,10 @@ import type { AcquireArguments } from '../api/arguments'
 import { LockLostError, type LockMember } from '../api/errors'
 import type { LockCalls } from '../api/lock-calls'
 import type { Client } from '../client/client'
-import { acquireMembers, type FailedRound } from '../multi/acquire-members'
+import { acquireAll } from '../multi/acquire-all'
 import { type MemberGroup, membersOf } from '../multi/member'
-import { describeStates } from '../multi/member-states'
+import { describeStates, errorsOf } from '../multi/member-states'
+import { MembersCall, type Told } from '../multi/members-call'
 import type { MembersHold, MultiLockHold } from '../multi/members-hold'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { isTransient } from '../multi/try-member'
@@ -54,11 +55,20 @@ export class MultiLock extends MembersLock implements RMultiLock {
   }
 
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
-    const failure = ({ errors, states, isWaitOver }: FailedRound) =>
-      errors.find((error) => !isTransient(error)) ??
-      errors[0] ??
-      (isWaitOver ? undefined : tooShort(this.group, states))
-    return acquireMembers(this.group, { ...options, bound: undefined, validFor: undefined, failure })
+    const failure = (answers: readonly Told[], isFinal: boolean) => {
+      const errors = errorsOf(answers)
+      const error = errors.find((each) => !isTransient(each)) ?? errors[0]
+      return (
+        error ??
+        (isFinal
+          ? tooShort(
+              this.group,
+              answers.map(({ state }) => state),
+            )
+          : undefined)
+      )
+    }
+    return acquireAll(new MembersCall(this.group, { ...options, failure }))
   }
 }
 

@@ -1,9 +1,11 @@
 import type { AcquireArguments } from '../api/arguments'
 import { LockQuorumError } from '../api/errors'
 import type { Client } from '../client/client'
-import { acquireMembers, type FailedRound } from '../multi/acquire-members'
+import { acquireAll } from '../multi/acquire-all'
+import { acquireQuorum } from '../multi/acquire-quorum'
 import { type MemberGroup, membersOf } from '../multi/member'
-import { describeStates } from '../multi/member-states'
+import { describeStates, errorsOf } from '../multi/member-states'
+import { MembersCall, type Told } from '../multi/members-call'
 import type { MembersHold } from '../multi/members-hold'
 import { COLLECT, MembersLock } from '../multi/members-lock'
 import { codeOf } from '../util/error-code'
@@ -59,28 +61,39 @@ export class RedLock extends MembersLock implements RRedLock {
   }
 
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
-    const { leaseTime } = options
-    const bound = (leaseTime ?? this.watchdogLease) / 10
+    const { group, watchdogLease } = this
+    const { leaseTime, waitTime = 1 } = options
+    const bound = (leaseTime ?? watchdogLease) / 10
     // Redlock's validity: the lease less an allowance for clocks that run at different rates.
     const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
-    const failure = (round: FailedRound) => misuse(round) ?? quorumError(this.group, round, bound)
-    return acquireMembers(this.group, { ...options, bound, validFor, failure })
+    const failure = (answers: readonly Told[], isFinal: boolean) => {
+      // Others hold too many members, whatever the rest answers.
+      const isTaken = answers.filter(({ kind }) => kind === 'taken').length > call.spare
+      return isTaken && !isFinal ? undefined : (misuse(answers) ?? quorumError(group, answers, bound))
+    }
+    const call = new MembersCall(group, { ...options, validFor, failure })
+    // A single try hears all members at once, and so does a call that needs not all of them.
+    return call.spare > 0 || waitTime <= 0 ? acquireQuorum(call, bound) : acquireAll(call)
   }
 }
 
-function quorumError({ name, context, members, needed }: MemberGroup, round: FailedRound, bound: number) {
-  const why = round.isLate ? 'a quorum answered, but too late' : 'no quorum could be reached'
+function quorumError(group: MemberGroup, answers: readonly Told[], bound: number) {
+  const { name, context, members, needed } = group
+  const states = answers.map(({ state }) => state)
+  const isLate = answers.filter(({ kind }) => kind === 'granted').length >= needed
+  const why = isLate ? 'a quorum answered, but too late' : 'no quorum could be reached'
   return new LockQuorumError(
     `The lock ${quote(name)} was not acquired, and nothing of it is held (client ${context.clientId}): ${why} ` +
-      `(${describeStates(round.states)}; ${needed} of ${members.length} are needed, each within ${Math.round(bound)} ms). ` +
+      `(${describeStates(states)}; ${needed} of ${members.length} are needed, each within ${Math.round(bound)} ms). ` +
       'Try again when more members answer.',
     name,
-    round.states,
+    states,
   )
 }
 
 /** The error for the caller if all members that failed did so with the same error, and it does not come from a server. */
-function misuse({ errors }: FailedRound): unknown {
+function misuse(answers: readonly Told[]): unknown {
+  const errors = errorsOf(answers)
   const [error] = errors
   const code = codeOf(error)
   const isSame = errors.every((each) => codeOf(each) === code)

@@ -19,6 +19,10 @@ export function stateOfAnswer(answer: Answer): LockMember {
   return kind === 'taken' ? stateOf(member, 'taken') : stateOf(member, failureOf(answer.error), answer.error)
 }
 
+export function errorsOf(answers: readonly Answer[]): unknown[] {
+  return answers.flatMap((answer) => (answer.kind === 'failed' ? [answer.error] : []))
+}
+
 /** The state of a member that failed. */
 export function failureOf(error: unknown): LockMemberState {
   return codeOf(error) === 'REDIS_UNAVAILABLE' ? 'unreachable' : 'failed'

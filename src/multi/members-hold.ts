@@ -33,8 +33,15 @@ export interface MultiLockHold extends LockHold {
   readonly holds: readonly LockHold[]
 }
 
+/** A hold of this package knows when its acquisition was sent. */
+interface Granted {
+  readonly level: { readonly granted: Moment }
+}
+
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class MembersHold implements MultiLockHold, OwnedLevel {
+  /** When its first member was asked for. The lease of that one ends first. */
+  readonly granted: Moment
   readonly threadId = newThreadId()
   /** All that its caller holds. */
   hold!: LevelsHold
@@ -52,11 +59,14 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
   constructor(
     readonly group: MemberGroup,
     public parts: readonly Part[],
-    /** When its first member was asked for. The lease of that one ends first. */
-    readonly since: Moment,
+    /** When its round began. A member may have been acquired in a wait before. */
+    since: Moment,
     /** How long an acquisition with a lease is valid, in ms. The members have their own deadlines as well. */
     readonly validFor: number | undefined,
-  ) {}
+  ) {
+    const grants = parts.map(({ hold }) => (hold as Partial<Granted>).level?.granted ?? since)
+    this.granted = grants.reduce((one, other) => (one.monotonic < other.monotonic ? one : other), since)
+  }
 
   get lockName(): string {
     return this.group.name
@@ -124,8 +134,8 @@ function isLive(level: MembersHold): boolean {
 }
 
 /** How much of a time from the start of the acquisition is left, in ms. */
-function leftOf({ group, since }: MembersHold, ms = Number.POSITIVE_INFINITY): number {
-  return ms - group.context.clock.elapsedSince(since)
+function leftOf({ group, granted }: MembersHold, ms = Number.POSITIVE_INFINITY): number {
+  return ms - group.context.clock.elapsedSince(granted)
 }
 
 /** Notices a loss by itself from now on. */

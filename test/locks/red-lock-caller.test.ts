@@ -130,6 +130,31 @@ describe('A RedLock and what its caller has or cannot have of its members', () =
     await taken.unlock()
   })
 
+  it('Redlock’s time begins when the first member was asked for, also where that one was waited for', async () => {
+    const clock = new JumpingClock()
+    let isSlow = false
+    const transport = tapped(async (sent) => {
+      const answer = await sent.pass()
+      if (isSlow) await sleep(1_000)
+      return answer
+    })
+    const redisson = await createRedisson({}, { clock, transport })
+    const name = uniqueName('red')
+    const taken = await (await createRedisson()).getLock(name).acquire()
+    const acquiring = redisson.getRedLock(redisson.getLock(name)).acquire({ leaseTime: 600_000 })
+    await queueSleeps(redisson, name, 1)
+    isSlow = true
+    await taken.unlock()
+    const hold = await acquiring
+    isSlow = false
+    expect(hold.isHeld).to.equal(true)
+    // Redlock's time is the lease less a hundredth of it and 2 ms; a member lasts for longer.
+    clock.jumped = 593_500
+    expect(hold.holds[0]!.isHeld).to.equal(true)
+    expect(hold.isHeld).to.equal(false)
+    await rejection(hold.unlock())
+  })
+
   it('A RedLock within a multi lock counts as held by others where a quorum of it answers (V165)', async () => {
     const proxy = await openProxy(await sharedStandalone())
     const [redisson, away, other] = [

@@ -42,6 +42,17 @@ describe('One caller does one thing at a time on one lock', () => {
     expect(await lock.isLocked()).to.equal(false)
   })
 
+  it('A second acquisition of a multi lock or a RedLock rejects between two rounds, too', async () => {
+    // A lock of another library, so that no queue of a member keeps the calls apart.
+    const taken = { tryAcquire: async () => undefined }
+    for (const lock of [redisson.getMultiLock(taken), redisson.getRedLock(taken)])
+      await redisson.run(async () => {
+        const first = lock.tryLock(200)
+        expect(await rejection(lock.tryLock())).to.be.instanceOf(IllegalMonitorStateError)
+        expect(await first).to.equal(false)
+      })
+  })
+
   it('A second re-entry of a caller rejects too, and only the first counts', async () => {
     const redis = await openRedis()
     const lock = redisson.getLock(name)

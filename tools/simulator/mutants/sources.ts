@@ -87,4 +87,16 @@ export const SOURCES: readonly Mutant[] = [
     find: 'if (!lease.leased.shared) this.endEarlier(lease)',
     replace: 'this.endEarlier(lease)',
   },
+  {
+    ...{ name: 'members-too-few', row: 'M9', scenes: ['red', 'multi'], file: 'src/multi/members-call.ts' },
+    what: 'a multi lock is held with all members but one, and a RedLock with one less than a quorum',
+    find: 'valid.length < group.needed ||',
+    replace: 'valid.length < group.needed - 1 ||',
+  },
+  {
+    ...{ name: 'members-kept', row: 'M2', scenes: ['multi', 'red'], file: 'src/multi/members-call.ts' },
+    what: 'a round that acquired too few members keeps them',
+    find: 'parts.filter((part) => !hold.parts.includes(part)) : parts',
+    replace: 'parts.filter((part) => !hold.parts.includes(part)) : []',
+  },
 ]

@@ -1,8 +1,7 @@
 -- Counts a latch down by one. At zero the key is deleted, and all waiters are notified.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  when the latch was last opened
--- KEYS[3]  the record of the requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 -- ARGV[3]  the slot of this request
@@ -15,19 +14,16 @@
 --
 -- Applied twice: the record knows the request, and the count stays.
 
-local slot, request, record = ARGV[3], ARGV[4], KEYS[3]
+local slot, request, record = ARGV[3], ARGV[4], KEYS[2]
 --- @include "count-request"
 --- @include "pass-shortage"
---- @include "open-latch"
 passShortage(record)
 
 local count = tonumber(value or '0')
 local answer = count == 1 and 1 or 0
 recordAnswer(record, slot, request, answer)
 local refusal
-if answer == 1 then
-  refusal = openLatch(record, slot, KEYS[1], KEYS[2])
-elseif count > 1 then
+if count > 1 then
   refusal = changeOnce(record, slot, 'decr', KEYS[1])
 elseif value then
   refusal = changeOnce(record, slot, 'del', KEYS[1])

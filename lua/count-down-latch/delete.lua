@@ -1,8 +1,7 @@
 -- Deletes a latch, and notifies its waiters.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  when the latch was last opened
--- KEYS[3]  the record of the requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the channel
 -- ARGV[2]  PUBLISH or SPUBLISH
 -- ARGV[3]  the slot of this request
@@ -15,15 +14,14 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count was set again.
 
-local slot, request, record = ARGV[3], ARGV[4], KEYS[3]
+local slot, request, record = ARGV[3], ARGV[4], KEYS[2]
 --- @include "count-request"
 --- @include "pass-shortage"
---- @include "open-latch"
 passShortage(record)
 
 local answer = value and 1 or 0
 recordAnswer(record, slot, request, answer)
-local refusal = value and openLatch(record, slot, KEYS[1], KEYS[2])
+local refusal = value and changeOnce(record, slot, 'del', KEYS[1])
 if refusal then
   return refusal
 end

@@ -1,8 +1,7 @@
 -- Sets the count of a latch that has none.
 --
 -- KEYS[1]  the latch: a number, absent at zero
--- KEYS[2]  when the latch was last opened; kept for ten minutes more
--- KEYS[3]  the record of the requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the count, 1 or more
 -- ARGV[2]  the channel
 -- ARGV[3]  PUBLISH or SPUBLISH
@@ -16,7 +15,7 @@
 --
 -- Applied twice: the record knows the request and its answer, also after the count has reached zero.
 
-local slot, request, record = ARGV[4], ARGV[5], KEYS[3]
+local slot, request, record = ARGV[4], ARGV[5], KEYS[2]
 --- @include "count-request"
 
 local answer = value and 0 or 1
@@ -24,9 +23,6 @@ local refusal = recordAnswer(record, slot, request, answer)
   or (not value and changeOnce(record, slot, 'set', KEYS[1], ARGV[1]))
 if refusal then
   return refusal
-end
-if not value then
-  redis.call('pexpire', KEYS[2], '600000')
 end
 --- @include "notify-once"
 return notifyOnce(answer, ARGV[3], ARGV[2], '1')

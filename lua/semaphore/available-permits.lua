@@ -8,8 +8,5 @@
 -- Applied twice: it changes nothing.
 
 --- @include "counter"
-local wrong = counterError(KEYS[1])
-if wrong then
-  return wrong
-end
-return tonumber(redis.call('get', KEYS[1]) or '0')
+local wrong, value = counterError(KEYS[1])
+return wrong or tonumber(value or '0')

@@ -1,5 +1,4 @@
 import { LockLostError, WrongTypeError } from '../api/errors'
-import { NO_COMMAND } from '../scripts/command-order'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { blocked, type Outcome } from '../waiting/attempt'
 import type { Hold, Level } from './hold'
@@ -160,5 +159,5 @@ export async function wrongTypeAs<Value>(call: ScriptCall<Value>, gone: Value): 
 
 /** A reply that the client gives itself, in place of the server's. */
 function clientReply<Value>({ started }: AnyScriptCall, value: Value): Reply<Value> {
-  return { value, sent: started, connectionBroke: false, acknowledged: true, ...NO_COMMAND }
+  return { value, sent: started, connectionBroke: false, acknowledged: true }
 }

@@ -1,11 +1,10 @@
 import type { BrokenConnection } from '../redis/fencing/fence-states'
 import type { Clock, Moment } from '../util/clock'
-import type { CommandOrder } from './command-order'
 import type { Script } from './script'
 import type { ScriptTransport } from './transport'
 
 /** The answer to a script, and what its caller must know about the connection. */
-export interface Reply<Value> extends CommandOrder {
+export interface Reply<Value> {
   readonly value: Value
   /** When the client sent the copy of the command that was answered. */
   readonly sent: Moment
@@ -43,8 +42,6 @@ export class ScriptCall<Value> {
   lastError: Error | undefined
   /** A copy was sent and has not been answered. */
   isInFlight = false
-  /** The number of the copy that was sent last. See Reply. */
-  sentAs = 0
   /** A copy was sent and has no answer that counts, so the server may have applied it, whatever it says of the next copy. */
   hasLostCopy = false
   /** The server refused a command within the script, which may have run others before. */

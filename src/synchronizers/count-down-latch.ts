@@ -3,12 +3,12 @@ import { waitArguments, wholeNumber } from '../api/arguments'
 import type { WaitOptions } from '../api/call-options'
 import type { TimeUnit } from '../api/time-unit'
 import type { Client } from '../client/client'
-import { requestsKey } from '../redis/names'
 import { script } from '../scripts/script'
 import { quote } from '../util/quote'
-import { queueBeside } from '../waiting/admission'
-import { LatchAttempt, LOOK, OpenToAll, openedSince } from './latch-attempt'
-import { change, enter, read, Synchronizer } from './synchronizer'
+import { queueBeside, Shared, type TryReply } from '../waiting/admission'
+import { type Attempt, GRANTED, type Outcome } from '../waiting/attempt'
+import type { AnyWaiter } from '../waiting/waiter'
+import { change, enter, read, Synchronizer, untilRecheck } from './synchronizer'
 
 /**
  * Redisson's RCountDownLatch: callers wait until a count is zero, in any process, in Java too.
@@ -16,6 +16,8 @@ import { change, enter, read, Synchronizer } from './synchronizer'
  * A latch has no owner and no lease. If a process dies before its `countDown()`, the waiters wait for ever: give `await` a
  * wait or a signal. A latch that was never set, or was deleted, is open. Each call takes effect exactly once, also when its
  * connection breaks. For that the server keeps a record of the open requests beside the latch, for a minute.
+ *
+ * A latch that is set anew before a waiter looked keeps it waiting, as Java's does.
  *
  * **Different from Java.** `delete()` wakes all waiters, also those of Java (Java's own `delete()` does not). `await` takes a
  * signal. A count below 1 is a RangeError (in Java nothing could count such a latch down).
@@ -61,11 +63,30 @@ export function latchChannel(key: string): string {
   return `${LATCH_CHANNEL}{${key}}`
 }
 
+const GET_COUNT = script('count-down-latch/get-count', Number)
+const LOOK = script(
+  'count-down-latch/get-count',
+  (raw): Outcome<undefined> => (Number(raw) > 0 ? { granted: false, blockedFor: untilRecheck() } : GRANTED),
+)
 const COUNT_DOWN = script('count-down-latch/count-down', Number)
 const TRY_SET_COUNT = script('count-down-latch/try-set-count', Number)
 const DELETE = script('count-down-latch/delete', Number)
 
 const KIND = { kind: 'latch', what: 'latch', interfaceName: 'RCountDownLatch' } as const
+
+/**
+ * An open latch lets all callers go that came before the first waiter looked. A message only makes it look: channels belong to the
+ * server, so the message may be of a latch with this name in another database.
+ */
+class OpenToAll extends Shared {
+  override next({ value, sent }: TryReply, _: Attempt<unknown>, waiters: Iterable<AnyWaiter>): number {
+    if (!value.granted) return value.blockedFor
+    for (const waiter of [...waiters]) if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)
+    return 0
+  }
+}
+
+const OPEN_TO_ALL = new OpenToAll()
 
 /** See the interface. */
 export class CountDownLatch extends Synchronizer implements RCountDownLatch {
@@ -76,51 +97,42 @@ export class CountDownLatch extends Synchronizer implements RCountDownLatch {
         `the name ${quote(name)} cannot be used for a latch in a cluster: Redisson puts braces around it in the name of ` +
           'the channel, which then falls into another slot (Java fails there with CROSSSLOT). Use a name without braces',
       )
-    super(context, name, KIND, [key, `${requestsKey(key)}:opened`], {
+    super(context, name, KIND, [key], {
       channel,
       takesTurns: false,
-      admission: () => new OpenToAll(this),
+      admission: () => OPEN_TO_ALL,
     })
   }
 
   async trySetCount(count: number): Promise<boolean> {
     const checked = wholeNumber('count', count, 1, Number.MAX_SAFE_INTEGER)
-    rulesOf(this)?.lookNow()
     return await change(this, TRY_SET_COUNT, [checked], false)
   }
 
   async getCount(): Promise<number> {
-    const { count = 0 } = await read(this, LOOK)
-    return count
+    return await read(this, GET_COUNT)
   }
 
   async countDown(): Promise<void> {
-    const called = this.context.clock.now()
-    if (await change(this, COUNT_DOWN, [], false, 'unavailable')) openedSince(this, called)
+    await change(this, COUNT_DOWN, [], false, 'unavailable')
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: void without arguments, a boolean with them, as the interface says.
   async await(first?: number | WaitOptions, unit?: TimeUnit): Promise<any> {
     const { waitTime, signal } = waitArguments(first, unit)
-    const attempt = new LatchAttempt(this, { waitTime, signal })
+    const { context, keys } = this
+    const attempt: Attempt<undefined> = {
+      wanted: { waitTime, signal },
+      send: () => context.scripts.run(LOOK, keys, []),
+    }
     // A single check waits for no other caller, and no earlier answer replaces it.
     const isSingle = waitTime !== undefined && waitTime <= 0
     const target = isSingle ? queueBeside(this.target, 'single checks') : this.target
-    const acquired = enter(this, attempt, target)
-    if (!isSingle && !attempt.hasTried) rulesOf(this)?.tell(attempt)
-    const reply = await acquired
+    const reply = await enter(this, attempt, target)
     return first === undefined ? undefined : reply !== undefined
   }
 
   async delete(): Promise<boolean> {
-    const called = this.context.clock.now()
-    const existed = await change(this, DELETE, [], false)
-    if (existed) openedSince(this, called)
-    return existed
+    return await change(this, DELETE, [], false)
   }
-}
-
-/** The rules of the queue of this latch, if a caller waits. */
-function rulesOf({ context, target }: CountDownLatch): OpenToAll | undefined {
-  return context.queues.of(target)?.admission as OpenToAll | undefined
 }

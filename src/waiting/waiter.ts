@@ -1,6 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
 import { classify, isShortage } from '../redis/errors'
-import { NO_COMMAND } from '../scripts/command-order'
 import type { AnyScriptCall, Reply, ScriptCall } from '../scripts/script-call'
 import { onAbort } from '../util/abort'
 import type { Clock, Moment, Timer } from '../util/clock'
@@ -216,7 +215,7 @@ export class Waiter<Grant> {
   grant(grant: Grant): void {
     const sent = this.queue.environment.clock.now()
     const value = { granted: true, grant } as const
-    this.succeed({ value, sent, connectionBroke: false, acknowledged: true, ...NO_COMMAND })
+    this.succeed({ value, sent, connectionBroke: false, acknowledged: true })
   }
 
   /** The wait is over without a grant. */

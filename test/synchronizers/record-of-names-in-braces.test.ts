@@ -39,15 +39,6 @@ describe('Semaphores and latches named "x" and "{x}"', () => {
     expect(await freePermits()).to.equal('0')
   })
 
-  it('The opening of one latch is not remembered for the other (V97)', async () => {
-    const latch = redisson.getCountDownLatch(`{${name}}`)
-    await latch.trySetCount(1)
-    await latch.countDown()
-    const redis = await openRedis(server.url)
-    expect(await redis.exists(`rlock_requests:{${name}}:opened`)).to.equal(0)
-    expect(await redis.exists(`rlock_requests::{${name}}:opened`)).to.equal(1)
-  })
-
   it('A name of several braces keeps its record where rights to single keys expect it', async () => {
     const several = `{${name}}:{a}`
     await redisson.getSemaphore(several).addPermits(1)

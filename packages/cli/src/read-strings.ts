@@ -4,7 +4,6 @@ import {
   latchChannel,
   lockChannel,
   readWriteLockChannel,
-  requestsKey,
   semaphoreChannel,
   suffixed,
   tokenLockChannel,
@@ -80,10 +79,7 @@ async function readNumbers(connection: Connection, node: Redis, found: readonly 
   if (found.length === 0) return []
   const [time, ...read] = await connection.ask(node, [
     ['time'],
-    ...found.flatMap(({ name }) => [
-      ['zcard', suffixed(name, 'timeout')],
-      ['exists', `${requestsKey(name)}:opened`],
-    ]),
+    ...found.flatMap(({ name }) => [['zcard', suffixed(name, 'timeout')]]),
   ])
   const now = serverTime(value(time))
   const onSemaphore = await listeners(
@@ -98,10 +94,9 @@ async function readNumbers(connection: Connection, node: Redis, found: readonly 
   )
   return await Promise.all(
     found.map(async ({ name, text, ttl, said }, at): Promise<Row> => {
-      const out = number(read[2 * at]) ?? 0
-      const isOpened = value(read[2 * at + 1]) === 1
+      const out = number(read[at]) ?? 0
       const [ofSemaphore, ofLatch] = [onSemaphore[at]!, onLatch[at]!]
-      const kind = numberKind(out, isOpened, said, ofSemaphore, ofLatch)
+      const kind = numberKind(out, said, ofSemaphore, ofLatch)
       const holders = out > 0 ? await readPermits(node, name, now) : []
       return {
         ...free(name, kind, kind === 'latch' ? ofLatch : ofSemaphore),
@@ -114,13 +109,11 @@ async function readNumbers(connection: Connection, node: Redis, found: readonly 
 
 function numberKind(
   permits: number,
-  isOpened: boolean,
   said: Kind | undefined,
   ofSemaphore: number | null,
   ofLatch: number | null,
 ): Kind {
   if (permits > 0) return 'permit-expirable-semaphore'
-  if (isOpened) return 'latch'
   if (said && said !== 'lock') return said
   if (ofLatch && !ofSemaphore) return 'latch'
   return ofSemaphore && !ofLatch ? 'semaphore' : 'semaphore-or-latch'

@@ -99,4 +99,11 @@ export const SOURCES: readonly Mutant[] = [
     find: 'parts.filter((part) => !hold.parts.includes(part)) : parts',
     replace: 'parts.filter((part) => !hold.parts.includes(part)) : []',
   },
+  {
+    ...{ name: 'latch-for-later-callers', row: 'V183', scenes: ['latch'] },
+    file: 'src/synchronizers/count-down-latch.ts',
+    what: 'a look that found a latch open also lets callers go that came after it was sent',
+    find: 'if (waiter.joined.monotonic <= sent.monotonic) waiter.grant(undefined)',
+    replace: 'waiter.grant(sent && undefined)',
+  },
 ]

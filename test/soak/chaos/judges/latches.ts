@@ -8,8 +8,6 @@ import { lostDataSince } from './lost-data'
 const ASLEEP_AFTER = 2_500_000
 /** A reading is judged when all records of its time are in (µs). */
 const RECORDS_ARE_IN_AFTER = 1_000_000
-/** So long before (µs) it must have begun to wait, to be sure to hear that the latch opened. */
-const LISTENS_AFTER = 1_000_000
 
 /** A change while it is under way and after; without an end it may be applied at any time. */
 interface Change {
@@ -27,10 +25,10 @@ interface LatchReading {
 
 /**
  * One latch, set anew when it has opened. It must not open before it was counted down as often as it was set for, and
- * must not stay closed, or keep a waiter, after that.
+ * must not stay closed after that, or keep a waiter while it is open. A waiter that looks when it was set anew waits on.
  */
 export class LatchJudge {
-  private readonly waiting = new Map<string, Section & { missed: number }>()
+  private readonly waiting = new Map<string, Section>()
   private sets: Change[] = []
   private downs: Change[] = []
   private readonly under = new Map<string, Change>()
@@ -66,7 +64,8 @@ export class LatchJudge {
     if (event !== 'free') return []
     change.end = at
     change.ok = ok
-    return record.side === 's' && ok ? this.setAnew(change) : []
+    if (record.side === 's' && ok) this.setAnew(change)
+    return []
   }
 
   killed(worker: string): void {
@@ -95,7 +94,7 @@ export class LatchJudge {
 
   private awaits(record: EvidenceRecord): Finding[] {
     const key = keyOf(record)
-    if (record.event === 'want') this.waiting.set(key, { ...begun(record), missed: 0 })
+    if (record.event === 'want') this.waiting.set(key, begun(record))
     const section = this.waiting.get(key)
     if (record.event === 'want' || !section) return []
     this.waiting.delete(key)
@@ -111,27 +110,12 @@ export class LatchJudge {
     return [{ kind: 'early', at: record.at, what, worker: section.worker }]
   }
 
-  /** It was at zero before: who waits since before that and still does was not notified. */
-  private setAnew(set: Change): Finding[] {
+  private setAnew(set: Change) {
     this.generations++
     const previous = this.sets.filter(({ ok, end }) => ok === true && end < set.begin).at(-2)
-    if (previous) {
-      this.downs = this.downs.filter(({ end }) => end >= previous.begin)
-      this.sets = this.sets.filter(({ end }) => end >= previous.begin)
-    }
-    return [...this.waiting.values()].flatMap((waiter) => {
-      const heard = waiter.wantAt + LISTENS_AFTER
-      const quiet = this.disturbances.touching(waiter.worker, waiter.wantAt, set.end).length === 0
-      if (heard < set.begin && quiet) waiter.missed++
-      if (waiter.missed < 2) return []
-      const what = `${who(waiter)} still waits for ${this.name}, which has opened ${waiter.missed} times since`
-      return this.once(`missed ${keyOf(waiter)} ${waiter.wantAt}`, {
-        kind: 'never',
-        at: set.end,
-        what,
-        worker: waiter.worker,
-      })
-    })
+    if (!previous) return
+    this.downs = this.downs.filter(({ end }) => end >= previous.begin)
+    this.sets = this.sets.filter(({ end }) => end >= previous.begin)
   }
 
   private judgeCount({ askedAt, answeredAt, count }: LatchReading): Finding[] {

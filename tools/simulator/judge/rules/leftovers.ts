@@ -66,8 +66,6 @@ function mayStay(key: string, objects: readonly SimulatedObject[]): boolean {
     if (kind === 'fenced') return key === `redisson_lock_token:{${name}}`
     // Permits of a client that was killed stay until a call reclaims them.
     if (kind === 'permits' && key === `{${name}}:timeout`) return true
-    // Kept for ten minutes after the last opening.
-    if (kind === 'latch' && key === `rlock_requests:{${name}}:opened`) return true
     if (kind === 'semaphore' || kind === 'permits' || kind === 'latch') return key === name
     return false
   })

@@ -235,9 +235,6 @@ describe('The rules of a simulated history', () => {
     expect(written().ends().broken).to.deep.equal([])
     expect(written('semaphore').ends([{ key: 'x', ttl: -1 }]).broken).to.deep.equal([])
     expect(written().ends([{ key: 'x', ttl: 3_000 }]).broken).to.deep.equal(['left-over'])
-    const opened = { key: 'rlock_requests:{x}:opened', ttl: 3_000 }
-    expect(written('latch').ends([opened]).broken).to.deep.equal([])
-    expect(written('semaphore').ends([opened]).broken).to.deep.equal(['left-over'])
     expect(written().ends([], { waiters: 1 }).broken).to.deep.equal(['left-over'])
   })
 

@@ -132,7 +132,6 @@ export class Subscriptions {
   private unsubscribe(name: string, channel: Channel) {
     if (!channel.subscribed) return
     channel.subscribed = false
-    channel.cohort.stopHearing()
     this.source.drop(name)
   }
 

@@ -128,7 +128,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   private begin(waiter: AnyWaiter) {
-    this.cohort?.come()
     // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold of this client
     // the first is not needed either.
     if (this.isConfirmed) {
@@ -197,7 +196,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   /** Tries without a yield. */
   tryNow(): void {
     if (this.isEmpty) return this.finish()
-    this.cohort?.willTry(this.isConfirmed)
     this.sendTries()
   }
 
@@ -241,7 +239,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
       else this.sleepUnlessWoken(0)
       return this.endOverdue()
     }
-    if (granted && isCompeting) this.cohort?.begin()
+    if (granted && isCompeting) this.cohort?.begin(this.isConfirmed)
     if (this.isEmpty) return this.finish()
     // The hold that should have passed the lock on was gone, so this answer does not say whether another one is there.
     if (!granted && !isCompeting) {

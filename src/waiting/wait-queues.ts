@@ -68,7 +68,7 @@ export class WaitQueues {
     const { subscriptions } = this.options
     const { channel, relatedIds, takesTurns } = object
     const isHeard = subscriptions.channels.has(channel) && subscriptions.isConfirmed(channel)
-    if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard), isHeard)
+    if (takesTurns) this.endTurn(object, others ?? this.othersAmong(notified ?? 0, isHeard))
     if (this.queues.size === 0) return
     if (notified !== undefined && isHeard) for (const id of relatedIds) this.queues.get(id)?.reconsider()
     else if (notified === undefined || relatedIds.some((id) => this.queues.has(id))) this.mayBeFree(object)
@@ -80,13 +80,13 @@ export class WaitQueues {
     return notified > 0 || isHeard ? 1 : 0
   }
 
-  private endTurn(object: Freed, others: number, isHeard: boolean) {
+  private endTurn(object: Freed, others: number) {
     const { subscriptions } = this.options
     // A client whose callers never waited is not subscribed. It keeps a cohort all the same, because other clients that wait
     // must get their chance.
     const cohort =
       others > 0 ? subscriptions.keepCohort(object) : subscriptions.channels.get(object.channel)?.cohort
-    if (cohort?.released(others, isHeard)) subscriptions.stopLingering(object.channel)
+    cohort?.released(others)
   }
 
   /** The server notified no client, and the lock may be free: local waiters try on their own. */

@@ -110,7 +110,6 @@ class ModelProcess {
   }
 
   private ask() {
-    this.cohort.come()
     this.tryInTurn()
   }
 
@@ -125,7 +124,6 @@ class ModelProcess {
   private try() {
     this.state = 'trying'
     this.heardWhileTrying = false
-    this.cohort.willTry(true)
     this.model.after(this.model.time(this.distance), () => {
       const acquired = this.model.acquire()
       this.model.after(this.model.time(this.distance), () => (acquired ? this.enter() : this.blocked()))
@@ -139,7 +137,7 @@ class ModelProcess {
 
   private enter() {
     this.state = 'inside'
-    this.cohort.begin()
+    this.cohort.begin(true)
     this.work()
   }
 
@@ -158,7 +156,7 @@ class ModelProcess {
     this.model.after(this.model.time(this.distance), () => {
       const notified = this.model.release()
       this.model.after(this.model.time(this.distance), () => {
-        this.cohort.released(notified - 1, true)
+        this.cohort.released(notified - 1)
         this.model.after(this.model.time(this.party.pause!), () => this.ask())
       })
     })

@@ -10,11 +10,10 @@ export function newCohort(): { clock: VirtualClock; turn: Cohort } {
 
 /** This process takes the lock and releases it again, for so many others to hear; it hears the release too. */
 export function takeTurn(turn: Cohort, others: number): void {
-  turn.willTry(true)
-  turn.begin()
+  turn.begin(true)
   turn.release(true)
   turn.hear()
-  turn.released(others, true)
+  turn.released(others)
 }
 
 /** For how long this process yields until it may try. */

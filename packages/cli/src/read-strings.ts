@@ -79,7 +79,7 @@ async function readNumbers(connection: Connection, node: Redis, found: readonly 
   if (found.length === 0) return []
   const [time, ...read] = await connection.ask(node, [
     ['time'],
-    ...found.flatMap(({ name }) => [['zcard', suffixed(name, 'timeout')]]),
+    ...found.map(({ name }) => ['zcard', suffixed(name, 'timeout')]),
   ])
   const now = serverTime(value(time))
   const onSemaphore = await listeners(

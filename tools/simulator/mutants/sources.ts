@@ -88,10 +88,16 @@ export const SOURCES: readonly Mutant[] = [
     replace: 'this.endEarlier(lease)',
   },
   {
-    ...{ name: 'members-too-few', row: 'M9', scenes: ['red', 'multi'], file: 'src/multi/members-call.ts' },
-    what: 'a multi lock is held with all members but one, and a RedLock with one less than a quorum',
-    find: 'valid.length < group.needed ||',
-    replace: 'valid.length < group.needed - 1 ||',
+    ...{ name: 'quorum-too-small', row: 'M9', scenes: ['red'], file: 'src/locks/red-lock.ts' },
+    what: 'two of five members are a quorum',
+    find: 'Math.floor(members.length / 2) + 1)',
+    replace: 'Math.floor(members.length / 2))',
+  },
+  {
+    ...{ name: 'all-but-one', row: 'M2', scenes: ['multi'], file: 'src/locks/multi-lock.ts' },
+    what: 'a multi lock is held without one of its members',
+    find: "'MultiLock', members.length)",
+    replace: "'MultiLock', members.length - 1)",
   },
   {
     ...{ name: 'members-kept', row: 'M2', scenes: ['multi', 'red'], file: 'src/multi/members-call.ts' },

@@ -103,7 +103,7 @@ const USES: readonly Use[] = [
     object: 'latch',
     kind: 'latch',
     folders: ['count-down-latch'],
-    keys: (name, owner) => [requests(name, owner), requests(name, 'opened')],
+    keys: (name, owner) => [requests(name, owner)],
     channels: (name) => [latchChannel(name)],
   },
 ]

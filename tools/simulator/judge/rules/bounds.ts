@@ -2,7 +2,7 @@ import type { Called, Limits } from '../history'
 import type { Reading } from '../reading'
 
 /** The longest yield of a cohort (src/waiting/cohort.ts), after each of two releases that it may hear. */
-const YIELD = 2 * 60
+const YIELD = 2 * 20
 /** The longest pause of a spin lock by default, and its random part. */
 const SPIN_PAUSE = 128
 /** The first waiter of a token lock looks again within a second, and a jitter. */
@@ -27,8 +27,8 @@ const ROUNDING = 3
  *   way: 2 round trips more. So 7 × latency for everything that is woken by a message.
  * - A lease that ends publishes nothing. The waiter sleeps for the TTL that it read. Its clock may be slow by the drift, and the
  *   answer travelled: + 3 × latency + drift × the longest lease.
- * - A process that released yields to its peers, for 60 ms at most after each release that it hears. A peer that was woken and has
- *   just given up lets the others wait for that: + 2 × 60 ms.
+ * - A process that released yields to its peers, for 20 ms at most after each release that it hears. A peer that was woken and has
+ *   just given up lets the others wait for that: + 2 × 20 ms.
  * - What was granted to a waiter that gave up is released again: one more release, and its message. So everything counts twice.
  */
 export function bound(reading: Reading, { object }: Called): number {

@@ -52,8 +52,9 @@ export class ClientEvents {
   ofServer(cause: Error): Error {
     if (cause instanceof RedissonError) return cause
     const { address, clientId } = this.origin
+    const hint = /\bREADONLY\b/.test(cause.message) ? '. The server at this address is a replica now' : ''
     return new RedisUnavailableError(
-      `Redis at ${address} is unavailable (client ${clientId}): ${cause.message}`,
+      `Redis at ${address} is unavailable (client ${clientId}): ${cause.message}${hint}`,
       { cause },
     )
   }

@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis'
 import { RedissonError } from '../api/errors'
 import type { Timer } from '../util/clock'
 import { completeNatMap, primaryOf } from './cluster-nodes'
-import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable } from './connect'
+import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable, untilPrimary } from './connect'
 import type { ConnectedClient } from './connected-client'
 import { classify, isClusterDown, isLogin, withoutSecrets } from './errors'
 import { type Answered, encode, RawCommand, rawCommandsWork } from './fast-path/raw-command'
@@ -174,7 +174,10 @@ export class CommandConnection {
       if (redis instanceof Redis && !runIds.has(redis))
         throw new Error('the installed ioredis does not let its handshake be checked')
       const answering = redis instanceof Redis ? redis : await firstToAnswer(redis, target, clock)
-      if (target.kind === 'standalone') await refuseWrongMode(answering, target, clock)
+      if (target.kind === 'standalone') {
+        await refuseWrongMode(answering, target, clock)
+        await untilPrimary(answering, target, clock)
+      }
       this.usesFastPath = await inTime(rawCommandsWork(answering), target, clock)
       return answering
     } catch (error) {

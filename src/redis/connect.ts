@@ -8,6 +8,9 @@ import { classify, isReplyError, withoutSecrets } from './errors'
 import { primaryNamed, SelectRefusedError } from './ioredis-internals'
 import type { RedisTarget } from './target'
 
+/** In ms. */
+const LOOK_AGAIN = 250
+
 /**
  * Connects. Rejects within the target's connect timeout with RedisUnavailableError, which says why, or RedisRefusedError. Then
  * it leaves no connection open.
@@ -93,6 +96,26 @@ export async function refuseWrongMode(redis: Redis, target: RedisTarget, clock: 
     throw new TypeError(
       `${target.description} is a sentinel, which holds no locks: give { redis: { sentinels: [...], name } }`,
     )
+}
+
+/**
+ * Waits until the server at a plain address is no replica. Rejects with RedisUnavailableError after the connect timeout: a service may
+ * start during a failover, and a replica never grants a lock.
+ */
+export async function untilPrimary(redis: Redis, target: RedisTarget, clock: Clock): Promise<void> {
+  const begun = clock.now()
+  for (;;) {
+    const info = await inTime(redis.info('replication').catch(unlessReply), target, clock)
+    if (!/^role:(slave|replica)\b/m.test(String(info))) return
+    if (clock.elapsedSince(begun) + LOOK_AGAIN > target.connectTimeout)
+      throw new RedisUnavailableError(
+        `Redis at ${target.description} is a replica, and stayed one for ${target.connectTimeout} ms. A replica grants no locks: ` +
+          'give the address of the primary, or { redis: { sentinels: [...], name } }',
+      )
+    await new Promise<void>((over) => clock.after(LOOK_AGAIN, over))
+    // The name may lead to another server by now.
+    redis.disconnect(true)
+  }
 }
 
 /** An error reply is an answer, too, unless it closes the connection. */

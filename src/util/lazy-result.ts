@@ -4,7 +4,9 @@
  */
 export function refuseLazy(result: unknown): void {
   if (typeof result !== 'object' || result === null) return
-  const has = (name: PropertyKey) => typeof (result as Record<PropertyKey, unknown>)[name] === 'function'
+  // An object may refuse to be asked for a member that it does not have.
+  const has = (name: PropertyKey) =>
+    name in result && typeof (result as Record<PropertyKey, unknown>)[name] === 'function'
   const isObservable = has('subscribe') && has('pipe')
   if (has('write') || !(has(Symbol.asyncIterator) || isObservable)) return
   const [what, advice] = isObservable

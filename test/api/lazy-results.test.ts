@@ -76,6 +76,11 @@ describe('A function under a lock that returns before its work begins', () => {
       server.closeAllConnections()
       server.close()
     }
+    const strict = new Proxy(
+      {},
+      { get: (_, member) => (member === 'then' ? undefined : expect.fail('asked')) },
+    )
+    expect((await redisson.getLock(name).withLock(() => strict)) === strict).to.equal(true)
     const through = new PassThrough()
     expect(await redisson.getLock(name).withLock(() => through)).to.equal(through)
     expect(await redisson.getLock(name).withLock(() => [new Map()])).to.deep.equal([new Map()])

@@ -113,8 +113,8 @@ describe('A handshake prints nothing and asks for no more than it may, on a sing
     const asked = async () => /cmdstat_info:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? '0'
     const before = Number(await asked())
     await createRedisson({ redis: { ...address, enableReadyCheck: false } })
-    // The client asks what kind of server it is, which run of it, and whether it may ask. This test asked once more.
-    expect(Number(await asked())).to.equal(before + 4)
+    // The client asks what kind of server it is, whether a replica, which run of it, and whether it may ask. This test asked, too.
+    expect(Number(await asked())).to.equal(before + 5)
   })
 
   it('A handshake prints nothing and asks for no more than it may with a server that is loading when a client is created', async () => {

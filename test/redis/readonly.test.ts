@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { Redisson } from '../../src/index'
 import { connectionOptions } from '../../src/redis/options/connection-options'
 import { resolveTarget } from '../../src/redis/target'
 import { closeAll, createRedisson, rejection, uniqueName } from '../kit/clients'
@@ -38,6 +40,44 @@ describe('A server that turns into a replica', () => {
       expect(error.message).to.contain('READONLY')
     } finally {
       await Promise.all([server.stop(), primary.stop()])
+    }
+  })
+
+  it('The event of calls that meet a replica says that the address is a replica', async () => {
+    const server = await startStandalone()
+    try {
+      const redisson = await createRedisson({ redis: server.url })
+      const unavailable = new Promise<{ error: Error }>((resolve) => redisson.once('unavailable', resolve))
+      await withClient(server, (client) => client.replicaof('127.0.0.1', 1))
+      const enough = new AbortController()
+      const waiting = redisson
+        .getLock(uniqueName())
+        .acquire({ signal: enough.signal })
+        .catch(() => 'left')
+      const { error } = await unavailable
+      expect(error.message).to.contain('READONLY').and.to.contain('is a replica')
+      enough.abort()
+      expect(await waiting).to.equal('left')
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('create() at a replica waits for it to become the primary, and rejects when it does not', async () => {
+    const server = await startStandalone()
+    try {
+      await withClient(server, (client) => client.replicaof('127.0.0.1', 1))
+      const { host, port } = server
+      const refused = await rejection(Redisson.create({ redis: { host, port, connectTimeout: 700 } }))
+      expect(refused).to.have.property('code', 'REDIS_UNAVAILABLE')
+      expect(refused.message).to.contain(`${host}:${port} is a replica`).and.to.contain('sentinels')
+      const creating = createRedisson({ redis: { host, port, connectTimeout: 30_000 } })
+      await sleep(300)
+      await withClient(server, (client) => client.replicaof('NO', 'ONE'))
+      await (await creating).getLock(uniqueName()).withLock(() => {})
+    } finally {
+      await closeAll()
+      await server.stop()
     }
   })
 

@@ -52,8 +52,9 @@ function slices(rows: readonly PageRow[], now: number): PageEvent[] {
 
 /** The row with the times that were sent before, where they differ only by how long it took to ask. */
 function settled(row: PageRow, old: PageRow): PageRow {
+  const before = new Map(old.holders.map((holder) => [holder.owner, holder]))
   const holders = row.holders.map((holder) => {
-    const known = old.holders.find(({ owner }) => owner === holder.owner)
+    const known = before.get(holder.owner)
     if (!known) return holder
     return { ...holder, ends: same(holder.ends, known.ends), since: same(holder.since, known.since) }
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inRows } from './rows'
 import { THEMES } from './themes'
 import { drawTimeline } from './timeline'
 
@@ -9,6 +10,7 @@ export function pageHtml(): string {
   return readFileSync(join(__dirname, 'page.html'), 'utf8')
     .replace("'the themes'", () => JSON.stringify(THEMES))
     .replace("'the renderer'", () => String(drawTimeline))
+    .replace("'the rows'", () => String(inRows))
 }
 
 /** The page may run its own script and style, and talk to this server; nothing else. No text may become markup. */

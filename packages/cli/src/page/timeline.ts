@@ -29,6 +29,8 @@ export interface Bar {
   readonly waits?: boolean
   /** Which strip below the first one, from 1 on. Absent: it is as high as its lane, and in the middle. */
   readonly strip?: number
+  /** Of the first strip: which of how many that lie side by side, from 0 on. */
+  readonly part?: readonly [index: number, count: number]
   /** Written inside, as far as there is room. */
   readonly label?: string
   /** What a pointer shows. */
@@ -103,6 +105,11 @@ export function drawTimeline(drawn: Timeline, theme: Theme, { width, labels, lan
       what,
     )
 
+  const partOf = ([index, count]: readonly [number, number]): [number, number] => {
+    const high = 12 / count
+    return [round(3 + index * high), round(Math.max(1, high - (count > 1 ? 1 : 0)))]
+  }
+
   const hatches = new Set<string>()
   // By its colour: several pictures in one document have the same pattern by the same name.
   const hatchOf = (colour: string) => `waits-${colour.replace(/\W/g, '-')}`
@@ -125,7 +132,7 @@ export function drawTimeline(drawn: Timeline, theme: Theme, { width, labels, lan
           each.strip === undefined
             ? [(lane - bar) / 2, bar]
             : each.strip === 0
-              ? [3, 12]
+              ? partOf(each.part ?? [0, 1])
               : [10 + 6 * each.strip, 5]
         const attributes = {
           ...{ x: round(from), y: y + offset, width: round(Math.max(1, to - from)), height: high, rx: 2 },

@@ -16,6 +16,8 @@ export interface PageRow {
   readonly listeners: number | null
   readonly queue: number | null
   readonly holders: readonly PageHolder[]
+  /** How many more holders there are. */
+  readonly more: number
   readonly waits: readonly PageWait[]
 }
 
@@ -100,13 +102,14 @@ export function viewOf({ rows, processes }: Found, pattern: string | undefined, 
       ...{ id: idOf(row.name), name: shown(row.name), kind: kindOf(row), value: row.value },
       ...{ listeners: row.waiting.processes, queue: row.waiting.queue },
       holders: row.holders.map((holder) => holderOf(row.name, holder)),
+      more: row.moreHolders,
       waits: waitsAt(row.name),
     }),
   )
   const withoutKey = awaited.map(
     (name): PageRow => ({
       ...{ id: idOf(name), name: shown(name), kind: null, value: null, listeners: null, queue: null },
-      ...{ holders: [], waits: waitsAt(name) },
+      ...{ holders: [], more: 0, waits: waitsAt(name) },
     }),
   )
   return { rows: [...seen, ...withoutKey], holds }

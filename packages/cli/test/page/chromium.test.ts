@@ -80,6 +80,42 @@ describe('rlock page in Chromium', function () {
     expect(tab.complaints).to.deep.equal([])
   })
 
+  it('The page draws readers side by side, shows the process of a permit, and cuts no kind at 1,280 px', async () => {
+    const [orders, billing] = [
+      await createRedisson({ redis: server.url, label: 'orders' }),
+      await createRedisson({ redis: server.url, label: 'billing' }),
+    ]
+    const { url } = await open()
+    const tab = await browser.open(url.href, { width: 1_280, height: 720 })
+    const [read, permits] = [uniqueName(), uniqueName()]
+    const holds = [orders, billing].map((client) => client.getReadWriteLock(read).readLock().acquire())
+    const semaphore = orders.getPermitExpirableSemaphore(permits)
+    await semaphore.trySetPermits(120)
+    const permit = await semaphore.acquirePermit()
+    const processOfPermit =
+      "[...document.querySelectorAll('#rows tr')].find(({ innerText }) => innerText.includes('permit:'))?.cells[6].innerText"
+    await waitUntil('its process is shown', async () => (await tab.run(processOfPermit)) === 'orders')
+    const areas = `[...document.querySelectorAll('#lanes svg')].map((svg) => [...svg.querySelectorAll('rect[rx]')].map((each) => {
+      const { y, height } = each.getBBox()
+      return [y, y + height]
+    }))`
+    await waitUntil('both readers are drawn', async () =>
+      ((await tab.run(areas)) as number[][][]).some((lane) => lane.length === 2),
+    )
+    const [[, end], [start]] = ((await tab.run(areas)) as number[][][]).find((lane) => lane.length === 2) as [
+      [number, number],
+      [number, number],
+    ]
+    expect(start).to.be.at.least(end)
+    const cut = await tab.run(
+      "[...document.querySelectorAll('#rows tr')].map(({ cells }) => cells[1]).filter((cell) => cell.scrollWidth > cell.clientWidth).map(({ innerText }) => innerText)",
+    )
+    expect(cut).to.deep.equal([])
+    expect(tab.complaints).to.deep.equal([])
+    await permit.release()
+    for (const hold of await Promise.all(holds)) await hold.unlock()
+  })
+
   it('The page is read-only without --allow-unlock: it has no button, and the server refuses', async () => {
     const redis = await openRedis(server.url)
     const name = uniqueName()

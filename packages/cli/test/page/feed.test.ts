@@ -8,7 +8,7 @@ import type { PageRow } from '../../src/page/view'
 
 const NOW = 1_000_000
 const row = (id: string, ends: number): PageRow => ({
-  ...{ id, name: id, kind: 'lock', value: null, listeners: null, queue: null, waits: [] },
+  ...{ id, name: id, kind: 'lock', value: null, listeners: null, queue: null, more: 0, waits: [] },
   holders: [{ id: 'h', owner: 'o', count: 1, ends, since: null, label: null, waitsFor: [] }],
 })
 

@@ -38,8 +38,10 @@ export interface PingOptions {
  * put a double in its place.
  *
  * **Getters.** A getter returns at once and sends nothing to the server. Two objects of one name are the same lock. A
- * getter throws TypeError for a name that is empty, that is not a string, or that is not well-formed Unicode. In a cluster
- * it also throws for a name whose key and channel would fall into different slots, such as `a}b`.
+ * getter throws TypeError for a name that is empty, that is not a string, or that is not well-formed Unicode, and for one in
+ * which a part is missing: with the word `undefined`, such as `a:undefined`, or with `[object Object]`. A Java service may have
+ * such a name; these clients do not share it. In a cluster it also throws for a name whose key and channel would fall into
+ * different slots, such as `a}b`.
  */
 export interface RedissonClient {
   /**

@@ -43,7 +43,7 @@ export interface PermitLostEvent extends EventOrigin {
   /** The permit's id. */
   readonly permitId: string
   /** `lease`: not renewed in time; `gone`: no longer on the server. */
-  readonly reason: 'lease' | 'gone' | 'forced'
+  readonly reason: 'lease' | 'gone'
   /** The reason with which the permit's signal aborts. */
   readonly error: PermitNotHeldError
 }

@@ -226,11 +226,13 @@ export class Watchdog {
     const { lockWatchdogTimeout, clock, scripts, acknowledged, origin } = this.options
     const [{ leased }] = batch as [Lease]
     const began = clock.now()
+    // An answer counts for these: where the need for the watchdog ended meanwhile, and came again, it has another entry.
+    const entries = batch.map((lease) => this.watched.get(lease))
     leased.renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {
         for (const [index, lease] of batch.entries()) {
           const entry = this.awaited(lease)
-          if (!entry) continue
+          if (!entry || entry !== entries[index]) continue
           const leaseEnd = leaseEnds[index]
           if (leaseEnd) {
             const { book } = lease
@@ -245,7 +247,7 @@ export class Watchdog {
           }
           // Last, because a subscriber may release leases, also this one.
           publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))
-          if (!leaseEnd && this.awaited(lease)) this.lose(lease, 'gone')
+          if (!leaseEnd && this.awaited(lease) === entry) this.lose(lease, 'gone')
         }
       },
       (error) => {
@@ -254,9 +256,9 @@ export class Watchdog {
         const { cause } = error as Error
         const isOfOneKey = batch.length > 1 && (isKeyRefused(cause) || isHalfMoved(cause))
         this.isSlotted ||= isCrossing
-        for (const lease of batch) {
+        for (const [index, lease] of batch.entries()) {
           const entry = this.awaited(lease)
-          if (!entry) continue
+          if (!entry || entry !== entries[index]) continue
           entry.phase = 'retrying'
           // So many calls as there are such leases must not come every moment.
           this.actions.set(lease, now + (entry.isAlone ? this.interval / 3 : this.retryAfter))

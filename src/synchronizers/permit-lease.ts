@@ -38,7 +38,7 @@ export class PermitLease extends Lease {
     this.semaphore.context.events.emit('renewalFailed', event)
   }
 
-  lose(reason: LossReason): void {
+  lose(reason: Exclude<LossReason, 'forced'>): void {
     if (this.state !== 'held') return
     const { context, target } = this.semaphore
     context.leases.end(this)

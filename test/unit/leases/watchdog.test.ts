@@ -207,6 +207,36 @@ describe('The watchdog, on a virtual clock', () => {
     monitor.stop()
   })
 
+  it('The answer to a renewal is not taken for that of a later one, though its need ended and came again meanwhile', async () => {
+    const clock = new VirtualClock()
+    const options = { clock, lockWatchdogTimeout: 900, lockWatchdogBatchSize: 100, isCluster: false }
+    const watchdog = new Watchdog(options as unknown as WatchdogOptions)
+    const answers: ((leaseEnd: number) => void)[] = []
+    const renew = () => ({
+      answer: new Promise((resolve) => {
+        const sent = clock.now()
+        answers.push((leaseEnd) => resolve({ value: [leaseEnd], sent, acknowledged: true }))
+      }),
+    })
+    const lease = new NotedLease(clock, { renew } as unknown as Renewal, true, true, 900)
+    watchdog.update(lease)
+    const until = async (count: number) => {
+      for (let time = 0; time < 400 && answers.length < count; time++) clock.advance(1)
+      expect(answers).to.have.lengthOf(count)
+    }
+    await until(1)
+    for (const needsWatchdog of [false, true]) {
+      Object.assign(lease, { needsWatchdog })
+      watchdog.update(lease)
+    }
+    await until(2)
+    answers[0]!(1)
+    await new Promise(setImmediate)
+    answers[1]!(0)
+    await new Promise(setImmediate)
+    expect(lease.lostAt).not.to.equal(undefined)
+  })
+
   it('A deadline that is nearer than the resolution of the clock has passed (V136)', async () => {
     const clock = new VirtualClock()
     clock.advance(2 ** 43)

@@ -71,8 +71,8 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'loss-without-a-cause', row: 'guarantee 5', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
     what: 'a hold is told as lost although its renewal was answered',
-    find: 'if (!leaseEnd && this.awaited(lease))',
-    replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.awaited(lease))',
+    find: 'if (!leaseEnd && this.awaited(lease) === entry)',
+    replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.awaited(lease) === entry)',
   },
   {
     ...{ name: 'grant-ends-nothing', row: 'V133', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },

@@ -4,8 +4,10 @@
 -- KEYS[2]  the token counter
 -- ARGV[1]  the owner field, <clientId>:<threadId>; every hold has one of its own
 -- ARGV[2]  the lease in ms
+-- ARGV[3]  the greatest token of this lock that the client saw; 0: none
 --
 -- Answers  { the token, as text }   acquired
+--          { the token, the counter before }   acquired; the counter was behind what the client saw
 --          integer                  held by another owner; the remaining TTL of the key in ms, -1 without expiry
 -- Error    WRONGTYPE where the key holds no plain lock, or the counter no number; ERR where the counter is used up
 --
@@ -19,14 +21,14 @@ local lease = tonumber(ARGV[2])
 
 local remaining = redis.call('pttl', KEYS[1])
 if remaining == -2 then
-  local wrong = tokenError(KEYS[2])
+  local wrong = tokenError(KEYS[2], ARGV[3])
   if wrong then
     return wrong
   end
   -- The number is passed as text, because Redis converts a number from Lua by way of a float.
   redis.call('hincrby', KEYS[1], ARGV[1], '1')
   redis.call('pexpire', KEYS[1], ARGV[2])
-  return { nextToken(KEYS[2]) }
+  return nextToken(KEYS[2], ARGV[3])
 end
 
 if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then

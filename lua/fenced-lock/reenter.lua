@@ -8,8 +8,10 @@
 -- ARGV[4]  the lease end, by the server's clock in ms, that the last partial release of this hold saw, or 0. The new
 --          lease must end at another moment, so that the server recognises a late copy of that release
 -- ARGV[5]  the newest token of this owner that the client knows; -1: none
+-- ARGV[6]  the greatest token of this lock that the client saw; 0: none
 --
 -- Answers  { when the lease ends now, by the server's clock in ms, the token as text }   the count is as wanted
+--          the same and the counter before   the counter was behind what the client saw
 --          0   the hold is gone: nothing was changed
 -- Error    WRONGTYPE where the key is no hash, or the counter no number; ERR where the counter is used up
 --
@@ -30,7 +32,7 @@ local draws = wanted > 1 and (count < wanted or known < 0)
 if not draws and wanted > 1 then
   draws = tonumber(lastToken(KEYS[2])) <= known
 end
-local wrong = draws and tokenError(KEYS[2])
+local wrong = draws and tokenError(KEYS[2], ARGV[6])
 if wrong then
   return wrong
 end
@@ -38,6 +40,6 @@ end
 --- @include "reenter"
 local leaseEnd = reenter(KEYS[1], ARGV[1], tonumber(ARGV[2]), count, wanted, ARGV[4])
 if draws then
-  return { leaseEnd, nextToken(KEYS[2]) }
+  return { leaseEnd, unpack(nextToken(KEYS[2], ARGV[6])) }
 end
 return { leaseEnd, lastToken(KEYS[2]) }

@@ -13,7 +13,6 @@ import { ReentrantLock } from '../engine/reentrant-lock'
 import { prefixed } from '../redis/names'
 import { script } from '../scripts/script'
 import type { ScriptCall } from '../scripts/script-call'
-import type { Moment } from '../util/clock'
 import { perObject } from '../util/per-object'
 import { quote } from '../util/quote'
 import { blocked, type Outcome } from '../waiting/attempt'
@@ -34,8 +33,9 @@ export interface FencedLockHold extends LockHold {
  *
  * Every acquisition draws a token, a re-entry too. A later token is always greater, and gaps are normal. Tokens are numbers;
  * after 2⁵³ − 1, acquisitions reject with RangeError. The counter has its own key for each name, and the key never expires.
- * If the counter is lost or set back (FLUSHALL, eviction, a failover, an old dump), tokens repeat: use `noeviction`. A client
- * that gets a token which is not greater than the last one raises the event `error` with a FencingTokenError.
+ * If the counter is lost or set back (FLUSHALL, eviction, a failover, an old dump), a client that knows a greater token sets it
+ * forward, and raises the event `error` with a FencingTokenError: clients that know no token may have drawn old ones again. Use
+ * `noeviction`.
  *
  * **Different from Java.** `tryLockAndGetToken()` without a wait is one try (Java's waits for ever), and
  * `lockAndGetToken(leaseTime, unit)` keeps its lease (Java's synchronous method ignores it). It is the same lock as
@@ -71,9 +71,9 @@ export interface RFencedLock extends RLock<FencedLockHold> {
 }
 
 /**
- * The lock drew a token that is not greater than the last one that this client saw: the counter was lost or set back. The
- * client raises the event `error` with it, and the acquisition itself succeeds. Set the counter to a greater number than any
- * token that the resource has seen.
+ * The counter of a fenced lock was behind a token that this client saw: it was lost or set back. The client raises the event
+ * `error` with it, the counter goes on above that token, and the acquisition succeeds. Before that, other clients may have drawn
+ * tokens a second time, and the resource refuses these.
  */
 export class FencingTokenError extends RedissonError {
   override readonly name = 'FencingTokenError'
@@ -96,15 +96,25 @@ const ACQUIRE = script('fenced-lock/acquire', decodeAcquire)
 const REENTER = script('fenced-lock/reenter', decodeReenter)
 const TOKEN = script('fenced-lock/token', Number)
 
-/** An array with the token: acquired. A number: the remaining time to live in ms, -1 without expiry. */
-function decodeAcquire(raw: unknown): Outcome<number> {
-  return Array.isArray(raw) ? { granted: true, grant: Number(raw[0]) } : blocked(Number(raw))
+/** What a draw answers; `before`: the counter, where it was behind the greatest token that the client saw. */
+interface Draw {
+  readonly grant: number
+  readonly before?: number
 }
 
-/** An array of the lease end and the token. 0: the hold is gone. */
-function decodeReenter(raw: unknown): ReenterReply {
-  const [leaseEnd, token] = raw === 0 ? [0, '0'] : (raw as [number, string])
-  return { leaseEnd, grant: Number(token) }
+function decodeDraw([token, before]: readonly string[]): Draw {
+  return { grant: Number(token), ...(before !== undefined && { before: Number(before) }) }
+}
+
+/** An array of a draw: acquired. A number: the remaining time to live in ms, -1 without expiry. */
+function decodeAcquire(raw: unknown): Outcome<number> & Partial<Draw> {
+  return Array.isArray(raw) ? { granted: true, ...decodeDraw(raw) } : blocked(Number(raw))
+}
+
+/** An array of the lease end and a draw. 0: the hold is gone. */
+function decodeReenter(raw: unknown): ReenterReply & Draw {
+  const [leaseEnd, ...draw] = raw === 0 ? [0, '0'] : (raw as [number, ...string[]])
+  return { leaseEnd, ...decodeDraw(draw) }
 }
 
 /** How many names a client keeps the last token of. */
@@ -113,11 +123,9 @@ const MOST_NAMES = 1_000
 interface LastToken {
   readonly token: number
   readonly owner: string
-  /** When its answer came. */
-  readonly seen: Moment
 }
 
-/** The last token that a client saw of each name, for the names that it acquired most recently. */
+/** The greatest token that a client saw of each name, for the names that it acquired most recently. */
 const lastTokensOf = perObject((_: Client) => new Map<string, LastToken>())
 
 class FencedLockScripts extends HashLockScripts {
@@ -125,40 +133,43 @@ class FencedLockScripts extends HashLockScripts {
   private readonly keysWithToken: readonly string[] = [this.key, tokenKey(this.key)]
 
   override acquire(owner: string, lease: number): ScriptCall<Outcome<number>> {
-    const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease], true)
-    call.whenAnswered((reply) => reply.value.granted && this.see(reply.value.grant, owner, reply.sent))
+    const call = this.context.scripts.run(ACQUIRE, this.keysWithToken, [owner, lease, this.seen], true)
+    call.whenAnswered(({ value }) => value.granted && this.see(value, owner))
     return call
   }
 
   override reenter(owner: string, lease: number, count: number, releasedEnd: number) {
     const last = lastTokensOf(this.context).get(this.key)
-    const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1]
+    const args = [owner, lease, count, releasedEnd, last?.owner === owner ? last.token : -1, this.seen]
     const call = this.context.scripts.run(REENTER, this.keysWithToken, args, true)
-    call.whenAnswered((reply) => reply.value.leaseEnd !== 0 && this.see(reply.value.grant, owner, reply.sent))
+    call.whenAnswered(({ value }) => value.leaseEnd !== 0 && this.see(value, owner))
     return call
   }
 
-  /** Keeps a token, and reports it if it should be greater than the one before and is not. */
-  private see(token: number, owner: string, sent: Moment) {
+  /** The greatest token of this name that the client saw. A new primary may have forgotten it. */
+  private get seen(): number {
+    return lastTokensOf(this.context).get(this.key)?.token ?? 0
+  }
+
+  /** Keeps a token, and reports a counter that was behind the tokens that this client saw. */
+  private see({ grant: token, before }: Draw, owner: string) {
     const { context, name, key } = this
     const lastTokens = lastTokensOf(context)
-    const before = lastTokens.get(key)
+    const last = lastTokens.get(key)
     // It may have been drawn before the greater one, and answered after it.
-    if (before && token < before.token && sent.monotonic <= before.seen.monotonic) return
+    if (last && token < last.token) return
     lastTokens.delete(key)
-    lastTokens.set(key, { token, owner, seen: context.clock.now() })
+    lastTokens.set(key, { token, owner })
     if (lastTokens.size > MOST_NAMES) lastTokens.delete(lastTokens.keys().next().value!)
-    // A command that is sent again answers with the token that its first copy drew.
-    const isRepeated = token === before?.token && owner === before.owner
-    if (!before || token > before.token || isRepeated) return
+    if (before === undefined) return
     context.events.error(
       new FencingTokenError(
-        `The fenced lock ${quote(name)} drew the token ${token}, and this client saw ${before.token} before ` +
-          `(client ${context.clientId}): the counter ${quote(tokenKey(key))} was lost or set back. Resources refuse the ` +
-          'new holder. Set the counter to the greatest token that a resource has seen, and do not let Redis evict it.',
+        `The counter ${quote(tokenKey(key))} of the fenced lock ${quote(name)} was lost or set back to ${before}, and this ` +
+          `client saw the token ${last?.token ?? token - 1} (client ${context.clientId}). It goes on with ${token}. Other ` +
+          'clients may have drawn tokens a second time, and resources refuse these. Do not let Redis evict the counter.',
         name,
         token,
-        before.token,
+        last?.token ?? token - 1,
       ),
     )
   }

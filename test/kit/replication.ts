@@ -62,6 +62,23 @@ export async function replicateThroughProxies(
   )
 }
 
+/**
+ * Puts a proxy between the primary of a shard and its replica, which can then be made to lag. Clients need the natMap, because the
+ * primary announces the address of the proxy.
+ */
+export async function replicateInCluster(primary: Address, replica: Address) {
+  const proxy = await startProxy(primary)
+  await withClient(primary, (client) => client.config('SET', 'cluster-announce-port', proxy.port))
+  await waitUntil('the replica replicates through the proxy', () =>
+    withClient(replica, async (client) => {
+      const answer = await client.info('replication')
+      return answer.includes(`master_port:${proxy.port}`) && answer.includes('master_link_status:up')
+    }),
+  )
+  const natMap = { [`${proxy.host}:${proxy.port}`]: { host: primary.host, port: primary.port } }
+  return { proxy, natMap }
+}
+
 /** Makes sentinels prefer this replica to the others, however far behind it is. */
 export async function prefer(setup: SentinelSetup, replica: RedisNode): Promise<void> {
   await withClient(replica, (client) => client.config('SET', 'replica-priority', 1))

@@ -14,7 +14,7 @@ export interface SentinelSetup {
   readonly sentinels: readonly RedisNode[]
   /** Under which name. */
   readonly name: string
-  /** The one that starts as primary, then its two replicas. */
+  /** The one that starts as primary, then its replicas. */
   readonly nodes: readonly RedisNode[]
   /** The primary by the word of the first sentinel that answers. */
   primary(): Promise<Address>
@@ -32,15 +32,18 @@ export interface SentinelOptions {
   readonly config?: readonly string[]
   /** After so long without an answer, in ms, the sentinels take the primary for dead. */
   readonly downAfter?: number
+  /** How many replicas the primary has; two by default. */
+  readonly replicas?: number
 }
 
 export function startSentinel({
   config = [],
   downAfter = 1_000,
+  replicas = REPLICAS,
 }: SentinelOptions = {}): Promise<SentinelSetup> {
-  return onMachine(1 + REPLICAS + SENTINELS, async (machine, ports) => {
-    const nodes = await startReplicatedNodes(machine, ports.slice(0, 1 + REPLICAS), config)
-    const sentinels = await startSentinels(machine, ports.slice(1 + REPLICAS), nodes[0]!, downAfter)
+  return onMachine(1 + replicas + SENTINELS, async (machine, ports) => {
+    const nodes = await startReplicatedNodes(machine, ports.slice(0, 1 + replicas), config)
+    const sentinels = await startSentinels(machine, ports.slice(1 + replicas), nodes, downAfter)
     return new StartedSentinelSetup(machine, nodes, sentinels)
   })
 }
@@ -59,13 +62,13 @@ async function startReplicatedNodes(
       startNode(machine, port, { config: port === primaryPort ? config : [...config, asReplica] }),
     ),
   )
-  await waitUntil('both replicas are online', () =>
+  await waitUntil('the replicas are online', () =>
     withClient(nodes[0]!, async (client) => {
       const lines = [...(await info(client, 'replication'))]
       const online = lines.filter(
         ([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online'),
       )
-      return online.length === REPLICAS
+      return online.length === ports.length - 1
     }),
   )
   return nodes
@@ -75,14 +78,14 @@ async function startReplicatedNodes(
 async function startSentinels(
   machine: Machine,
   ports: readonly number[],
-  primary: Address,
+  [primary, ...replicas]: readonly RedisNode[],
   downAfter: number,
 ): Promise<RedisNode[]> {
   const config = [
-    `sentinel monitor ${NAME} ${primary.host} ${primary.port} 2`,
+    `sentinel monitor ${NAME} ${primary!.host} ${primary!.port} 2`,
     `sentinel down-after-milliseconds ${NAME} ${downAfter}`,
     `sentinel failover-timeout ${NAME} 3000`,
-    `sentinel parallel-syncs ${NAME} ${REPLICAS}`,
+    `sentinel parallel-syncs ${NAME} ${Math.max(1, replicas.length)}`,
   ]
   const sentinels = await Promise.all(
     ports.map((port) => startNode(machine, port, { mode: 'sentinel', config })),
@@ -92,7 +95,7 @@ async function startSentinels(
       withClient(sentinel, async (client) => {
         const master = fields(await client.call('SENTINEL', 'MASTER', NAME))
         return (
-          master.get('num-slaves') === String(REPLICAS) &&
+          master.get('num-slaves') === String(replicas.length) &&
           master.get('num-other-sentinels') === String(SENTINELS - 1)
         )
       }),

@@ -3,20 +3,31 @@
 import { parseArgs } from 'node:util'
 import { optionsOrExit } from '../../kit/cli'
 import { SCENARIOS } from './scenarios'
+import { FAULTS } from './turns/faults'
+import { takeTurns } from './turns/turns'
 import { NoFailover, type Outcome, SYNC, World } from './world'
 
-const USAGE = `usage: npm run replicas -- [--rounds N] [--only TEXT]
+const titles = (all: readonly { readonly title: string }[]) =>
+  all.map(({ title }) => `                ${title}`).join('\n')
+
+const USAGE = `usage: npm run replicas -- [--turns] [--rounds N] [--only TEXT]
 
 Fails servers over while a lock is held, and tabulates what the new primary knows of it.
 Ends with 0 when no second holder came in where none may.
 
+With --turns it fails servers over while two clients take turns at every kind of object, and tabulates for how long
+no caller entered, and whether tokens and counts are right. Ends with 0 when all is as the page of failovers says.
+
   --rounds N    how often each (5)
   --only TEXT   only what has this in its title:
-${SCENARIOS.map(({ title }) => `                ${title}`).join('\n')}`
+${titles(SCENARIOS)}
+                and with --turns:
+${titles(FAULTS)}`
 
 interface Options {
   readonly rounds: number
   readonly only: string
+  readonly turns: boolean
 }
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */
@@ -25,18 +36,21 @@ function parseOptions(): Options | undefined {
     options: {
       rounds: { type: 'string', default: '5' },
       only: { type: 'string', default: '' },
+      turns: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
   if (values.help) return undefined
   const rounds = Number(values.rounds)
   if (!(Number.isInteger(rounds) && rounds >= 1)) throw new RangeError('--rounds takes a whole number from 1')
-  if (!SCENARIOS.some(({ title }) => title.includes(values.only)))
+  const all: readonly { readonly title: string }[] = values.turns ? FAULTS : SCENARIOS
+  if (!all.some(({ title }) => title.includes(values.only)))
     throw new TypeError(`nothing has ${JSON.stringify(values.only)} in its title`)
-  return { rounds, only: values.only }
+  return { rounds, only: values.only, turns: values.turns }
 }
 
-async function main({ rounds, only }: Options) {
+async function main({ rounds, only, turns }: Options) {
+  if (turns) process.exit((await takeTurns(rounds, only)) ? 0 : 1)
   console.log(`slavesSyncTimeout ${SYNC}; ${rounds} rounds each, times in ms\n`)
   console.log(
     '| what happens | lease | holds kept | acquired after | another got in after | both inside for |',

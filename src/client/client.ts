@@ -3,6 +3,7 @@ import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
 import { LeaseMonitor } from '../leases/lease-monitor'
 import { OrphanReleaser } from '../leases/orphan-releaser'
+import { RecentReleases } from '../leases/recent-releases'
 import { HoldTable } from '../ownership/caller'
 import { withoutSecrets } from '../redis/errors'
 import { OutageReporter } from '../redis/outage-reporter'
@@ -58,6 +59,7 @@ export class Client {
   readonly queues: WaitQueues
   readonly orphans: OrphanReleaser
   readonly permitsOut: PermitsOut = new PermitsOut()
+  readonly recentReleases: RecentReleases
   readonly unpublishedReleases: UnpublishedReleases
   readonly events: ClientEvents
   /** How waiters are notified: PUBLISH, or SPUBLISH in a cluster with sharded pub/sub. */
@@ -104,6 +106,7 @@ export class Client {
         },
         inspected: options.inspectable ? (text) => client?.inspection.answer(text) : undefined,
         newServer: () => client?.leases.renewAll(),
+        replicated: (server, by) => client?.recentReleases.replicated(server, by),
         replicasCutOff: () => client?.replicasCutOff(),
       })
       client = new Client(clientId, options, connections, outages, { ...internals, clock, secrets })
@@ -159,6 +162,7 @@ export class Client {
     })
     this.inspection = new Inspection(clientId, clock, this.leases, this.queues, options.label)
     this.orphans = new OrphanReleaser(clock)
+    this.recentReleases = new RecentReleases(clock, this.orphans, connections.replication)
     this.unpublishedReleases = new UnpublishedReleases(clock, publishCommand, this.events.error)
   }
 
@@ -229,6 +233,7 @@ export class Client {
     this.isClosed = true
     this.outages.close()
     this.leases.stop()
+    this.recentReleases.close()
     for (const lease of this.leases.live.all()) lease.abortSignal(error)
     this.scripts.close((mayHaveBeenApplied) => this.shutdownError(mayHaveBeenApplied))
     this.subscriptions.close()

@@ -1,6 +1,7 @@
 import type { CommandConnection } from '../redis/command-connection'
 import type { ConnectedClient } from '../redis/connected-client'
 import type { PublishCommand } from '../redis/pubsub'
+import type { Replication } from '../redis/replica-ack/connection'
 import type { ChannelSource } from '../redis/subscriber'
 import type { ScriptTransport } from '../scripts/transport'
 import type { Clock } from '../util/clock'
@@ -25,6 +26,8 @@ export interface Connections {
   readonly identity: Readonly<CommandConnection['identity']>
   readonly transport: ScriptTransport
   readonly source: ChannelSource
+  /** Absent where the server has no replicas. */
+  readonly replication?: Replication
   /** Whether credentials that the server refuses are replaced soon. */
   readonly logsInAgain?: boolean
   /** Rejects if the server does not answer within `timeout` ms. Absent: the state of the transport tells. */

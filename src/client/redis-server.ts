@@ -36,6 +36,7 @@ export function serverOf(options: ResolvedOptions, clientId: string): Server {
           publishCommand,
           identity: commands.identity,
           transport: commands,
+          ...(commands instanceof ReplicaAckConnection && { replication: commands }),
           source,
           logsInAgain: target.options.credentials !== undefined,
           ping: (timeout) => commands.ping(timeout),

@@ -99,6 +99,13 @@ export class Hold extends Lease {
     context.orphans.releaseNow(lockOrphan(context, leased, ownerField, lease), since)
   }
 
+  /** `server` answered its release, or handed it off, and a replica may lack that. */
+  wasReleasedBy(server: string): void {
+    const { book, context, leased, ownerField } = this
+    const orphan = lockOrphan(context, leased, ownerField, book.longest)
+    context.recentReleases.answered(server, leased.key, orphan)
+  }
+
   /**
    * The server may have more levels of it, or a longer lease, than the client knows. The count is absolute, so the next operation
    * corrects it. Without another one, its end does.

@@ -27,11 +27,15 @@ interface ReleaseAnswer {
 /** The lock that an owner may still hold although no caller waits for it. */
 export function lockOrphan(context: Client, lock: HeldLock, owner: string, lease: number): Orphan {
   const release = async () => {
+    const server = context.recentReleases.serverOf(lock.key)
     const { value } = await lock.release(owner, 0, 0, 0).answer
+    if (server !== undefined && value.result === 'freed')
+      context.recentReleases.answered(server, lock.key, orphan)
     if (value.result === 'freed') context.queues.freed(lock, value.notified)
     // It is gone, and the server notified no client: local waiters may have read its TTL.
     else if (value.result === 'not-held') context.queues.mayBeFree(lock)
     context.unpublishedReleases.released(lock, value)
   }
-  return { lease, release }
+  const orphan = { lease, release }
+  return orphan
 }

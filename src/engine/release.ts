@@ -82,19 +82,22 @@ function releaseLast(scripts: LockScripts, hold: Hold): Promise<void> {
 
 /** `handoff`: the try by which the next local caller takes over. No other process is notified. */
 async function passOn(hold: Hold, handoff: ScriptCall<Outcome<unknown>>) {
+  const server = hold.context.recentReleases.serverOf(hold.leased.key)
   let reply: Reply<Outcome<unknown>>
   try {
     reply = await handoff.answer
   } catch (error) {
     reply = goneOrThrow(hold, handoff, error, blocked(0))
   }
+  if (server !== undefined) hold.wasReleasedBy(server)
   assertWasHeld(hold, reply.value.granted, reply.connectionBroke)
 }
 
 /** The server notifies the waiters of all processes. */
 async function free(scripts: LockScripts, hold: Hold) {
-  const { queues, unpublishedReleases } = hold.context
+  const { queues, recentReleases, unpublishedReleases } = hold.context
   queues.releasing(scripts)
+  const server = recentReleases.serverOf(scripts.key)
   const call = scripts.release(hold.ownerField, 0, 0, 0)
   let reply: Reply<ReleaseReply>
   try {
@@ -107,6 +110,7 @@ async function free(scripts: LockScripts, hold: Hold) {
   const wasHeld = value.result !== 'not-held'
   queues.freed(scripts, value.result === 'freed' ? value.notified : wasHeld ? 0 : undefined)
   unpublishedReleases.released(scripts, value)
+  if (server !== undefined) hold.wasReleasedBy(server)
   assertWasHeld(hold, wasHeld, connectionBroke)
 }
 

@@ -8,6 +8,8 @@ const RETRY_AFTER = 500
 /** How long a release that the server refuses is retried, in ms. */
 const RETRIED_WHILE_REFUSED = 60_000
 
+const NOT_REPLICATED = new Error('no replica has acknowledged it')
+
 /** A grant that the server may still keep for this client, although no caller waits for it any more. */
 export interface Orphan {
   /** How long the server may keep it, in ms. */
@@ -62,6 +64,17 @@ export class OrphanReleaser {
   /** Releases an orphan whose lease was last set at `since`. Resolves when it is released, or the client has given up. */
   releaseNow(orphan: Orphan, since: Moment): Promise<void> {
     return tracked(this.inProgress, this.release(orphan, since))
+  }
+
+  /**
+   * No replica acknowledged a command, so a failover may lose it. Sends it again in the background until a replica has it, for
+   * so many ms. It must have the effect of one, however often it is sent.
+   */
+  untilReplicated(send: () => Promise<{ readonly acknowledged: boolean }>, lease: number): Promise<void> {
+    const release = async () => {
+      if (!(await send()).acknowledged) throw NOT_REPLICATED
+    }
+    return this.releaseNow({ lease, release }, this.clock.now())
   }
 
   /** By the clock that advanced less: a clock that was set forward must not end the retries early. */

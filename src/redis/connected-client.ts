@@ -1,4 +1,4 @@
-import type { Clock } from '../util/clock'
+import type { Clock, Moment } from '../util/clock'
 import type { Inspected } from './inspection-channel'
 import type { OutageReporter } from './outage-reporter'
 import type { ChannelEvents } from './subscriber'
@@ -14,6 +14,8 @@ export interface ConnectedClient {
   newServer(): void
   /** Answers inspectors; absent if the client must not be inspected. */
   readonly inspected: Inspected | undefined
+  /** The replicas of this server (`Replication.primaryOf`) have all that it had answered by then. */
+  replicated(server: string, by: Moment): void
   /** A server is gone, or lost its replicas. Its replicas may lack writes that it has answered. */
   replicasCutOff(): void
 }

@@ -4,6 +4,8 @@ export interface OnlineReplica {
   readonly lag: number
   /** It has acknowledged something on this connection. */
   readonly hasAcknowledged: boolean
+  /** How far it had read, as it last told. NaN if the primary does not say so. */
+  readonly offset: number
 }
 
 /**
@@ -17,12 +19,17 @@ export function onlineReplicas(info: string): OnlineReplica[] {
   // Some servers tell only the number of replicas.
   if (lines.length === 0) {
     const count = /^connected_(?:slaves|replicas):(\d+)/m.exec(info)?.[1] ?? 0
-    return Array(Number(count)).fill({ lag: Number.POSITIVE_INFINITY, hasAcknowledged: true })
+    return Array(Number(count)).fill({
+      lag: Number.POSITIVE_INFINITY,
+      hasAcknowledged: true,
+      offset: Number.NaN,
+    })
   }
   return lines
     .filter((line) => /[:,]state=online\b/.test(line))
     .map((line) => ({
       lag: Number(/,lag=(\d+)/.exec(line)?.[1] ?? 0),
       hasAcknowledged: !/,offset=0\b/.test(line),
+      offset: Number(/,offset=(\d+)/.exec(line)?.[1]),
     }))
 }

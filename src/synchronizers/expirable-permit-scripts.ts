@@ -6,7 +6,7 @@ import type { ScriptCall } from '../scripts/script-call'
 import { randomHex } from '../util/random'
 import { GRANTED } from '../waiting/attempt'
 import { NO_SEMAPHORE, type PermitsAnswer, PermitsAttempt } from './permits-attempt'
-import { asUnknown } from './request-record'
+import { asUnknown, RETRIED_FOR } from './request-record'
 import { changed, messagesOf, type Synchronizer, untilRecheck } from './synchronizer'
 
 const ACQUIRE = script('permit-expirable-semaphore/acquire', decodeAcquire)
@@ -42,11 +42,18 @@ export function timeoutsKey(key: string): string {
  * lease has ended.
  */
 export async function releasePermits(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
+  const { context, keys } = semaphore
   const args = [all ? 1 : 0, ...messagesOf(semaphore), ...ids]
-  const call = semaphore.context.scripts.run(RELEASE, semaphore.keys, args, true)
+  const call = context.scripts.run(RELEASE, keys, args, true)
   const reply = await call.answer.catch((error) => Promise.reject(asUnknown(error, call)))
   const { change, states } = reply.value
   changed(semaphore, change)
+  if (!reply.acknowledged)
+    context.orphans.untilReplicated(async () => {
+      const again = await context.scripts.run(RELEASE, keys, args, true).answer
+      changed(semaphore, again.value.change)
+      return again
+    }, RETRIED_FOR)
   // After a broken connection "absent" may mean success: an earlier copy of this call was applied.
   const mayBeReleased = reply.connectionBroke && (!all || states.every((state) => state === 'absent'))
   return states.map((state) => (mayBeReleased && state === 'absent' ? 'released' : state))

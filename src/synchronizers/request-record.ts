@@ -10,7 +10,7 @@ import { perObject } from '../util/per-object'
  * sent. The server keeps a record for a minute after its last use (lua/includes/request-record.lua). A retry after that minute
  * would be applied a second time.
  */
-const RETRIED_FOR = 30_000
+export const RETRIED_FOR = 30_000
 
 const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in the background.'
 
@@ -19,6 +19,9 @@ const NOT_TO_BE_REPEATED = ' Do not repeat the call: the client retries it in th
  * repeat it. `also refused`: for a caller that cannot repeat it.
  */
 export type Retried = 'never' | 'unavailable' | 'also refused'
+
+/** The server may have forgotten the request, so it is not sent any more. */
+const GIVEN_UP = { acknowledged: true }
 
 type Arguments = readonly (string | number)[]
 
@@ -82,7 +85,14 @@ export class RequestRecord {
     const call = this.send(script, args, request, acknowledged)
     let retries: Promise<void> | undefined
     try {
-      return await call.answer
+      const reply = await call.answer
+      if (!reply.acknowledged)
+        retries = orphans.untilReplicated(async () => {
+          // By the clock that advanced more: the process may have stood still, and the record may have expired.
+          const isRecorded = clock.elapsedSince(call.started) < RETRIED_FOR
+          return isRecorded ? await this.send(script, args, request, true).answer : GIVEN_UP
+        }, RETRIED_FOR)
+      return reply
     } catch (reason) {
       const error = asUnknown(reason, call)
       const isUnavailable = error instanceof RedisUnavailableError

@@ -66,7 +66,10 @@ export class SemaphoreAttempt extends PermitsAttempt {
       // An earlier copy of this call may have been applied, and its record may have expired, too.
       const isGranted = readLate && !this.mayHaveExpired(readLate)
       const args = [wanted.permits, ...messagesOf(semaphore), isGranted ? 1 : 0]
-      changed(semaphore, (await requests.send(CANCEL, args, request).answer).value)
+      const { value, acknowledged } = await requests.send(CANCEL, args, request, true).answer
+      changed(semaphore, value)
+      // A failover must not lose it: then the permits would be taken for ever.
+      if (!acknowledged) throw new Error('no replica has acknowledged it')
     }
     const cancelled = context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
     cancelled.then(() => requests.close(request))

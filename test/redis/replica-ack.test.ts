@@ -50,7 +50,8 @@ describe('Acknowledgement by replicas', () => {
     redis = new Redis(url, { maxRetriesPerRequest: 0 })
     sending = new ReplicaAckBatcher(
       redis,
-      { clock, replicasCutOff: onCutOff },
+      () => url,
+      { clock, replicasCutOff: onCutOff, replicated: () => {} },
       { slavesSyncTimeout: 500, checkLockSyncedSlaves: true },
       new OutageReporter(systemClock, { error: () => reported.push('no WAIT') }),
     )

@@ -3,11 +3,15 @@ import { reachedAt, servingNodes } from '../cluster-nodes'
 import { CommandConnection, type ReplicaAckReply, type SentScript } from '../command-connection'
 import type { ConnectedClient } from '../connected-client'
 import { classify, isClusterDown } from '../errors'
+import { runIds } from '../ioredis-internals'
 import { NO_RESENDING, openChecked, openNode } from '../node-connection'
 import { OutageReporter } from '../outage-reporter'
 import { keepOnOneServer } from '../same-server'
 import type { RedisTarget } from '../target'
 import { ReplicaAckBatcher, type ReplicaAckOptions } from './batcher'
+
+/** What a client learns of the replicas of its servers. */
+export type Replication = Pick<ReplicaAckConnection, 'primaryOf' | 'mayLack' | 'askReplicas'>
 
 /**
  * A connection that also sends scripts which a replica must acknowledge: to the primary or, in a cluster, to the node of the key.
@@ -55,6 +59,27 @@ export class ReplicaAckConnection extends CommandConnection {
     return !this.usesFastPath || (this.senders.get(this.serverOf(key))?.mayHaveReplicas ?? true)
   }
 
+  /** Identifies the server that answers for this key now: another one after a failover. */
+  primaryOf(key: string): string {
+    const { redis } = this
+    return redis instanceof Cluster ? this.serverOf(key) : (runIds.get(redis) ?? '')
+  }
+
+  /** Whether a replica of this server, of `primaryOf`, may lack what it answers for this key. */
+  mayLack(server: string, key: string): boolean {
+    const sender = this.senders.get(this.serverOf(key))
+    // The two connections may not have reached the same server yet.
+    return !sender || sender.mayHaveReplicas || sender.server !== server
+  }
+
+  /** Finds out whether the replicas of this server, of `primaryOf`, have its writes, and whether it is still the primary. */
+  askReplicas(server: string): void {
+    const { redis } = this
+    const sender = this.senders.get(redis instanceof Cluster ? server : '')
+    // No other event tells a client without commands in flight that a slot has moved.
+    if (sender?.ask() === false && redis instanceof Cluster) redis.refreshSlotsCache()
+  }
+
   override probe(): void {
     super.probe()
     for (const sender of this.senders.values()) sender.probe()
@@ -73,7 +98,8 @@ export class ReplicaAckConnection extends CommandConnection {
       // Another node may answer for it from now on. Reports once for each break, and not for each try to reconnect.
       if (server !== '') redis.on('ready', () => redis.once('close', () => this.client.newServer()))
       this.fences.watch(server, redis)
-      sender = new ReplicaAckBatcher(redis, this.client, this.options, this.refusals)
+      const idOfServer = server === '' ? () => runIds.get(redis) ?? '' : () => server
+      sender = new ReplicaAckBatcher(redis, idOfServer, this.client, this.options, this.refusals)
       this.senders.set(server, sender)
     }
     return sender

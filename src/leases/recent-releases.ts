@@ -1,0 +1,103 @@
+import type { Replication } from '../redis/replica-ack/connection'
+import type { Clock, Moment, Timer } from '../util/clock'
+import { margin } from './lease'
+import type { Orphan, OrphanReleaser } from './orphan-releaser'
+
+/** How often the client looks for servers that were replaced, in ms, while it keeps releases. */
+const LOOK_EVERY = 100
+/** After this long, in ms, the client asks the server whether its replicas have the release. */
+const ASK_AFTER = 250
+/** How long a release is kept at most, in ms: longer than a failover takes. */
+const KEPT_FOR = 60_000
+/** The most releases that are kept of one server. */
+const MOST = 1_000
+
+interface Release {
+  readonly key: string
+  /** Sends it once more. Without its hold on the server that has no effect. */
+  readonly orphan: Orphan
+  readonly answered: Moment
+}
+
+/**
+ * The releases that a replica may lack: a caller does not wait until a replica has its release. If another server answers for
+ * the key of such a release, that server may have the hold still, and no other client would release it. So the client sends the
+ * release to the new server as well.
+ *
+ * A release is kept until the replicas have it, until its server has none, until the lease has surely ended, or for a minute.
+ */
+export class RecentReleases {
+  private readonly servers = new Map<string, Release[]>()
+  private timer: Timer | undefined
+  private closed = false
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly orphans: OrphanReleaser,
+    /** Absent where no server has replicas. */
+    private readonly replication: Replication | undefined,
+  ) {}
+
+  /** @internal How many releases are kept. */
+  get size(): number {
+    let size = 0
+    for (const { length } of this.servers.values()) size += length
+    return size
+  }
+
+  /** The server to which a release of this key goes now, for `answered`; undefined: it has no replica, so nothing is kept. */
+  serverOf(key: string): string | undefined {
+    const server = this.replication?.primaryOf(key)
+    return server !== undefined && this.replication!.mayLack(server, key) ? server : undefined
+  }
+
+  /** The server has answered a release. `server`: of `serverOf`, before the release was sent. */
+  answered(server: string, key: string, orphan: Orphan): void {
+    if (this.closed) return
+    let releases = this.servers.get(server)
+    if (!releases) {
+      releases = []
+      this.servers.set(server, releases)
+    }
+    releases.push({ key, orphan, answered: this.clock.now() })
+    if (releases.length > MOST) releases.shift()
+    this.timer ??= this.clock.after(LOOK_EVERY, this.look)
+  }
+
+  /** The replicas of this server have all that it had answered by then. */
+  replicated(server: string, by: Moment): void {
+    const releases = this.servers.get(server)
+    if (!releases) return
+    const first = releases.findIndex(({ answered }) => answered.monotonic >= by.monotonic)
+    if (first < 0) this.servers.delete(server)
+    else if (first > 0) releases.splice(0, first)
+  }
+
+  close(): void {
+    this.closed = true
+    this.timer?.cancel()
+    this.servers.clear()
+  }
+
+  private readonly look = () => {
+    this.timer = undefined
+    for (const [server, releases] of this.servers) {
+      const kept: Release[] = []
+      for (const release of releases) {
+        if (this.replication!.primaryOf(release.key) !== server)
+          this.orphans.releaseNow(release.orphan, release.answered)
+        else if (this.mayBeNeeded(release)) kept.push(release)
+      }
+      if (kept.length === 0) this.servers.delete(server)
+      else {
+        this.servers.set(server, kept)
+        if (this.clock.elapsedSince(kept[0]!.answered) >= ASK_AFTER) this.replication!.askReplicas(server)
+      }
+    }
+    if (this.servers.size > 0) this.timer = this.clock.after(LOOK_EVERY, this.look)
+  }
+
+  private mayBeNeeded({ answered, orphan: { lease } }: Release): boolean {
+    return this.clock.elapsedSince(answered) < Math.min(KEPT_FOR, lease + margin(lease))
+  }
+}

@@ -1,0 +1,183 @@
+import { expect } from 'chai'
+import type { Redisson, RLock } from '../../../src/index'
+import { closeAll, createRedisson, rejection, timed, uniqueName } from '../../kit/clients'
+import { internalsOf } from '../../kit/internals'
+import {
+  NO_PROXIES,
+  replicateInCluster,
+  replicateThroughProxies,
+  roles,
+  through,
+} from '../../kit/replication'
+import {
+  type ClusterSetup,
+  type RedisNode,
+  type SentinelSetup,
+  skipInContainers,
+  startCluster,
+  startSentinel,
+  type TcpProxy,
+  waitUntil,
+  withClient,
+} from '../../kit/servers/index'
+
+const PATIENT = { unavailableAfter: 30_000 }
+/** Of the released locks. A new primary that has them still would keep them for as long. */
+const LEASE = 60_000
+/** Detection, election and reconnecting, on a busy machine. */
+const FAILED_OVER = 20_000
+
+type Acquiring = Pick<RLock, 'acquire'>
+type LockOf = (redisson: Redisson, name: string) => Acquiring
+
+const KINDS: Record<string, LockOf> = {
+  lock: (redisson, name) => redisson.getLock(name),
+  'fair lock': (redisson, name) => redisson.getFairLock(name),
+  'fenced lock': (redisson, name) => redisson.getFencedLock(name),
+  'non-reentrant lock': (redisson, name) => redisson.getNonReentrantLock(name),
+  'spin lock': (redisson, name) => redisson.getSpinLock(name),
+  'token lock': (redisson, name) => redisson.getTokenLock(name),
+  'read lock': (redisson, name) => redisson.getReadWriteLock(name).readLock(),
+  'write lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
+}
+/** A reader would be let in beside a reader. */
+const contending: typeof KINDS = {
+  ...KINDS,
+  'read lock': (redisson, name) => redisson.getReadWriteLock(name).writeLock(),
+}
+
+/** Acquires locks of all kinds; calls `cutOff`, after which no replica learns of anything; and releases the locks. */
+async function releaseUnseen(releasing: Redisson, other: Redisson, tag: string, cutOff: () => void) {
+  const holds = await Promise.all(
+    Object.entries(KINDS).map(([kind, of]) => of(releasing, `${kind}${tag}`).acquire({ leaseTime: LEASE })),
+  )
+  // Passed on within its client.
+  const lock = releasing.getLock(`handed off${tag}`)
+  const giver = await lock.acquire({ leaseTime: LEASE })
+  const taking = lock.acquire({ leaseTime: LEASE })
+  await waitUntil('the second caller waits', async () => releasing.stats().waiting === 1)
+  cutOff()
+  await Promise.all(holds.map((hold) => hold.unlock()))
+  await giver.unlock()
+  taking.then((taker) => taker.unlock()).catch(() => {})
+  return async () => {
+    const names = [...Object.keys(KINDS), 'handed off']
+    await Promise.all(
+      names.map(async (kind) => {
+        const hold = await (contending[kind] ?? KINDS.lock!)(other, `${kind}${tag}`).acquire()
+        await hold.unlock()
+      }),
+    )
+  }
+}
+
+describe('Releases that no replica has, behind sentinels', () => {
+  let setup: SentinelSetup
+  let proxies: TcpProxy[] = []
+
+  const started = async (replicas: number) => {
+    setup = await startSentinel({ replicas })
+    return await roles(setup)
+  }
+  afterEach(async () => {
+    await closeAll()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+    await setup.stop()
+  })
+
+  it('A lock that was released before its primary was killed is free on the new one (guarantee 4)', async function () {
+    await skipInContainers(this, NO_PROXIES)
+    const { primary, replicas } = await started(2)
+    proxies = await replicateThroughProxies(setup, primary, replicas)
+    const releasing = await createRedisson({ redis: through(setup), slavesSyncTimeout: 300 }, PATIENT)
+    const other = await createRedisson({ redis: through(setup) }, PATIENT)
+    const free = await releaseUnseen(releasing, other, uniqueName(), () => {
+      for (const proxy of proxies) proxy.stall()
+    })
+    await primary.kill()
+    expect(await timed(free)).to.be.below(FAILED_OVER)
+  })
+
+  it('Releases are kept until the replicas have them, and where no replica is left, no longer (guarantee 7)', async () => {
+    const { replicas } = await started(2)
+    const redisson = await createRedisson({ redis: through(setup) }, PATIENT)
+    const { recentReleases } = internalsOf(redisson)
+    for (let turn = 0; turn < 50; turn++) await redisson.getLock(uniqueName()).withLock(() => {})
+    expect(recentReleases.size, 'a later acquisition tells of the releases before it').to.be.within(0, 5)
+    await redisson.getLock(uniqueName()).withLock(() => {})
+    await waitUntil('no release is kept by an idle client', async () => recentReleases.size === 0)
+    for (const replica of replicas) await replica.kill()
+    await redisson.getLock(uniqueName()).withLock(() => {})
+    await waitUntil(
+      'no release is kept for want of replicas',
+      async () => recentReleases.size === 0,
+      FAILED_OVER,
+    )
+  })
+
+  it('A primary that has lost its replica grants nothing for some seconds, and then alone (guarantee 1)', async () => {
+    const { replicas } = await started(1)
+    const redisson = await createRedisson({ redis: through(setup), slavesSyncTimeout: 300 }, PATIENT)
+    await redisson.getLock(uniqueName()).withLock(() => {})
+    // As in a failover of which the primary knows nothing yet.
+    await withClient(replicas[0], (client) => client.replicaof('NO', 'ONE'))
+    const refused = await rejection(redisson.getLock(uniqueName()).tryLock())
+    expect(refused.code).to.be.oneOf(['REDIS_UNAVAILABLE', 'LOCK_NOT_REPLICATED'])
+    expect(await timed(() => redisson.getLock(uniqueName()).withLock(() => {}))).to.be.within(1_000, 15_000)
+  })
+
+  it('A permit that was released before its primary was killed is free on the new one (guarantee 4)', async function () {
+    await skipInContainers(this, NO_PROXIES)
+    const { primary, replicas } = await started(1)
+    proxies = await replicateThroughProxies(setup, primary, [replicas[0]])
+    const redisson = await createRedisson({ redis: through(setup), slavesSyncTimeout: 300 }, PATIENT)
+    const [semaphore, permits] = [
+      redisson.getSemaphore(uniqueName()),
+      redisson.getPermitExpirableSemaphore(uniqueName()),
+    ]
+    await Promise.all([semaphore.trySetPermits(1), permits.trySetPermits(1)])
+    await semaphore.acquire()
+    const id = await permits.acquire()
+    proxies[0]!.stall()
+    await Promise.all([semaphore.release(), permits.release(id)])
+    await primary.kill()
+    await setup.waitForNewPrimary(primary)
+    await waitUntil(
+      'both permits are free',
+      async () => (await semaphore.availablePermits()) === 1 && (await permits.availablePermits()) === 1,
+      FAILED_OVER,
+    )
+  })
+})
+
+describe('Releases that no replica has, in a cluster', () => {
+  let cluster: ClusterSetup
+  let proxy: TcpProxy | undefined
+
+  beforeEach(async () => {
+    cluster = await startCluster({ replicas: 1 })
+  })
+  afterEach(async () => {
+    await closeAll()
+    await proxy?.stop()
+    await cluster.stop()
+  })
+
+  it('A lock that was released by a client that is idle is free after a takeover (guarantee 4)', async function () {
+    await skipInContainers(this, NO_PROXIES)
+    const [primary] = cluster.nodes as readonly [RedisNode]
+    const replica = cluster.nodes[3]!
+    const through = await replicateInCluster(primary, replica)
+    proxy = through.proxy
+    const redis = {
+      nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
+      options: { natMap: through.natMap },
+    }
+    const releasing = await createRedisson({ redis, slavesSyncTimeout: 300 }, PATIENT)
+    const other = await createRedisson({ redis }, PATIENT)
+    // Slot 5061, of the first shard.
+    const free = await releaseUnseen(releasing, other, `${uniqueName()}{bar}`, () => through.proxy.stall())
+    await withClient(replica, (client) => client.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
+    expect(await timed(free)).to.be.below(FAILED_OVER)
+  })
+})

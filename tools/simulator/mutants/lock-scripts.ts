@@ -202,8 +202,8 @@ export const LOCK_SCRIPTS: readonly Mutant[] = [
     'token-repeats',
     'F4',
     'an acquisition draws the last token once more',
-    'return { nextToken(KEYS[2]) }',
-    "return { redis.call('time')[2] % 10 < 5 and nextToken(KEYS[2]) or lastToken(KEYS[2]) }",
+    'return nextToken(KEYS[2], ARGV[3])',
+    "return redis.call('time')[2] % 10 < 5 and nextToken(KEYS[2], ARGV[3]) or { lastToken(KEYS[2]) }",
   ),
   lua(
     'token-lock/release',

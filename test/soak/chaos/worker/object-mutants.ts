@@ -68,8 +68,8 @@ export function mutatedObject(mutant: ObjectMutant): ClientInternals {
     case 'fenced-token-repeats':
       return replacing(
         'fenced-lock/acquire',
-        'return { nextToken(KEYS[2]) }',
-        "return { redis.call('time')[2] % 10 < 5 and nextToken(KEYS[2]) or lastToken(KEYS[2]) }",
+        'return nextToken(KEYS[2], ARGV[3])',
+        "return redis.call('time')[2] % 10 < 5 and nextToken(KEYS[2], ARGV[3]) or { lastToken(KEYS[2]) }",
       )
   }
 }

@@ -10,7 +10,7 @@
 -- ARGV[5]  PUBLISH or SPUBLISH
 --
 -- Answers  0   that holder is gone: nothing was changed
---          2   freed, and the head was notified
+--          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the lock is no hash
 --
@@ -23,4 +23,5 @@ end
 --- @include "fair-queue"
 redis.call('del', KEYS[1])
 local head = not queueError() and not isEmpty() and firstInQueue(serverTime(), tonumber(ARGV[2]))
-return notify(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0') and 2 or 3
+local heard = notify(ARGV[5], head and ARGV[3] .. head or ARGV[4], '0')
+return heard and { 2, heard } or 3

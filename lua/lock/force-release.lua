@@ -6,7 +6,7 @@
 -- ARGV[3]  PUBLISH or SPUBLISH
 --
 -- Answers  0   that holder is gone: nothing was changed
---          2   freed, and the waiters notified
+--          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
@@ -18,4 +18,5 @@ end
 
 redis.call('del', KEYS[1])
 --- @include "notify"
-return notify(ARGV[3], ARGV[2], '0') and 2 or 3
+local heard = notify(ARGV[3], ARGV[2], '0')
+return heard and { 2, heard } or 3

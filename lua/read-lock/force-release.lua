@@ -9,7 +9,7 @@
 --
 -- Answers  0   none of these holds exists: nothing was changed
 --          1   those holds have ended; other read holds or the write hold remain
---          2   freed, and the waiters notified
+--          { 2, how many clients were notified }   freed
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
@@ -38,4 +38,5 @@ end
 
 redis.call('del', KEYS[1])
 --- @include "notify"
-return notify(ARGV[4], ARGV[3], '0') and 2 or 3
+local heard = notify(ARGV[4], ARGV[3], '0')
+return heard and { 2, heard } or 3

@@ -20,7 +20,4 @@ end
 redis.call('del', KEYS[1])
 --- @include "notify"
 local heard = notify(ARGV[3], ARGV[2], '0')
-if not heard then
-  return 3
-end
-return { 2, heard }
+return heard and { 2, heard } or 3

@@ -7,7 +7,7 @@
 -- ARGV[4], ARGV[5]  the parts before and after an owner field in the names of its read timeout keys
 --
 -- Answers  0   that writer is gone: nothing was changed
---          2   freed, with the read hold of the writer, and the waiters notified
+--          { 2, how many clients were notified }   freed, with the read hold of the writer
 --          3   freed, but the server refused the message (ACL)
 -- Error    WRONGTYPE where the key is no hash
 --
@@ -28,4 +28,5 @@ for i = 1, #fields, 2 do
 end
 redis.call('del', KEYS[1])
 --- @include "notify"
-return notify(ARGV[3], ARGV[2], '1') and 2 or 3
+local heard = notify(ARGV[3], ARGV[2], '1')
+return heard and { 2, heard } or 3

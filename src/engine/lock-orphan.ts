@@ -28,6 +28,7 @@ interface ReleaseAnswer {
 export function lockOrphan(context: Client, lock: HeldLock, owner: string, lease: number): Orphan {
   const release = async () => {
     const server = context.recentReleases.serverOf(lock.key)
+    context.queues.releasing(lock)
     const { value } = await lock.release(owner, 0, 0, 0).answer
     if (server !== undefined && value.result === 'freed')
       context.recentReleases.answered(server, lock.key, orphan)

@@ -63,6 +63,7 @@ export class ReentrantLock<Handle extends AcquiredLockHold = AcquiredLockHold>
     const before = [...this.context.leases.live.on(this.scripts.key)].filter(({ objectId }) =>
       this.scripts.relatedIds.includes(objectId),
     )
+    this.context.queues.releasing(this.scripts)
     const { value, connectionBroke } = await this.scripts.forceRelease(holders).answer
     // The holders have left by themselves, and others may have come. On a hot lock this may be so each time.
     if (value.result === 'not-held' && !connectionBroke) {

@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
-import { closeAll, createRedisson, openRedis, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { startCallersProcess } from '../kit/contention/callers-process'
 import { ForeignLock } from '../kit/foreign-lock'
+import { internalsOf } from '../kit/internals'
+import { stillPending } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { type Standalone, sharedStandalone, startStandalone, waitUntil } from '../kit/servers/index'
 import { VirtualClock } from '../kit/virtual-clock'
@@ -191,4 +193,39 @@ describe('A client that does not wait', () => {
     await foreign.release()
     await (await next).unlock()
   })
+
+  const releases: readonly (readonly [what: string, release: (foreign: ForeignLock) => Promise<unknown>])[] =
+    [
+      [
+        'forceUnlock()',
+        async (foreign) => {
+          await foreign.take(60_000)
+          expect(await redisson.getLock(foreign.name).forceUnlock()).to.equal(true)
+        },
+      ],
+      [
+        'an acquisition that was given up',
+        async (foreign) => {
+          const abort = new AbortController()
+          const acquiring = rejection(redisson.getLock(foreign.name).acquire({ signal: abort.signal }))
+          abort.abort(new Error('enough'))
+          await acquiring
+          await waitUntil('it is released', () => internalsOf(redisson).orphans.size === 0)
+        },
+      ],
+    ]
+  for (const [what, release] of releases)
+    it(`A client leaves the lock to another one that heard its release: ${what}`, async () => {
+      const foreign = new ForeignLock(redis, uniqueName())
+      await (await waitedFor(foreign)).unlock()
+      const ear = await openRedis(server.url)
+      await ear.subscribe(foreign.channel)
+      await release(foreign)
+      expect(await redis.exists(foreign.name)).to.equal(0)
+      const next = redisson.getLock(foreign.name).acquire()
+      expect(await stillPending(next)).to.equal(true)
+      await foreign.take(60_000)
+      await foreign.release()
+      await (await next).unlock()
+    })
 })

@@ -139,10 +139,9 @@ export abstract class OwnedLock<H extends OwnedHold<any>, Handle extends HandleO
     return hold?.checkLive() ? await this[LEVELS_OF](hold) : 0
   }
 
-  /** What an `unlock()` of the caller ends. */
+  /** What an `unlock()` of a caller without a scope ends. */
   [BARE_LEVELS](caller: Caller<H>): BareLevels<LevelOf<H>> {
-    const { objectId } = this.subject
-    return caller.entryToAcquire(objectId)?.bare ?? caller.bareLevels?.(objectId) ?? this.unscoped
+    return caller.bareLevels?.(this.subject.objectId) ?? this.unscoped
   }
 
   [CALLER](explicit: number | undefined): Caller<H> {
@@ -202,7 +201,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
       `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${context.clientId}). ` +
         'A caller acquires a lock once at a time: give each concurrent branch its own redisson.run() or threadId.',
     )
-  const bare = byToken ? undefined : lock[BARE_LEVELS](caller)
+  const bare = byToken ? undefined : entry ? entry.bare : lock[BARE_LEVELS](caller)
   let handle: Handle | undefined
   if (isNoted) lock.acquiring++
   try {

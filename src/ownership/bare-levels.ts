@@ -79,11 +79,8 @@ export class BareLevels<L extends OwnedLevel> {
 
   /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
   newest(): Bare<L> | undefined {
-    for (let level = this.live.at(-1); level; level = this.live.at(-1)) {
-      if (level[TIME_LEFT] > 0) return { within: this, level }
-      this.ended(level)
-    }
-    return this.owing
+    const level = this.live.at(-1)
+    return level || this.owed > 0 ? { within: this, level } : undefined
   }
 
   /**
@@ -93,13 +90,9 @@ export class BareLevels<L extends OwnedLevel> {
   owedFirst(): Bare<L> | undefined {
     // A loss that this notices runs listeners, and one of them may call `unlock()`.
     for (const level of [...this.live]) if (level[TIME_LEFT] <= 0) this.ended(level)
-    if (this.owed > 0) return this.owing
+    if (this.owed > 0) return { within: this, level: undefined }
     let [first] = this.live
     for (const level of this.live) if (level[TIME_LEFT] < first![TIME_LEFT]) first = level
     return first && { within: this, level: first }
-  }
-
-  private get owing(): Bare<L> | undefined {
-    return this.owed > 0 ? { within: this, level: undefined } : undefined
   }
 }

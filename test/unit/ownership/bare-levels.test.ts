@@ -42,8 +42,9 @@ describe('The levels that lock() and tryLock() of one caller acquired', () => {
 
   it('A thread ends its newest level that is held, and then what it owes', () => {
     const levels = new BareLevels<TestLevel>()
-    const [first, second, ended] = [levelOf(), levelOf(), levelOf(0)]
+    const [first, second, ended] = [levelOf(), levelOf(), levelOf()]
     for (const each of [first, ended, second]) levels.add(each)
+    levels.ended(ended)
     expect(takenBy('newest', levels, 4)).to.deep.equal([second, first, 'owed', 'nothing'])
   })
 

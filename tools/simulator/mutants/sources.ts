@@ -65,8 +65,8 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/ownership/bare-levels.ts',
     },
     what: 'the late unlock() of a branch releases what its parent has acquired since',
-    find: 'return this.owed > 0 ? { within: this, level: undefined } : undefined',
-    replace: 'return undefined',
+    find: 'return level || this.owed > 0 ? { within: this, level } : undefined',
+    replace: 'return level && { within: this, level }',
   },
   {
     ...{ name: 'loss-without-a-cause', row: 'guarantee 5', scenes: PLAIN, file: 'src/leases/watchdog.ts' },

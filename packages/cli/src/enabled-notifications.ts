@@ -18,6 +18,8 @@ interface Changed {
  */
 export class EnabledNotifications {
   private changed: Changed | undefined
+  /** The setting, where it was on already. */
+  private found: string | undefined
   private listening: Listening | undefined
 
   private constructor(
@@ -58,6 +60,7 @@ export class EnabledNotifications {
     const { connection, node } = this
     this.listening = await connection.listen([this.channel], (_, text) => this.handedOn(text), node)
     const before = await settingOf(connection, node)
+    this.found = before
     if (before === undefined || (tells(before).keys && tells(before).fields)) return
     try {
       await node.config('SET', 'notify-keyspace-events', before + NEEDED + SUBKEYS)
@@ -77,7 +80,7 @@ export class EnabledNotifications {
       const areFlags = [before, now].every(
         (flags) => typeof flags === 'string' && /^[A-Za-z$]{0,32}$/.test(flags),
       )
-      if (v === 1 && areFlags) this.changed ??= { before, now }
+      if (v === 1 && areFlags && now === this.found) this.changed ??= { before, now }
     } catch {
       // It is none of ours.
     }

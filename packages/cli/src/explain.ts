@@ -34,7 +34,8 @@ export function explain(
         `${owner}: no connection is named after this client. A Java process names none, unless its clientName says so; ` +
           'a process of rlock without a connection is gone.',
       )
-    if (holder.ttl === -1)
+    if (holder.ttl === -2) said.push(`The lease of ${owner} has ended: its timeout is gone.`)
+    else if (holder.ttl === -1)
       said.push(`${owner} has no expiry: without a release the lock stays held for ever.`)
     else if ((holder.ttl ?? 0) > WATCHDOG_LEASE)
       said.push(

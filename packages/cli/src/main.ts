@@ -47,6 +47,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
+// Nobody reads any more what goes wrong. A command of exec must not lose its lock for that.
+process.stderr.on('error', () => {})
+
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code

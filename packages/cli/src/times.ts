@@ -15,6 +15,7 @@ export function parseTime(option: string, given: string): number {
 export function showTime(ms: number | null): string {
   if (ms === null) return '-'
   if (ms === -1) return 'no expiry'
+  if (ms < 0) return 'ended'
   if (ms < 1_000) return `${Math.round(ms)}ms`
   if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`
   const seconds = Math.floor(ms / 1_000)

@@ -124,4 +124,47 @@ describe('The command rlock and data that attacks it', function () {
     }
     await hold.unlock()
   })
+
+  it('A chain of 12,000 waits, 12,000 callers of one lock and a name of 60 kB cost the tool a few seconds', async () => {
+    const long = 'order:'.repeat(10_000)
+    await redis.hset('c:0', `${JAVA}:1`, 1)
+    const client = (at: number) => `0b6d2a3e-1111-4222-8333-${String(at).padStart(12, '0')}`
+    const answers = (waitsFor: (at: number) => string) =>
+      Array.from({ length: 80 }, (_, process) => {
+        const each = Array.from({ length: 150 }, (_, at) => 150 * process + at)
+        const hold = (at: number) => ({ key: `c:${at}`, owner: `${client(process)}:${at}` })
+        return JSON.stringify({
+          ...{ v: 1, client: client(process), label: 'p', host: 'h', pid: process, cut: false },
+          holds: each.map((at) => ({ ...hold(at), name: 'n', kind: 'lock', heldFor: 1 })),
+          waits: each.map((at) => ({
+            ...{ key: waitsFor(at), name: 'n', waitingFor: 1, place: 1 },
+            holding: [`${hold(at).owner} ${hold(at).key}`],
+          })),
+        })
+      })
+    const longOne = JSON.stringify({
+      ...{ v: 1, client: JAVA, label: 'p', host: 'h', pid: 1, cut: false, waits: [] },
+      holds: [{ key: long, name: 'n', kind: 'lock', owner: `${JAVA}:1`, heldFor: 1 }],
+    })
+    const [liar, voice] = [await openRedis(server.url), await openRedis(server.url)]
+    let said: string[] = []
+    liar.on('message', async (_, request: string) => {
+      const { id } = JSON.parse(request)
+      const flood = voice.pipeline()
+      for (const text of [...said, longOne]) flood.publish(`rlock:inspect:${id}`, text)
+      await flood.exec()
+    })
+    await liar.subscribe('rlock:inspect')
+    const shape = [(at: number) => `c:${at + 1}`, () => 'c:0']
+    for (const waitsFor of shape) {
+      said = answers(waitsFor)
+      for (const args of [['show', 'c:0'], ['ls', '*order:*order:*stock'], ['doctor']]) {
+        const began = performance.now()
+        const { code, err } = await run(...args)
+        expect([0, 1], err).to.include(code)
+        expect(err).to.not.contain('Maximum call stack')
+        expect(performance.now() - began, args.join(' ')).to.be.below(8_000)
+      }
+    }
+  })
 })

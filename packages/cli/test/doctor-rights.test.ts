@@ -57,6 +57,7 @@ describe('rlock doctor and the rights of a user', function () {
         rows: [],
         processes: [],
         names,
+        longerThan: undefined,
         config: async () => undefined,
       })
       return { fixes: findings.map(({ fix }) => fix), findings, unseen: [...connection.unseen] }

@@ -15,6 +15,7 @@ import {
   waitUntil,
 } from '../../../test/kit/servers/index'
 import manifest from '../package.json'
+import { SERVER_CHECKS } from '../src/doctor/server-checks'
 import { killRuns, rlock } from './cli'
 
 const OWNER = '0b6d2a3e-1111-4222-8333-944444444444:42'
@@ -200,6 +201,29 @@ describe('rlock doctor', function () {
         await undo?.(redis)
       }
     })
+
+  it('rlock doctor --longer-than finds a hold that is older, and says whose it is', async () => {
+    const client = await createRedisson({ redis: server.url, label: 'worker 7' })
+    const hold = await client.getLock("it's mine").acquire()
+    await waitUntil('it is old', async () => (await doctor('--longer-than', '1s')).json.length > 0)
+    const [{ id, level, message, fix }] = (await doctor('--longer-than', '1s')).json
+    expect([id, level]).to.deep.equal(['long-hold', 'warn'])
+    expect(message).to.contain("it's mine").and.to.contain(hold.owner).and.to.contain('worker 7')
+    expect(fix).to.contain("rlock unlock 'it'\\''s mine'")
+    expect((await doctor('--longer-than', '1h')).json).to.deep.equal([])
+    expect((await doctor('--longer-than', '5')).code).to.equal(2)
+    await hold.unlock()
+  })
+
+  it('rlock doctor names BLESS beside eviction where the server has it, and what it does not keep', () => {
+    const { fix } = SERVER_CHECKS.find(({ id }) => id === 'eviction')!
+    const on = (...info: [string, string][]) => (fix as (node: unknown) => string)({ info: new Map(info) })
+    expect(on(['redis_version', '8.12.0']))
+      .to.contain('BLESS SET key NO-EVICT')
+      .and.to.contain('no lock')
+    expect(on(['redis_version', '8.10.3'])).to.not.contain('BLESS')
+    expect(on(['redis_version', '9.0.0'], ['valkey_version', '9.1.0'])).to.not.contain('BLESS')
+  })
 
   it('rlock doctor finds missing-right: which command the user lacks, and which objects need it', async function () {
     await needs(this, 'ACL DRYRUN')

@@ -4,19 +4,21 @@ import { examine } from '../doctor/examine'
 import { EXIT, UsageError } from '../exit'
 import { CONNECTION_OPTIONS } from '../target'
 import { Screen, safe } from '../terminal'
+import { parseTime } from '../times'
 import { help, withConnection } from './session'
 
 const USAGE = `
-usage: rlock doctor [--names PATTERN] [--fix] [--json]
+usage: rlock doctor [--names PATTERN] [--longer-than TIME] [--fix] [--json]
 
 Says what would go wrong with locks on this server, and what to do. Run it with the user of the services: it says which
 rights that user lacks. Ends with 1 if it found something.
 
-  --names PATTERN  the names that the services use, such as 'order:*', for the check of rights; may be given several
-                   times. Without it, they come from the rules of the user and from the locks that are there
-  --fix            corrects what can be corrected without harm: places and deadlines of waiters that are gone, timeouts
-                   of holds that are gone, the expiry of a fencing counter. It changes no setting of the server and
-                   frees no lock`
+  --names PATTERN     the names that the services use, such as 'order:*', for the check of rights; may be given several
+                      times. Without it, they come from the rules of the user and from the locks that are there
+  --longer-than TIME  finds what is held for longer, as far as processes say since when: 500ms, 50s, 5m
+  --fix               corrects what can be corrected without harm: places and deadlines of waiters that are gone,
+                      timeouts of holds that are gone, the expiry of a fencing counter. It looks again before each, and
+                      says what it did not correct. It changes no setting of the server and frees no lock`
 
 const FIXED = 'fixed'
 
@@ -24,12 +26,19 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { ...CONNECTION_OPTIONS, fix: { type: 'boolean' }, names: { type: 'string', multiple: true } },
+    options: {
+      ...CONNECTION_OPTIONS,
+      fix: { type: 'boolean' },
+      names: { type: 'string', multiple: true },
+      'longer-than': { type: 'string' },
+    },
   })
   if (values.help) return help(USAGE)
   if (positionals.length > 0) throw new UsageError('doctor takes no name')
+  const given = values['longer-than']
+  const longerThan = given === undefined ? undefined : parseTime('longer-than', given)
   return await withConnection(values, async (connection) => {
-    const findings = await examine(connection, values.names)
+    const findings = await examine(connection, values.names, longerThan)
     const screen = new Screen()
     for (const { mend, ...finding } of findings) {
       const result = values.fix && mend ? await mended(connection, mend) : undefined

@@ -66,8 +66,11 @@ export async function run(args: string[]): Promise<number> {
       throw new UsageError(
         `${safe(name)} has ${owners.length + row.moreHolders} permits in use: say which with --owner permit:…`,
       )
-    if (!values.yes && !(await confirmed(screen, row, owners))) return EXIT.found
-    return await freed(connection, row, owners, say)
+    if (values.yes) return await freed(connection, row, owners, say)
+    if (!(await confirmed(screen, row, owners))) return EXIT.found
+    // Meanwhile a plain lock may have got a queue, whose first waiter has a channel of its own.
+    const { row: now } = await findOne(connection, name, kind)
+    return await freed(connection, now ?? row, owners, say)
   })
 }
 

@@ -31,6 +31,8 @@ export interface Patient {
   readonly processes: readonly ProcessAnswer[]
   /** The names that the services use, as the user says: patterns of the ACL. */
   readonly names: readonly string[]
+  /** What is held for longer, in ms, is a finding. */
+  readonly longerThan: number | undefined
   /** A value of CONFIG GET; undefined without the right. */
   config(node: Node, name: string): Promise<string | undefined>
 }
@@ -43,7 +45,7 @@ export interface NodeCheck {
   readonly id: string
   readonly level: 'error' | 'warn'
   readonly page: string
-  readonly fix: string
+  readonly fix: string | ((node: Node) => string)
   /** What is wrong; undefined if nothing is. */
   readonly wrong: (node: Node, patient: Patient) => Promise<string | undefined> | string | undefined
 }
@@ -55,7 +57,8 @@ export const fromTable =
     for (const node of patient.nodes)
       for (const { wrong, ...check } of table) {
         const message = await wrong(node, patient)
-        if (message !== undefined) findings.push({ ...check, message: `${node.address}: ${message}` })
+        const fix = typeof check.fix === 'string' ? check.fix : check.fix(node)
+        if (message !== undefined) findings.push({ ...check, fix, message: `${node.address}: ${message}` })
       }
     return findings
   }

@@ -2,7 +2,7 @@ import type { Connection } from '../connection'
 import { findObjects } from '../find'
 import { addressOf } from '../pages'
 import { type Check, type Finding, fromTable, type Node, type Patient } from './check'
-import { companions, cycles, fairQueues, locks, twoKinds } from './object-checks'
+import { companions, cycles, fairQueues, locks, longHolds, twoKinds } from './object-checks'
 import { rights } from './rights'
 import { SERVER_CHECKS } from './server-checks'
 
@@ -11,6 +11,7 @@ const CHECKS: readonly Check[] = [
   fromTable(SERVER_CHECKS),
   rights,
   locks,
+  longHolds,
   twoKinds,
   fairQueues,
   companions,
@@ -18,8 +19,12 @@ const CHECKS: readonly Check[] = [
 ]
 
 /** Runs every check. The pages of the findings are addresses. */
-export async function examine(connection: Connection, names: readonly string[] = []): Promise<Finding[]> {
-  const patient = await patientOf(connection, names)
+export async function examine(
+  connection: Connection,
+  names: readonly string[] = [],
+  longerThan?: number,
+): Promise<Finding[]> {
+  const patient = { ...(await patientOf(connection)), names, longerThan }
   const findings: Finding[] = []
   for (const check of CHECKS)
     try {
@@ -32,7 +37,7 @@ export async function examine(connection: Connection, names: readonly string[] =
   return told.sort((a, b) => (a.level === b.level ? 0 : a.level === 'error' ? -1 : 1))
 }
 
-async function patientOf(connection: Connection, names: readonly string[]): Promise<Patient> {
+async function patientOf(connection: Connection): Promise<Omit<Patient, 'names' | 'longerThan'>> {
   // Numbers too: one of them may be a semaphore that shares its name with a lock.
   const { rows, processes } = await findObjects(connection, { all: true })
   const nodes: Node[] = []
@@ -50,7 +55,6 @@ async function patientOf(connection: Connection, names: readonly string[]): Prom
     nodes,
     rows,
     processes,
-    names,
     async config({ redis }, name) {
       const missing = 'some settings of the server: the right to CONFIG GET is missing'
       const answer = await connection.tell(redis, missing, 'config', 'get', name)

@@ -8,6 +8,7 @@ import { namesIn } from '../names'
 import { serverTime } from '../owners'
 import { unlockCommand } from '../shell'
 import { safe } from '../terminal'
+import { showTime } from '../times'
 import type { Check, Finding, Patient } from './check'
 import { mends } from './mends'
 
@@ -44,6 +45,24 @@ export const locks: Check = ({ rows }) =>
       })
     return found
   })
+
+/** Holds that are older than the user thinks right, as far as their process says when they began. */
+export const longHolds: Check = ({ rows, longerThan }) =>
+  rows.flatMap(({ name, kind, holders }) =>
+    holders.flatMap(({ owner, heldFor, label }): Finding[] =>
+      longerThan === undefined || heldFor === null || heldFor <= longerThan
+        ? []
+        : [
+            {
+              id: 'long-hold',
+              level: 'warn',
+              message: `${safe(name)} has been held for ${showTime(heldFor)} by ${safe(owner, 60)}, ${safe(label ?? 'an unknown process')}`,
+              page: RUNBOOK,
+              fix: `See what its process does. If it is stuck: ${unlockCommand(name, kind === 'token')}`,
+            },
+          ],
+    ),
+  )
 
 /** Two objects of different kinds on one name. They do not exclude each other, or fail with WRONGTYPE. */
 export const twoKinds: Check = async ({ rows, connection }) => {
@@ -140,7 +159,8 @@ export const companions: Check = async ({ connection, nodes }) => {
       const timeouts = keys.flatMap((key) => {
         const [, part = '', owner = ''] = TIMEOUT_KEY.exec(key) ?? []
         const locks = namesIn(part)
-        return locks.length > 0 ? [{ key, locks, owner }] : []
+        // A name that is no text was not read as it is.
+        return locks.length > 0 && !part.includes('\ufffd') ? [{ key, locks, owner }] : []
       })
       const answers = await connection.ask(
         redis,

@@ -49,7 +49,13 @@ export const SERVER_CHECKS: readonly NodeCheck[] = [
     id: 'eviction',
     level: 'error',
     page: PRODUCTION,
-    fix: 'Set maxmemory-policy to noeviction, or use a server of its own for locks.',
+    fix: ({ info }) =>
+      `Set maxmemory-policy to noeviction, or use a server of its own for locks.${
+        isOlder(info.get('redis_version') ?? '', [8, 12]) || info.has('valkey_version')
+          ? ''
+          : ' BLESS SET key NO-EVICT keeps the counter of a fenced lock, a semaphore or a latch, but no lock: each time it is taken, ' +
+            'it is a new key.'
+      }`,
     wrong(node) {
       const policy = node.info.get('maxmemory_policy') ?? 'noeviction'
       return number(node, 'maxmemory') > 0 && policy !== 'noeviction'

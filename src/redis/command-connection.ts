@@ -126,7 +126,7 @@ export class CommandConnection {
     const { lastNodeError } = error as { lastNodeError?: unknown }
     const reason = lastNodeError ?? error
     if (reason instanceof SelectRefusedError) this.refusal = reason
-    else if (['refused', 'transient'].includes(classify(reason)))
+    else if (['refused', 'transient', 'final'].includes(classify(reason)))
       this.refusal = withoutSecrets(reason, this.target.secrets)
     else this.refusal = undefined
     this.met(this.refusal ? reason : error)

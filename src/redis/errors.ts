@@ -38,6 +38,11 @@ const CONNECTION =
 const CONNECTION_CODE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ECONNABORTED)$/
 
+const TLS_FAILED = 'TLS failed: '
+/** The codes of Node for a certificate that is not trusted, and for a peer that does not speak TLS. */
+const TLS_CODE =
+  /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_C|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_)/
+
 export function classify(error: unknown): FailureKind {
   const { message: given = '', code = '' } = error as { message?: string; code?: string }
   const message = (REDIRECTED_TOO_OFTEN.exec(given)?.[1] ?? given).replace(QUOTED, '')
@@ -76,6 +81,9 @@ export const isKeyRefused = says(/(NOPERM|user executing).*\bkeys?\b/s)
 /** Whether the keys of the call may be on two nodes, because their slot moves: each node sends the call to the other one. */
 export const isHalfMoved = says(/\bTRYAGAIN\b|Too many Cluster redirections/)
 
+/** Whether the server has no Lua: EVAL is disabled or renamed, or Valkey runs without its Lua module. */
+export const lacksScripts = says(/unknown command\W+eval(sha)?\b|scripting engine/i)
+
 /** Whether the node takes its cluster for down: it may be cut off from the others, or may have left them. */
 export const isClusterDown = says(/^CLUSTERDOWN /)
 
@@ -98,8 +106,9 @@ export function isDeclined(error: unknown): boolean {
  */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const { message = String(error), code } = error as { message?: string; code?: string }
-  // The text of ioredis names an option that the caller did not set.
-  const plain = RETRIES_ARE_OURS.test(message) ? 'Connection is closed.' : message
+  // The text of ioredis names an option that the caller did not set, and that of OpenSSL does not name TLS.
+  const named = TLS_CODE.test(code ?? '') && !message.startsWith(TLS_FAILED) ? TLS_FAILED + message : message
+  const plain = RETRIES_ARE_OURS.test(named) ? 'Connection is closed.' : named
   // A server that does not know HELLO or AUTH quotes the arguments, cut to some length.
   let text = plain.replace(QUOTED, '').replace(/\.$/, '')
   for (const secret of secrets) text = text.replaceAll(secret, '***')

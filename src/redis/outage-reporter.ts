@@ -68,8 +68,8 @@ export class OutageReporter {
   }
 }
 
-/** A server that is away, loads or changes its role is one trouble. Each shortage, and each refusal, is another one. */
+/** A server that is away, loads or changes its role is one trouble. Each shortage, each refusal and TLS are another one. */
 function troubleOf(error: Error): string {
-  const word = /\b(NOPERM|NOAUTH|WRONGPASS|OOM|MISCONF|NOREPLICAS)\b/.exec(error.message)?.[0]
+  const word = /\b(NOPERM|NOAUTH|WRONGPASS|OOM|MISCONF|NOREPLICAS|TLS failed)\b/.exec(error.message)?.[0]
   return word ?? (error instanceof RedisRefusedError ? 'refused' : 'away')
 }

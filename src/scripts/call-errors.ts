@@ -1,5 +1,5 @@
 import { RedisRefusedError, RedisUnavailableError, WrongTypeError } from '../api/errors'
-import { isKeyRefused } from '../redis/errors'
+import { isKeyRefused, lacksScripts } from '../redis/errors'
 import { suffixed } from '../redis/names'
 import { quote } from '../util/quote'
 import { withoutStack } from '../util/without-stack'
@@ -7,6 +7,10 @@ import type { AnyScriptCall } from './script-call'
 
 /** The end of the names of keys that belong to one client. */
 const CLIENT_ID = /:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const NO_SCRIPTS =
+  'The server runs no Lua scripts, and every call of this package is one. Use a server that has EVAL and EVALSHA under these names; ' +
+  'in Valkey, load its Lua module.'
 
 /** The part of a call that its error names. The call knows its key, but not the name of the lock nor its thread. */
 type EndedCall = Pick<AnyScriptCall, 'script' | 'keys' | 'mayHaveBeenApplied' | 'isInFlight'>
@@ -48,7 +52,9 @@ export function failedHere(
 }
 
 export function refused({ script, keys }: EndedCall, clientId: string, cause: Error): RedisRefusedError {
-  const remedy = missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.'
+  const remedy = lacksScripts(cause)
+    ? NO_SCRIPTS
+    : (missingKeyRights(keys, cause) ?? 'Check the credentials and the rights of the Redis user.')
   return new RedisRefusedError(
     `Redis refused ${script.name} for the key ${quote(keys[0]!)} (client ${clientId}): ` +
       `${cause.message}. ${remedy}`,

@@ -212,7 +212,11 @@ export class ScriptExecutor {
   }
 
   private kindOf(error: unknown) {
-    return this.options.logsInAgain && isLogin(error) ? 'transient' : classify(error)
+    const { logsInAgain, transport } = this.options
+    const kind = classify(error)
+    // A connection that was not accepted may be accepted later, such as after the certificate of the server was replaced.
+    const mayPass = (logsInAgain && isLogin(error)) || (kind === 'final' && error === transport.refusal)
+    return mayPass ? 'transient' : kind
   }
 
   private refuse(call: AnyScriptCall, error: unknown) {

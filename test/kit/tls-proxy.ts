@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
@@ -12,10 +12,11 @@ export class TlsProxy {
   private constructor(
     private readonly server: Server,
     private readonly directory: string,
+    private readonly clients: ReadonlySet<Socket>,
   ) {}
 
   /** With a certificate of its own for localhost, which openssl makes. */
-  static async open(to: Address): Promise<TlsProxy> {
+  static async open(to: Address, port = 0): Promise<TlsProxy> {
     const directory = mkdtempSync(join(tmpdir(), 'rlock-tls-'))
     const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
     const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
@@ -30,6 +31,7 @@ export class TlsProxy {
       '2',
     ]
     await promisify(execFile)('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', cert])
+    const clients = new Set<Socket>()
     const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket: TLSSocket) => {
       const onward = connect(to.port, to.host)
       for (const [one, other] of [
@@ -41,8 +43,12 @@ export class TlsProxy {
         one.pipe(other)
       }
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return new TlsProxy(server, directory)
+    server.on('connection', (client: Socket) => {
+      clients.add(client)
+      client.on('close', () => clients.delete(client))
+    })
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    return new TlsProxy(server, directory, clients)
   }
 
   get port(): number {
@@ -54,8 +60,11 @@ export class TlsProxy {
     return join(this.directory, 'cert.pem')
   }
 
+  /** Ends the connections of its clients, too. */
   async close(): Promise<void> {
-    await new Promise((resolve) => this.server.close(resolve))
+    const closed = new Promise((resolve) => this.server.close(resolve))
+    for (const client of this.clients) client.destroy()
+    await closed
     rmSync(this.directory, { recursive: true })
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { closeAll, createRedisson, openRedis } from '../../../test/kit/clients'
+import { closeAll, createRedisson, openRedis, rejection } from '../../../test/kit/clients'
 import { startClusterProxy } from '../../../test/kit/cluster-proxy'
 import {
   type Standalone,
@@ -45,6 +45,21 @@ describe('rlock doctor and servers that are not as they should be', function () 
     expect(idsOf(found)).to.deep.equal(['server-version'])
     expect(found.json[0].level).to.equal('error')
     expect(found.json[0].page).to.match(/\/docs\/operations\/compatibility\.md$/)
+  })
+
+  it('rlock doctor finds no-scripts where EVAL has another name, and not that rights are missing', async () => {
+    const renamed = ['rename-command EVAL other', 'rename-command EVALSHA another']
+    const without = await startStandalone({ config: [...HEALTHY, ...renamed] })
+    try {
+      const found = await doctor(without.url)
+      expect(idsOf(found), found.err).to.deep.equal(['no-scripts'])
+      const lock = (await createRedisson({ redis: without.url })).getLock('order:42')
+      const { message } = await rejection(lock.tryLock())
+      expect(message).to.contain('The server runs no Lua scripts').and.not.contain('rights')
+    } finally {
+      await closeAll()
+      await without.stop()
+    }
   })
 
   it('rlock doctor finds clock-skew where the clock of the server is an hour ahead', async () => {

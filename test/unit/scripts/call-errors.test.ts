@@ -26,6 +26,16 @@ describe('The errors of script calls', () => {
     )
   })
 
+  it('A call that a server without Lua refuses says that, and not that rights are missing', () => {
+    for (const said of [
+      "ERR unknown command 'evalsha', with args",
+      "ERR Could not find scripting engine 'lua'",
+    ]) {
+      const { message } = refused(call('lock/acquire'), CLIENT, new Error(said))
+      expect(message).to.contain('The server runs no Lua scripts').and.not.contain('rights')
+    }
+  })
+
   it('A refused call names the key, the client and the rights that are missing', () => {
     const noCommand = new Error("NOPERM User eve has no permissions to run the 'evalsha' command")
     expect(refused(call('lock/acquire'), CLIENT, noCommand).message).to.equal(

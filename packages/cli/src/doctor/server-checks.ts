@@ -1,3 +1,4 @@
+import { lacksScripts } from 'rlock/internal'
 import type { Node, NodeCheck } from './check'
 
 const PRODUCTION = 'docs/operations/going-to-production.md'
@@ -42,6 +43,18 @@ export const SERVER_CHECKS: readonly NodeCheck[] = [
       const version = info.get('redis_version') ?? ''
       return !info.has('valkey_version') && version !== '' && isOlder(version, [6, 2])
         ? `Redis ${version} is older than 6.2`
+        : undefined
+    },
+  },
+  {
+    id: 'no-scripts',
+    level: 'error',
+    page: 'docs/operations/compatibility.md',
+    fix: 'Use a server that has EVAL and EVALSHA under these names. In Valkey, load its Lua module.',
+    async wrong({ redis }, { connection }) {
+      const [answer] = await connection.ask(redis, [['eval', 'return 1', 0]])
+      return answer && 'error' in answer && lacksScripts(answer.error)
+        ? `it runs no Lua scripts, and every call of a lock is one: ${answer.error.message}`
         : undefined
     },
   },

@@ -35,6 +35,10 @@ export type RedisSource =
   | string
   | URL
   | RedisServerOptions
+  | (Omit<RedisServerOptions, 'host' | 'path' | 'sentinels'> & {
+      /** The address; the options beside it are what it does not say, such as `tls`. */
+      url: string | URL
+    })
   | {
       /** Some nodes of the cluster. They tell the client about the others. */
       nodes: (ClusterNode | URL)[]

@@ -18,7 +18,8 @@ function isInstance(source: object): boolean {
 /** Whether the object looks like a client of any library, and not like options. */
 export function isSomeClient(source: object): boolean {
   const members = source as Record<string, unknown>
-  return ['connect', 'duplicate', 'sendCommand'].some((name) => typeof members[name] === 'function')
+  const methods = ['connect', 'duplicate', 'sendCommand', 'disconnect', 'quit', 'on']
+  return methods.some((name) => typeof members[name] === 'function')
 }
 
 /** The nodes that a cluster knows now, or its start nodes while it knows none. */

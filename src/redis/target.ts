@@ -6,10 +6,10 @@ import { isCluster, isRedis, isSomeClient, nodesOf } from './ioredis-instance'
 import { selectedDatabase } from './ioredis-internals'
 import { isNodeRedis, readNodeRedis } from './node-redis'
 import { CLUSTER, LOGIN, NODE, type Place, read, SERVER, SERVERS } from './options/allowed'
-import { isPlainObject, present } from './options/checks'
+import { isPlainObject } from './options/checks'
 import { parseRedisUrl } from './options/redis-url'
 
-const GIVEN_CLUSTER: Place = { taken: { nodes: present, options: present }, ignored: [] }
+const GIVEN_CLUSTER: Place = { taken: ['nodes', 'options'], ignored: [] }
 
 /** The address of the server and how to log in, read from any form of the `redis` option. */
 export type RedisTarget = {
@@ -43,14 +43,34 @@ export function resolveTarget(source: RedisSource): RedisTarget {
     if (isNodeRedis(source)) return ofNodeRedis(source)
     if (isSomeClient(source))
       throw new TypeError(
-        `redis is a client (${describe(source)}) that is not one of ioredis or node-redis: give the address it connects to`,
+        `redis is a client (${describe(source)}) that is not one of ioredis or node-redis: give the address it connects to. For tests ` +
+          'without a server: inMemoryRedis() of @rlock/testing',
       )
   }
   if (!isPlainObject(source))
     throw new TypeError(
       `redis must be a URL, ioredis options, { nodes, options } or a client of ioredis or node-redis, got ${describe(source)}`,
     )
-  return 'nodes' in source ? givenCluster(source) : single(source, true)
+  if ('nodes' in source) return givenCluster(source)
+  return 'url' in source ? urlWithOptions(source) : single(source, true)
+}
+
+/** `{ url, tls }`: what a URL cannot say stands beside it. */
+function urlWithOptions({ url, ...options }: Record<string, unknown>): RedisTarget {
+  if (typeof url !== 'string' && !isUrl(url))
+    throw new TypeError(
+      `redis.url must be a URL, got ${describe(url)}${url ? '' : ': is an environment variable missing?'}`,
+    )
+  const { tls, ...read } = parseRedisUrl(isUrl(url) ? url.href : url, 'redis.url')
+  const beside = Object.entries(options).filter(([, value]) => value !== undefined && value !== null)
+  const names = beside.map(([name]) => name)
+  const isSaid = (name: string) => ![undefined, ''].includes(read[name as 'host'])
+  const twice = names.find((name) => ['host', 'path', 'sentinels'].includes(name) || isSaid(name))
+  if (twice !== undefined)
+    throw new TypeError(`redis.url and redis.${twice} say the same thing: keep one of them`)
+  if (tls && 'tls' in options && options.tls === false)
+    throw new TypeError('redis.url begins with rediss:// or valkeys://, and redis.tls is false')
+  return single({ tls, ...read, ...Object.fromEntries(beside) }, true)
 }
 
 function ofNodeRedis(client: object): RedisTarget {

@@ -2,32 +2,46 @@ import type { RedisOptions } from 'ioredis'
 import { describe } from '../../api/arguments'
 import * as check from './checks'
 
-/** A place for options: those that the client takes there, with a check for each, and those that it knows and ignores. */
+/** A place for options: those that the client takes there, and those that it knows and ignores. */
 export interface Place {
-  readonly taken: Readonly<Record<string, check.Check>>
+  readonly taken: readonly string[]
   readonly ignored: readonly string[]
   /** What says where the server is, beside host and port; absent: the options need not say it. */
   readonly addresses?: readonly string[]
 }
 
-const LOGIN_OPTIONS = { ...each(check.text, 'username password'), tls: check.tls }
-const ADDRESS = { host: check.host, port: check.port, path: check.path }
+const LOGIN_OPTIONS = ['username', 'password', 'tls']
+const ADDRESS = ['host', 'port', 'path']
 // The client takes only these options of a caller: the address of the server, and how to log in. The others change how
 // commands are sent, and the client decides that itself. A commandTimeout, a key prefix or reads from replicas would break
 // locks, and after a retry strategy that gives up the client would never reconnect.
-const CONNECTION = {
-  ...LOGIN_OPTIONS,
-  ...each(check.text, 'connectionName clientInfoTag sentinelUsername sentinelPassword'),
-  ...each(check.milliseconds, 'keepAlive connectTimeout sentinelCommandTimeout'),
-  ...each(check.flag, 'noDelay enableTLSForSentinelMode updateSentinels enableReadyCheck'),
-  family: check.family,
+const CONNECTION = LOGIN_OPTIONS.concat(
+  `connectionName clientInfoTag sentinelUsername sentinelPassword keepAlive connectTimeout sentinelCommandTimeout noDelay
+  enableTLSForSentinelMode updateSentinels enableReadyCheck family db sentinelTLS sentinelMaxConnections natMap Connector`.split(
+    /\s+/,
+  ),
+)
+
+/** Checks of values that ioredis would take in silence: it would connect to another server, or not in time. */
+const CHECKS: Readonly<Record<string, check.Check>> = {
+  host: check.host,
+  path: check.path,
+  name: check.primaryName,
+  port: check.whole(1, 65_535),
   // Servers count databases by an int.
   db: check.whole(0, 2 ** 31 - 1),
-  sentinelTLS: check.tls,
+  family: check.whole(0, 6),
   sentinelMaxConnections: check.whole(1, 1_000),
-  natMap: check.present,
-  Connector: check.callable,
+  sentinels,
 }
+for (const time of [
+  'keepAlive',
+  'connectTimeout',
+  'sentinelCommandTimeout',
+  'slotsRefreshTimeout',
+  'slotsRefreshInterval',
+])
+  Object.assign(CHECKS, { [time]: check.whole(0, Number.MAX_SAFE_INTEGER) })
 
 const IGNORED = `autoPipeliningIgnoredCommands autoResendUnfulfilledCommands autoResubscribe blockingTimeout
   blockingTimeoutGrace commandQueue commandTimeout disableClientInfo disconnectTimeout enableAutoPipelining enableOfflineQueue
@@ -42,46 +56,32 @@ const IGNORED_OF_CLUSTER =
 /** What a client needs to be let in. */
 export const LOGIN: Place = { taken: LOGIN_OPTIONS, ignored: [] }
 
-const SENTINEL: Place = {
-  taken: { host: check.host, port: check.port, family: check.family },
-  ignored: [],
-  addresses: [],
-}
+const SENTINEL: Place = { taken: ['host', 'port', 'family'], ignored: [], addresses: [] }
 
 /** A single server, or the servers behind Sentinel. */
 export const SERVER: Place = {
-  taken: { ...ADDRESS, ...CONNECTION, sentinels, name: check.primaryName },
+  taken: [...ADDRESS, ...CONNECTION, 'sentinels', 'name'],
   ignored: IGNORED,
   addresses: ['path', 'sentinels', 'Connector'],
 }
 
 /** The servers of a cluster: `redisOptions`. Their addresses come from its nodes. */
-export const SERVERS: Place = {
-  taken: CONNECTION,
-  ignored: [...IGNORED, ...Object.keys(ADDRESS), 'sentinels', 'name'],
-}
+export const SERVERS: Place = { taken: CONNECTION, ignored: [...IGNORED, ...ADDRESS, 'sentinels', 'name'] }
 
 /** One of the nodes of a cluster that the caller gives. */
 export const NODE: Place = {
-  taken: { ...ADDRESS, ...LOGIN_OPTIONS },
-  ignored: [...IGNORED, ...Object.keys(CONNECTION)],
+  taken: [...ADDRESS, ...LOGIN_OPTIONS],
+  ignored: [...IGNORED, ...CONNECTION],
   addresses: ['path'],
 }
 
 /** The options of a cluster. */
 export const CLUSTER: Place = {
-  taken: {
-    ...each(check.callable, 'dnsLookup resolveSrv'),
-    ...each(check.milliseconds, 'slotsRefreshTimeout slotsRefreshInterval'),
-    natMap: check.present,
-    useSRVRecords: check.flag,
-    redisOptions: check.present,
-  },
+  taken:
+    'dnsLookup resolveSrv slotsRefreshTimeout slotsRefreshInterval natMap useSRVRecords redisOptions'.split(
+      ' ',
+    ),
   ignored: [...IGNORED, ...IGNORED_OF_CLUSTER],
-}
-
-function each(one: check.Check, names: string): Record<string, check.Check> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, one]))
 }
 
 /**
@@ -91,8 +91,7 @@ function each(one: check.Check, names: string): Record<string, check.Check> {
 export function read(given: unknown, place: Place, where: string, isWritten: boolean): RedisOptions {
   if (!check.isPlainObject(given))
     throw new TypeError(`${where} must be an object of options, got ${describe(given)}`)
-  const { taken, ignored, addresses } = place
-  const names = Object.keys(taken)
+  const { taken: names, ignored, addresses } = place
   for (const key of isWritten ? Object.keys(given) : [])
     if (!names.includes(key) && !ignored.includes(key)) throw unknownOption(key, names, where)
   if (given.keyPrefix)
@@ -100,7 +99,10 @@ export function read(given: unknown, place: Place, where: string, isWritten: boo
       'keyPrefix is not supported: it would reach keys but not channels. Use the nameMapper option, which maps both',
     )
   const present = names.filter((name) => given[name] !== undefined && given[name] !== null)
-  const entries = present.map((name) => [name, taken[name]!(given[name], `${where}.${name}`)])
+  const entries = present.map((name) => {
+    const value = given[name]
+    return [name, CHECKS[name] ? CHECKS[name](value, `${where}.${name}`) : value]
+  })
   // Last: what is refused says more than what is missing.
   if (isWritten && addresses) checkAddress(given, present, where, addresses)
   return Object.fromEntries(entries)

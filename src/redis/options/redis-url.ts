@@ -74,7 +74,7 @@ function decoded(part: string, where: string): string {
   }
 }
 
-/** The values are text. Their types are checked with those of all options. */
+/** The values are text. Numbers are checked with those of all options. */
 function withQuery(options: RedisOptions, query: URLSearchParams, where: string): RedisOptions {
   const all: Record<string, unknown> = { ...options }
   for (const [key, value] of query) {
@@ -83,7 +83,9 @@ function withQuery(options: RedisOptions, query: URLSearchParams, where: string)
       throw unknownOption(key, IN_QUERY, `${where}'s query`)
     if (all[key] !== undefined && all[key] !== '')
       throw new TypeError(`${where} is a URL that gives ${key} twice`)
-    all[key] = FLAGS.includes(key) && /^(true|false)$/.test(value) ? value === 'true' : value
+    if (FLAGS.includes(key) && !/^(true|false)$/.test(value))
+      throw new TypeError(`${where} is a URL whose ${key} is neither true nor false`)
+    all[key] = FLAGS.includes(key) ? value === 'true' : value
   }
   return all as RedisOptions
 }

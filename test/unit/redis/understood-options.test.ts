@@ -52,6 +52,16 @@ describe('A redis option that is understood', () => {
     })
 
   const objects: [string, object, object][] = [
+    [
+      'a URL with TLS options beside',
+      { url: 'redis://:x@h:6380/1', tls: { ca: 'C' }, connectTimeout: 5 },
+      { host: 'h', port: 6380, db: 1, username: '', password: 'x', tls: { ca: 'C' }, connectTimeout: 5 },
+    ],
+    [
+      'a URL of TLS with options that are undefined',
+      { url: new URL('rediss://h'), tls: undefined, port: 7, password: undefined },
+      { host: 'h', port: 7, tls: {} },
+    ],
     ['a host', { host }, { host }],
     ['a port alone, as with ioredis', { port: 6380 }, { port: 6380 }],
     ['a path', { path: '/tmp/s', host: undefined }, { path: '/tmp/s' }],
@@ -144,7 +154,7 @@ describe('A redis option that is understood', () => {
       [servers, SERVER],
       [declared('cluster/ClusterOptions.d.ts'), CLUSTER],
     ] as const) {
-      const known = [...Object.keys(taken), ...ignored, ...others]
+      const known = [...taken, ...ignored, ...others]
       expect(names.filter((name) => !known.includes(name))).to.deep.equal([])
     }
   })

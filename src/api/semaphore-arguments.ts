@@ -6,7 +6,7 @@ import {
   wholeNumber,
 } from './arguments'
 import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from './call-options'
-import type { TimeUnit } from './time-unit'
+import { TimeUnit } from './time-unit'
 
 export interface PermitsWanted extends Pick<AcquireArguments, 'waitTime' | 'signal'> {
   readonly permits: number
@@ -36,7 +36,14 @@ export function tryAcquirePermitsArguments(
   waitTime?: number,
   unit?: TimeUnit,
 ): PermitsWanted {
-  if (typeof first !== 'object') return wanted(waitArguments(waitTime ?? 0, unit), first)
+  if (typeof first !== 'object') {
+    const unitInPlaceOfTime: unknown = waitTime
+    if (typeof first === 'number' && unitInPlaceOfTime instanceof TimeUnit)
+      throw new TypeError(
+        `the count of permits comes first: write tryAcquire(1, ${first}, TimeUnit.${unitInPlaceOfTime.name})`,
+      )
+    return wanted(waitArguments(waitTime ?? 0, unit), first)
+  }
   refuseAfterOptions(waitTime, unit)
   return wanted(tryOptions(first), first.permits)
 }

@@ -102,6 +102,8 @@ describe('A semaphore', () => {
       () => semaphore.acquire(null as never),
     ])
       expect(await rejection(call())).to.be.instanceOf(TypeError)
+    const asInJava = await rejection(semaphore.tryAcquire(10, TimeUnit.SECONDS as never))
+    expect(asInJava.message).to.contain('write tryAcquire(1, 10, TimeUnit.SECONDS)')
     expect(await semaphore.availablePermits()).to.equal(1)
   })
 

@@ -62,6 +62,10 @@ export function serverOf(redis: InMemoryRedis): InMemoryServer {
   return (redis as InMemory).server
 }
 
+function pairsOf(list: readonly string[]): Record<string, string> {
+  return Object.fromEntries(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]!]] : [])))
+}
+
 class InMemory implements InMemoryRedis {
   readonly [IN_PROCESS_SERVER]: Server
   private readonly clock: ServerClock
@@ -108,7 +112,9 @@ class InMemory implements InMemoryRedis {
   }
 
   call(command: string, ...args: (string | number)[]): unknown {
-    return this.server.engine.call(command, args.map(String))
+    const reply = this.server.engine.call(command, args.map(String))
+    // In ioredis, call('hgetall') gives an object, and call('HGETALL') a list.
+    return command === 'hgetall' ? pairsOf(reply as string[]) : reply
   }
 
   flush(): void {

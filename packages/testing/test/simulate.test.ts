@@ -68,6 +68,16 @@ describe('simulate()', () => {
     expect((failed as Error).message).to.match(/nothing is left to happen/)
   })
 
+  it('A real timer under a held lock is named as what the function waits for', async () => {
+    const failed = await simulate(1, async ({ client }) => {
+      const { redisson } = await client()
+      // Its renewals keep the world busy.
+      await redisson.getLock('order').acquire()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }).catch((error: Error) => error)
+    expect((failed as Error).message).to.match(/virtual day.*sleep\(\) only: a real timer/)
+  })
+
   it('A lock survives a restart with its keys, and is lost with them', async () => {
     for (const keys of ['kept', 'lost'] as const) {
       const isHeld = await simulate(3, async ({ client, fault, sleep }) => {

@@ -1,7 +1,7 @@
 import type { Commands } from './command'
 import type { Keyspace } from './keyspace'
-import { position, range } from './numbers'
-import { OK, syntaxError } from './reply'
+import { parseInteger, position, range } from './numbers'
+import { OK, type Reply, ReplyError, syntaxError } from './reply'
 
 const newList = (): string[] => []
 
@@ -19,8 +19,8 @@ export const listCommands: Commands = {
   ],
   rpush: [-2, (db, [key, ...values]) => db.write(key, 'list', newList).push(...values)],
   lpush: [-2, (db, [key, ...values]) => db.write(key, 'list', newList).unshift(...values.reverse())],
-  lpop: [1, (db, [key]) => pop(db, key, (list) => list.shift())],
-  rpop: [1, (db, [key]) => pop(db, key, (list) => list.pop())],
+  lpop: [-1, (db, [key, ...count]) => pop(db, 'lpop', key, count, (list) => list.shift()!)],
+  rpop: [-1, (db, [key, ...count]) => pop(db, 'rpop', key, count, (list) => list.pop()!)],
   lrem: [3, (db, [key, count, value]) => remove(db, key, position(count), value)],
   ltrim: [
     3,
@@ -48,12 +48,22 @@ export const listCommands: Commands = {
   ],
 }
 
-function pop(db: Keyspace, key: string, take: (list: string[]) => string | undefined) {
+/** One element or, with a count, a list of so many. */
+function pop(
+  db: Keyspace,
+  name: string,
+  key: string,
+  [count, ...more]: readonly string[],
+  take: (list: string[]) => string,
+): Reply {
+  if (more.length > 0) throw new ReplyError(`ERR wrong number of arguments for '${name}' command`)
+  const wanted = count === undefined ? 1n : parseInteger(count)
+  if (wanted === undefined || wanted < 0n) throw new ReplyError('ERR value is out of range, must be positive')
   const list = db.read(key, 'list')
   if (!list) return null
-  const value = take(list)
+  const values = Array.from({ length: Math.min(Number(wanted), list.length) }, () => take(list))
   db.removeIfEmpty(key, list.length)
-  return value ?? null
+  return count === undefined ? values[0]! : values
 }
 
 /** Removes `count` elements that equal `value`: from the end if it is negative, all if it is 0. */

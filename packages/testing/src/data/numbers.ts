@@ -27,11 +27,23 @@ export function increased(value: bigint, by: bigint): bigint {
   return sum
 }
 
-/** A double as Redis reads one; undefined for anything else. */
+/** A double as Redis reads one, by C's strtod; undefined for anything else, and for what a double cannot hold. */
 export function parseDouble(text: string): number | undefined {
   const infinity = /^([+-]?)inf(inity)?$/i.exec(text)
   if (infinity) return infinity[1] === '-' ? -Infinity : Infinity
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined
+  const isDecimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)
+  const value = isDecimal ? Number(text) : parseHexadecimal(text)
+  if (value === undefined || !Number.isFinite(value)) return undefined
+  return value === 0 && /[1-9a-f]/i.test(text.replace(/^[+-]?0x|[ep].*$/gi, '')) ? undefined : value
+}
+
+/** `0x1F`, `-0x.8p-3`. */
+function parseHexadecimal(text: string): number | undefined {
+  const [, sign, whole = '', rest = '', power = '0'] =
+    /^([+-]?)0x(?=\.?[0-9a-f])([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/i.exec(text) ?? []
+  if (sign === undefined) return undefined
+  const value = Number.parseInt(whole + rest, 16) * 2 ** (Number(power) - 4 * rest.length)
+  return sign === '-' ? -value : value
 }
 
 /** A double as C prints it with %.17g. Redis 7.0 answers scores in this form, and passes numbers from Lua to commands in it. */

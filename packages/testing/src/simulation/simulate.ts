@@ -42,6 +42,9 @@ export class SimulationError extends Error {
   }
 }
 
+const WAITS =
+  'It can wait for clients and for sleep() only: a real timer, input or output and other promises from outside never come'
+
 /** After this virtual time a run has hung, in ms. */
 const LONGEST = 24 * 3_600_000
 
@@ -87,8 +90,8 @@ export async function simulate<T>(seed: number, fn: (simulation: Simulation) => 
       throw new SimulationError(
         seed,
         end === 'late'
-          ? 'The function did not settle within a virtual day'
-          : 'The function waits, and nothing is left to happen. It can wait for clients and for sleep() only',
+          ? `The function did not settle within a virtual day. ${WAITS}`
+          : `The function waits, and nothing is left to happen. ${WAITS}`,
         {},
       )
     return value.of

@@ -31,7 +31,7 @@ export class Canvas {
     )
   }
 
-  /** A filled bar with words in its middle. */
+  /** A filled bar with words in its middle. It covers what was drawn before it, so that no line runs through its words. */
   bar(
     x: number,
     y: number,
@@ -41,10 +41,12 @@ export class Canvas {
     { height = 26, hatched = false } = {},
   ): this {
     const fill = this.colour(colour)
+    const place = `x="${x}" y="${y}" width="${width}" height="${height}" rx="4"`
+    this.add(`<rect ${place} fill="${this.theme.background}"/>`)
     this.add(
       hatched
-        ? `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="4" fill="none" stroke="${fill}" stroke-dasharray="4 3"/>`
-        : `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="4" fill="${fill}" fill-opacity="0.22" stroke="${fill}"/>`,
+        ? `<rect ${place} fill="none" stroke="${fill}" stroke-dasharray="4 3"/>`
+        : `<rect ${place} fill="${fill}" fill-opacity="0.22" stroke="${fill}"/>`,
     )
     return this.text(x + width / 2, y + height / 2 + 4, words, { size: 12, anchor: 'middle' })
   }

@@ -23,7 +23,7 @@ const lifeOfALease: Picture = {
     return canvas
       .text(10, 62, 'process 1', { bold: true })
       .bar(x(0), 45, 250, 'inside', 'blue')
-      .text(x(25) + 8, 62, '✕ killed', { colour: 'red' })
+      .text(x(25) + 4, 62, '✕ dies', { size: 12, colour: 'red' })
       .text(10, 112, 'key in Redis', { bold: true })
       .bar(x(0), 95, 500, 'the lock is held: 30 s from the last renewal', 'grey')
       .arrow(x(10), 71, x(10), 93, { colour: 'blue' })
@@ -93,7 +93,7 @@ const javaAndNode: Picture = {
       .arrow(568, 80, 508, 56, { colour: 'orange' })
       .text(560, 44, '2 held: the time left', { size: 12 })
       .arrow(568, 118, 508, 160, { colour: 'orange' })
-      .text(560, 152, '3 subscribe', { size: 12 })
+      .text(576, 144, '3 subscribe', { size: 12 })
       .arrow(192, 118, 252, 160, { colour: 'blue' })
       .text(80, 160, '4 release, publish', { size: 12 })
       .arrow(508, 192, 705, 134, { colour: 'green' })
@@ -156,7 +156,7 @@ const failovers: Picture = {
     return canvas
       .bar(40, 262, 560, 'holder and its primary: both go on', 'blue')
       .bar(290, 294, 310, 'promoted replica: another holder is inside', 'red')
-      .line(290, 258, 290, 326, { dashed: true, colour: 'red' })
+      .line(290, 289, 290, 326, { dashed: true, colour: 'red' })
       .text(
         10,
         352,

@@ -29,7 +29,7 @@ const BAR = 18
 const NAMES = 165
 const HEAD = 62
 const GAP = 22
-/** Beside the longest bar, for its figure. */
+/** Beside the longest bar and the line, for the figures. */
 const ROOM_FOR_LABEL = 1.75
 
 /** Panels beside each other, with a row for each subject. */
@@ -79,9 +79,15 @@ export function barPanels(title: string, panels: readonly Panel[], theme: Theme)
   return draw(title, option, { width: WIDTH, height: bottom + 12 }, theme)
 }
 
-function extent({ bars, scale, line }: Panel): { min: number; max: number } {
+/** The greatest value of a panel. Its figures stand beside it, so that neither a bar nor the line runs through them. */
+function mostOf({ bars, line }: Panel): number {
+  return Math.max(line ?? 0, ...bars.map(({ spread }) => spread?.most ?? 0))
+}
+
+function extent(panel: Panel): { min: number; max: number } {
+  const { bars, scale } = panel
   const values = bars.flatMap(({ spread }) => (spread && spread.median > 0 ? [spread] : []))
-  const most = Math.max(line ?? 0, ...values.map((spread) => spread.most))
+  const most = mostOf(panel)
   if (scale === 'value') return { min: 0, max: most * ROOM_FOR_LABEL }
   const least = Math.min(...values.map((spread) => spread.least)) / 2
   return { min: least, max: most * (most / least) ** (ROOM_FOR_LABEL - 1) }
@@ -101,7 +107,8 @@ function barSeries(panel: Panel, index: number, theme: Theme): CustomSeriesOptio
       const { x: left } = coordSys as unknown as { x: number }
       const at = (value: number) => Math.max(left, api.coord([value, dataIndex])[0]!)
       const middle = api.coord([extent(panel).min, dataIndex])[1]!
-      return { type: 'group', children: partsOf(bar, panel.digits, { at, left, middle }, theme) }
+      const figures = at(mostOf(panel)) + 6
+      return { type: 'group', children: partsOf(bar, panel.digits, { at, left, middle, figures }, theme) }
     },
     ...(panel.line !== undefined && {
       markLine: {
@@ -120,12 +127,14 @@ interface Places {
   at(value: number): number
   readonly left: number
   readonly middle: number
+  /** Where the figures stand, one below the other. */
+  readonly figures: number
 }
 
 function partsOf(
   { subject, spread, remark }: Bar,
   digits: number,
-  { at, left, middle }: Places,
+  { at, left, middle, figures }: Places,
   theme: Theme,
 ) {
   const median = spread && spread.median > 0 ? at(spread.median) : left
@@ -144,15 +153,12 @@ function partsOf(
     },
     {
       type: 'text' as const,
-      x: Math.max(median, to) + 6,
+      x: figures,
       y: middle,
       z2: 10,
       style: {
         text: remark ? `${figure}  {remark|${remark}}` : figure,
         fill: theme.text,
-        // So that it can be read where the line runs through it.
-        stroke: theme.background,
-        lineWidth: 3,
         fontSize: 11,
         fontWeight: subject.kind === 'this' ? ('bold' as const) : ('normal' as const),
         verticalAlign: 'middle' as const,

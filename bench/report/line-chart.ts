@@ -31,7 +31,7 @@ export function lineChart({ title, subtitle, axis, lines }: LineChartSetup, them
       },
       color: [...theme.lines],
       legend: { orient: 'vertical', left: 690, top: 56, textStyle: label, itemWidth: 18 },
-      grid: { left: 44, right: 225, top: 60, bottom: 44 },
+      grid: { left: 52, right: 225, top: 60, bottom: 44 },
       xAxis: {
         type: 'category',
         data: [...axis.places],

@@ -7,7 +7,7 @@ import { startStandalone, waitUntil } from '../kit/servers/index'
 /**
  * Redisson's own tests of RLock, asked of ours: one here for each there, by its name. Java's threads are
  * `redisson.run` scopes. Times are shorter where they only have to be longer than something.
- * What has no counterpart, and the tests of many clients, are listed in compat/redisson-tests.md.
+ * What has no counterpart stands in test/unit/redisson-tests.test.ts.
  */
 describe("Redisson's tests of one lock", () => {
   afterEach(closeAll)

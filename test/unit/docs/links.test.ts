@@ -12,7 +12,6 @@ const OTHERS = [
   'SECURITY.md',
   'CHANGELOG.md',
   'test/README.md',
-  'compat/redisson-tests.md',
   'tools/simulator/README.md',
   'llms.txt',
 ]

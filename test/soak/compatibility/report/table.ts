@@ -36,8 +36,7 @@ function table({ results, rows, beside, cell = counts }: TableSetup): string {
     ['---', ...results.map(() => '---:')],
     line('version', ({ version }) => version),
     line('from', ({ from }) => from),
-    line('with', (result) => `${beside} ${result.beside}`),
-    line('date', ({ date }) => date),
+    line('ran', (result) => `${result.date}, ${beside} ${result.beside}`),
     ...rows.map(({ name, title }) => line(title, ({ parts }) => cell(parts[name]))),
     line('**all**', ({ parts }) => cell(total(parts))),
   ]

@@ -4,8 +4,10 @@ import type { Clock } from '../util/clock'
 export const MAX_LOCAL_HANDOFFS = 20
 /** The longest turn in ms, whether other processes are known to wait or not. */
 export const MAX_COHORT_DURATION = 10
-/** The longest yield without any new event, in ms. It is enough for a peer whose messages take 5 ms each way. */
+/** How long a process yields after its own release, in ms. It is enough for a peer whose messages take 5 ms each way. */
 export const MAX_YIELD = 20
+/** The same after the release of a peer. So a process that waits is faster than one that has just had the lock. */
+export const YIELD_AFTER_PEER = 17
 /** A waiter whose remaining wait is at most this long, in ms, never yields. */
 export const SHORT_WAIT = 30
 /** So many turns in a row that missing peers let pass leave one of these peers out of the count. */
@@ -20,8 +22,11 @@ const MISSES_OF_ABSENT = 3
  * hears. So the processes take turns without knowing each other, and a Java peer gets its turn, too.
  */
 export class Cohort {
-  /** `next`: this process released the lock to its next caller, with a message, and another process may be faster. */
-  turn: 'ours' | 'next' | 'others' = 'others'
+  /**
+   * - `next`: this process released the lock to its next caller, with a message, and another process may be faster
+   * - `releasing`: it released the lock to others, and the server has not answered
+   */
+  turn: 'ours' | 'next' | 'releasing' | 'others' = 'others'
   /** When the turn of this process began, in ms by the monotonic clock; if it is the turn of others, when it ended or one of them released. */
   since: number
   /** How many local handoffs the turn has had. */
@@ -43,15 +48,16 @@ export class Cohort {
     this.heard++
     if (byReaders) this.heard = Math.max(this.heard, this.peers)
     if (this.heard <= 0) return
-    if (this.heard >= this.peers) this.misses = 0
+    // No more peers are absent than those that were not heard.
+    this.misses = Math.min(this.misses, MISSES_OF_ABSENT * Math.max(0, this.peers - this.heard))
     if (this.turn !== 'ours') this.leaveToOthers()
   }
 
   /** A try that competed with all clients acquired the lock. `listening`: this process hears the releases of others. */
   begin(listening: boolean): void {
-    if (this.turn === 'others' || this.peers === 0) {
+    if (!this.hasTurn || this.peers === 0) {
       // A timer may end a fraction of a millisecond early.
-      const isMissed = this.missing > 0 && this.now() > this.since + MAX_YIELD - 1
+      const isMissed = this.missing > 0 && this.now() > this.yieldEnd - 1
       if (listening && isMissed) this.misses++
       this.since = this.now()
       this.handoffs = 0
@@ -61,8 +67,8 @@ export class Cohort {
 
   /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
-    const { turn, since, handoffs, peers } = this
-    if (turn === 'others' || this.now() - since >= MAX_COHORT_DURATION) return false
+    const { since, handoffs, peers } = this
+    if (!this.hasTurn || this.now() - since >= MAX_COHORT_DURATION) return false
     if (peers > 0 && handoffs >= MAX_LOCAL_HANDOFFS) return false
     this.handoffs++
     return true
@@ -75,17 +81,17 @@ export class Cohort {
   release(listening: boolean, another = false): void {
     const own = listening ? 1 : 0
     // Further releases of a semaphore, and those of a process that only produces permits, end no turn.
-    if (this.turn === 'others') this.heard -= own
+    if (!this.hasTurn) this.heard -= own
     else {
       this.heard = -own
-      if (another && this.handOff()) this.turn = 'next'
-      else this.leaveToOthers()
+      this.turn = another && this.handOff() ? 'next' : 'releasing'
     }
   }
 
   /** The lock was released, and `others` clients besides this one heard the message. */
   released(others: number): void {
     this.peers = others
+    if (this.turn === 'releasing') this.leaveToOthers()
     if (others > 0) return
     // Permits may still be in use here, so a new turn begins at once.
     this.turn = 'next'
@@ -95,8 +101,17 @@ export class Cohort {
 
   /** How long to leave the lock to other processes, in ms; 0: the first waiter here may try. */
   yieldTime(): number {
-    if (this.turn !== 'others' || this.missing === 0) return 0
-    return Math.max(0, this.since + MAX_YIELD - this.now())
+    if (this.hasTurn || this.missing === 0) return 0
+    if (this.turn === 'releasing') return MAX_YIELD
+    return Math.max(0, this.yieldEnd - this.now())
+  }
+
+  private get yieldEnd(): number {
+    return this.since + (this.heard > 0 ? YIELD_AFTER_PEER : MAX_YIELD)
+  }
+
+  private get hasTurn(): boolean {
+    return this.turn === 'ours' || this.turn === 'next'
   }
 
   /** How many peers that are counted had no turn since the last turn here. */

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { Cohort, MAX_COHORT_DURATION, MAX_LOCAL_HANDOFFS, MAX_YIELD } from '../../../src/waiting/cohort'
+import {
+  Cohort,
+  MAX_COHORT_DURATION,
+  MAX_LOCAL_HANDOFFS,
+  MAX_YIELD,
+  YIELD_AFTER_PEER,
+} from '../../../src/waiting/cohort'
 import { newCohort, takeTurn, yieldTime } from '../../kit/cohort'
 import type { VirtualClock } from '../../kit/virtual-clock'
 
@@ -78,23 +84,24 @@ describe('The cohort policy of a process', () => {
       expect(turn.yieldTime()).to.equal(0)
     })
 
-    it('A process yields again from each release that is heard', () => {
+    it('A process yields again from each release that is heard, and for less than from its own', () => {
       ourTurn(2)
       clock.advance(MAX_YIELD - 1)
       turn.hear()
-      expect(turn.yieldTime()).to.equal(MAX_YIELD)
+      expect(turn.yieldTime()).to.equal(YIELD_AFTER_PEER)
+      expect(YIELD_AFTER_PEER).to.be.lessThan(MAX_YIELD)
     })
 
-    it('A process yields from when it sent the release, also before the answer', () => {
+    it('A process yields from when the release was answered, not from when it was sent', () => {
       ourTurn(1)
       turn.hear()
       turn.begin(true)
       turn.release(true)
       expect(turn.yieldTime()).to.equal(MAX_YIELD)
-      clock.advance(5)
+      clock.advance(50)
       turn.hear()
       turn.released(1)
-      expect(turn.yieldTime()).to.equal(MAX_YIELD - 5)
+      expect(turn.yieldTime()).to.equal(MAX_YIELD)
     })
 
     it('A process yields though its own release is heard after the answer to it', () => {
@@ -186,6 +193,17 @@ describe('The cohort policy of a process', () => {
       turn.hear()
       ourTurn(1)
       expect(yielded()).to.equal(MAX_YIELD)
+    })
+
+    it('A peer that is heard is not left out for one that never comes', () => {
+      ourTurn(2)
+      for (let misses = 0; misses < 7; misses++) missedTurn(2)
+      expect(turn.yieldTime(), 'both are left out').to.equal(0)
+      turn.hear()
+      ourTurn(2)
+      expect(turn.yieldTime()).to.equal(MAX_YIELD)
+      turn.hear()
+      expect(turn.yieldTime()).to.equal(0)
     })
 
     it('A peer that does not come does not take the turns of the others along', () => {

@@ -2,7 +2,7 @@ import type { ClientLinks } from '../../packages/testing/src/simulation/connecti
 import { type Break, LATEST_COPY } from '../../packages/testing/src/simulation/socket'
 import { type Chooser, type Fault, FIND_SILENCE, type Inject, living, longestLease } from './fault'
 import type { Excuse } from './judge/history'
-import { deleteKey, failover, flushAll, restart, stepServerClock } from './server-faults'
+import { deleteKey, failover, flushAll, promotion, restart, stepServerClock } from './server-faults'
 import type { LiveClient, Stage } from './stage'
 
 /** An idle connection that is silent shows at its next command, or when the network closes it. */
@@ -100,6 +100,7 @@ export const FAULTS: readonly Fault[] = [
   { kind: 'restart', weight: 2, inject: restart('kept') },
   { kind: 'restart empty', weight: 1, inject: restart('lost') },
   { kind: 'failover', weight: 6, inject: failover, needsReplica: true },
+  { kind: 'promotion', weight: 6, inject: promotion, needsReplica: true },
   {
     kind: 'script flush',
     weight: 2,

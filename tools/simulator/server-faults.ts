@@ -55,6 +55,22 @@ export function failover(stage: Stage, random: Chooser) {
   })
 }
 
+/** A replica is promoted by order, or while its primary stood still, and neither the primary nor a client knows it for a while. */
+export function promotion(stage: Stage, random: Chooser) {
+  const server = random.pick(stage.servers)
+  if (server.isDown || !server.replica) return
+  server.replica.lag = random.pick([1, 5])
+  const ms = random.pick([5, 200, 1_300, 3_500])
+  const excuses: readonly Excuse[] = ['delay', 'errors', 'loss', 'order']
+  const recovery = RECONNECT + longestLease(stage)
+  stage.recorder.fault('promotion', excuses, { lasts: ms, recovery, server: server.name })
+  const takeOver = server.promoteReplica()
+  stage.world.in(ms, undefined, () => {
+    stage.recorder.fault('failover', excuses, { recovery, server: server.name, rewinds: true })
+    takeOver()
+  })
+}
+
 export function stepServerClock(stage: Stage, random: Chooser) {
   if (stage.clients.some(({ java }) => java)) return
   const server = random.pick(stage.servers)

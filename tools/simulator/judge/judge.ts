@@ -8,6 +8,7 @@ import { judgeLosses } from './rules/losses'
 import { judgeArrivals, judgeFairPlaces, judgeLocalOrder } from './rules/order'
 import { judgeOwners } from './rules/owners'
 import { judgePermits } from './rules/permits'
+import { judgeReleased } from './rules/released'
 import { judgeTokens } from './rules/tokens'
 import { judgeWaiting } from './rules/waiting'
 import { checkSequentially } from './sequential/check'
@@ -15,7 +16,7 @@ import type { Violation } from './violation'
 
 const RULES: readonly ((reading: Reading) => Violation[])[] = [
   ...[judgeExclusion, judgeTokens, judgePermits, judgeWaiting, judgeLocalOrder, judgeFairPlaces],
-  ...[judgeArrivals, judgeOwners, judgeLatches],
+  ...[judgeArrivals, judgeOwners, judgeLatches, judgeReleased],
   ...[judgeLosses, judgeAnswers, judgeRunOnce, judgeLeftovers, checkSequentially],
 ]
 

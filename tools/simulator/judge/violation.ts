@@ -6,6 +6,7 @@ export type Rule =
   | 'token'
   | 'permits'
   | 'latch'
+  | 'held-again'
   | 'asleep'
   | 'unanswered'
   | 'local-order'

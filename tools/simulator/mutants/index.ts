@@ -1,6 +1,7 @@
+import { FAILOVER } from './failover'
 import { LOCK_SCRIPTS } from './lock-scripts'
 import type { Mutant } from './mutant'
 import { QUEUE_SCRIPTS } from './queue-scripts'
 import { SOURCES } from './sources'
 
-export const MUTANTS: readonly Mutant[] = [...LOCK_SCRIPTS, ...QUEUE_SCRIPTS, ...SOURCES]
+export const MUTANTS: readonly Mutant[] = [...LOCK_SCRIPTS, ...QUEUE_SCRIPTS, ...SOURCES, ...FAILOVER]

@@ -5,7 +5,9 @@ import {
   type Connections,
   Fences,
   IN_PROCESS_SERVER,
+  OutageReporter,
   pingOrDisconnect,
+  ReplicaAckBatcher,
   reconnectUnless,
   type ScriptTransport,
   type SentScript,
@@ -54,6 +56,15 @@ async function connect(
   const commands = new SimulatedRedis(server, process, 'commands')
   const messages = new SimulatedRedis(server, process, 'messages')
   const acknowledged = server.replica && new SimulatedRedis(server, process, 'acknowledged')
+  const batcher =
+    acknowledged &&
+    new ReplicaAckBatcher(
+      asRedis(acknowledged),
+      () => server.runId,
+      client,
+      { slavesSyncTimeout: 1_000, checkLockSyncedSlaves: true },
+      new OutageReporter(clock, client),
+    )
   opened({ commands, messages, acknowledged })
   const fences = new Fences(asRedis(commands), clock)
   if (acknowledged) fences.watch('', asRedis(acknowledged))
@@ -86,12 +97,19 @@ async function connect(
         return commands.server.runId
       },
     },
-    transport: new SimulatedTransport(commands, acknowledged, fences.broken, process),
+    transport: new SimulatedTransport(commands, acknowledged, batcher, fences.broken, process),
+    ...(batcher && {
+      replication: {
+        primaryOf: () => server.runId,
+        mayLack: () => true,
+        askReplicas: () => void batcher.ask(),
+      },
+    }),
     source,
     close() {
       isClosed = true
       fences.close()
-      acknowledged?.disconnect()
+      batcher?.close()
       commands.disconnect()
     },
   }
@@ -101,6 +119,7 @@ class SimulatedTransport implements ScriptTransport {
   constructor(
     private readonly commands: SimulatedRedis,
     private readonly acknowledged: SimulatedRedis | undefined,
+    private readonly batcher: ReplicaAckBatcher | undefined,
     private readonly broken: Fences['broken'],
     private readonly process: SimulatedProcess,
   ) {}
@@ -133,23 +152,20 @@ class SimulatedTransport implements ScriptTransport {
   }
 
   async sendAcknowledged(call: SentScript, bySource: boolean) {
-    const { acknowledged, commands } = this
-    const value = new Promise((resolve, reject) =>
-      this.on(acknowledged ?? commands, call, bySource, resolve, reject),
-    )
-    if (!acknowledged) return { value: await value, acknowledged: true }
-    // WAIT may fail alone, such as in a failover. The script has been applied all the same.
-    const waiting = acknowledged.wait(1_000).then(
-      (count) => ({ acknowledged: count > 0 }),
-      (waitError: Error) => ({ acknowledged: false, waitError }),
-    )
-    const [answer, waited] = await Promise.all([value, waiting])
-    return { value: answer, ...waited }
+    const { acknowledged, batcher } = this
+    if (!acknowledged || !batcher) {
+      const value = await new Promise((resolve, reject) => this.send(call, bySource, resolve, reject))
+      return { value, acknowledged: true }
+    }
+    const { script, keys, args } = call
+    const text = bySource ? script.source : script.sha
+    acknowledged.scriptNames.set(text, script.name)
+    return await batcher.send([bySource ? 'eval' : 'evalsha', text, keys.length, ...keys, ...args])
   }
 
   probe(): void {
-    for (const redis of [this.commands, this.acknowledged])
-      if (redis) pingOrDisconnect(asRedis(redis), this.process)
+    pingOrDisconnect(asRedis(this.commands), this.process)
+    this.batcher?.probe()
   }
 
   private on(

@@ -21,6 +21,7 @@ export class Replica {
   private readonly keyspace = new Keyspace()
   private readonly writes: Write[] = []
   private arrivesLast = 0
+  private written = 0
   /** How far it is behind, in ms. */
   lag = 1
 
@@ -33,6 +34,7 @@ export class Replica {
 
   wrote(time: number, command: string, words: readonly string[]): void {
     this.arrivesLast = Math.max(this.arrivesLast, this.world.time + this.lag)
+    this.written++
     this.writes.push({ arrives: this.arrivesLast, time, command, words })
     if (this.writes.length > MOST_WRITES) this.promoted()
   }
@@ -40,6 +42,12 @@ export class Replica {
   /** What is over by the clock of the primary at this time is gone: the primary sends a DEL for each key that runs out. */
   expired(time: number): void {
     this.wrote(time, EXPIRE, [])
+  }
+
+  /** How many writes the primary has sent, and how many of them have arrived. */
+  get progress(): { readonly sent: number; readonly arrived: number } {
+    const { written, writes, world } = this
+    return { sent: written, arrived: written - writes.filter(({ arrives }) => arrives > world.time).length }
   }
 
   /** When it will have all that the primary has written so far, by the virtual time. */

@@ -156,8 +156,14 @@ export class SimulatedServer implements Acceptor {
 
   info(section: string): string {
     const fields =
-      section === 'replication' ? ['role:master'] : ['redis_version:7.4.0', `run_id:${this.runId}`]
+      section === 'replication' ? this.replication() : ['redis_version:7.4.0', `run_id:${this.runId}`]
     return `${fields.join('\r\n')}\r\n`
+  }
+
+  private replication(): readonly string[] {
+    const { sent, arrived } = this.replica?.progress ?? { sent: 0, arrived: 0 }
+    const replica = `slave0:ip=replica,port=6379,state=online,offset=${arrived + 1},lag=0`
+    return ['role:master', ...(this.replica ? [replica] : []), `master_repl_offset:${sent + 1}`]
   }
 
   /** Calls back with the number of replicas that have all writes so far, or once the time is over. */
@@ -186,6 +192,20 @@ export class SimulatedServer implements Acceptor {
     const keys = this.replica?.promoted() ?? new Keyspace()
     this.stop()
     this.start(keys)
+  }
+
+  /**
+   * The replica is promoted, and nobody knows that yet: the primary goes on without it. Until the answer is called, which leads all
+   * clients to the replica, and another replica to that one.
+   */
+  promoteReplica(): () => void {
+    const keys = this.replica?.promoted() ?? new Keyspace()
+    this.replica = undefined
+    return () => {
+      this.stop()
+      this.start(keys)
+      this.replica = new Replica(this.world, this.engine.keyspace)
+    }
   }
 
   /** Refuses until the answer is called. */

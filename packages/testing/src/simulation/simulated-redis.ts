@@ -3,6 +3,7 @@ import { outsideRequests, random } from 'rlock/internal'
 import { InFlight } from './in-flight'
 import type { SimulatedProcess } from './process'
 import { LATER, type SimulatedServer } from './server'
+import { SimulatedPipeline } from './simulated-pipeline'
 import { type Break, type Sent, Socket } from './socket'
 import type { Event } from './timeline'
 
@@ -33,6 +34,8 @@ export class SimulatedRedis extends EventEmitter {
   /** Whether new connections hang, as with a network that drops packets. */
   isUnreachable = false
   private slowness = 0
+  /** The names of the scripts, by hash and by source: for the trace. */
+  readonly scriptNames = new Map<string, string>()
 
   constructor(
     readonly server: SimulatedServer,
@@ -250,6 +253,10 @@ export class SimulatedRedis extends EventEmitter {
       for (const channel of channels) subscribed.delete(channel)
       return subscribed.size
     })
+  }
+
+  pipeline(): SimulatedPipeline {
+    return new SimulatedPipeline(this)
   }
 
   /** WAIT: answered when the replica has what this connection has written. */

@@ -2,6 +2,12 @@ import { neverInside } from '../holds'
 import type { Call, Reading } from '../reading'
 import type { Violation } from '../violation'
 
+/** A client draws no token that is not greater than one that it has, whatever the server has forgotten (guarantee 4). */
+function drawsAgain(before: Call, call: Call, reading: Reading): boolean {
+  const { client } = call.called
+  return client === before.called.client && !reading.javaClients.has(client) && before.end! < call.begin
+}
+
 /** The tokens of a fenced lock rise from one acquisition to the next, in the order in which callers come in. */
 export function judgeTokens(reading: Reading): Violation[] {
   const last = new Map<string, Call>()
@@ -26,7 +32,7 @@ export function judgeTokens(reading: Reading): Violation[] {
     )
     // Others came in before the answer to the one that was taken out arrived.
     const isTaken = reading.faults.excuses('force', { name }, since, at)
-    if (isUndone || isTaken) continue
+    if ((isUndone || isTaken) && !drawsAgain(before, call, reading)) continue
     violations.push({
       ...{ rule: 'token', at, name, events: [before.end!, call.end!] },
       what:

@@ -98,7 +98,7 @@ describe('The rules of a simulated history', () => {
   })
 
   it('Only a server that lost its keys draws tokens anew (F4)', () => {
-    const tokens = (fault: { forgets?: true }) => {
+    const tokens = (fault: { forgets?: true }, second = 'b/1') => {
       const one = written('fenced')
       one.releases('a/1', one.acquires('a/1', {}, { token: 5 }))
       one.fault({ excuses: ['data'], recovery: 10, ...fault })
@@ -106,11 +106,31 @@ describe('The rules of a simulated history', () => {
         [10, 1],
         [40, 2],
       ] as const)
-        one.releases('a/1', one.at(at).acquires('a/1', {}, { token }))
+        one.releases(second, one.at(at).acquires(second, {}, { token }))
       return one.broken
     }
     expect(tokens({ forgets: true })).to.deep.equal([])
     expect(tokens({})).to.deep.equal(['token', 'not-linearizable'])
+    // A client sends the greatest one that it has.
+    expect(tokens({ forgets: true }, 'a/1')).to.include('token')
+  })
+
+  it('What its owner released is free on a new primary within a second, while its client lives (guarantee 4)', () => {
+    const released = (seen: readonly string[], change?: 'killed') => {
+      const one = written()
+      const hold = one.acquires('a/1', {}, { owners: ['a:1'] })
+      one
+        .key({ owners: ['a:1'] })
+        .releases('a/1', hold)
+        .key({})
+      one.at(100).fault({ kind: 'failover', excuses: ['delay', 'loss'], rewinds: true, recovery: 3_000 })
+      one.key({ owners: ['a:1'] })
+      if (change) one.client('a', change)
+      return one.at(1_000).key({ owners: seen }).at(3_000).ends().broken
+    }
+    expect(released(['a:1'])).to.include('held-again')
+    expect(released([])).to.not.include('held-again')
+    expect(released(['a:1'], 'killed')).to.not.include('held-again')
   })
 
   it('A waiter does not sleep before a free lock for longer than its bound (guarantee 2)', () => {

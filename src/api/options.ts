@@ -74,6 +74,12 @@ export interface RedissonOptions {
    */
   checkLockSyncedSlaves?: boolean | undefined
   /**
+   * With Sentinel or a cluster: whether an acquisition waits for no replica at all. The client then sends no WAIT, and a failover may
+   * lose any lock. For servers that store writes durably before they answer, or where speed counts more. Not in Redisson.
+   * @default false
+   */
+  skipLockSyncedSlaves?: boolean | undefined
+  /**
    * How long to wait for that acknowledgement, in ms. At most 30000, because a semaphore remembers a request for a minute.
    * @default 1000
    */
@@ -122,8 +128,8 @@ const SHORT_WATCHDOG = 1_000
 
 const LONGEST_LABEL = 200
 const KNOWN =
-  `redis credentials lockWatchdogTimeout waitTime lockWatchdogBatchSize checkLockSyncedSlaves slavesSyncTimeout unavailableAfter
-  shardedSubscriptionMode nameMapper label inspectable`.split(/\s+/)
+  `redis credentials lockWatchdogTimeout waitTime lockWatchdogBatchSize checkLockSyncedSlaves skipLockSyncedSlaves slavesSyncTimeout
+  unavailableAfter   shardedSubscriptionMode nameMapper label inspectable`.split(/\s+/)
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
 export function resolveOptions(options: RedissonOptions) {
@@ -132,11 +138,12 @@ export function resolveOptions(options: RedissonOptions) {
   checkOptions(options, KNOWN)
   if (options.redis === undefined)
     throw new TypeError('the redis option is missing: a URL, options or an instance')
-  const { checkLockSyncedSlaves = true, shardedSubscriptionMode = 'AUTO', credentials, nameMapper } = options
+  const { checkLockSyncedSlaves = true, skipLockSyncedSlaves = false } = options
+  const { shardedSubscriptionMode = 'AUTO', credentials, nameMapper } = options
   if (credentials !== undefined && typeof credentials !== 'function')
     throw new TypeError('credentials must be a function that returns { username, password }')
   const { label, inspectable = true } = options
-  for (const [name, value] of Object.entries({ checkLockSyncedSlaves, inspectable }))
+  for (const [name, value] of Object.entries({ checkLockSyncedSlaves, skipLockSyncedSlaves, inspectable }))
     if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean`)
   if (label !== undefined && (typeof label !== 'string' || label.length > LONGEST_LABEL))
     throw new TypeError(`label must be a string of at most ${LONGEST_LABEL} characters`)
@@ -158,6 +165,7 @@ export function resolveOptions(options: RedissonOptions) {
     waitTime: unlimited(options.waitTime) ? undefined : whole('waitTime', options.waitTime, 0),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
+    skipLockSyncedSlaves,
     slavesSyncTimeout: whole('slavesSyncTimeout', options.slavesSyncTimeout, 1_000, LATEST_COPY),
     unavailableAfter: whole('unavailableAfter', options.unavailableAfter, 10_000, LATEST_COPY),
     shardedSubscriptionMode,

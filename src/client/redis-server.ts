@@ -19,7 +19,7 @@ export function serverOf(options: ResolvedOptions, clientId: string): Server {
     async connect(client) {
       const { clock } = client
       // A single server has no replicas that acknowledge, as with Redisson.
-      const hasReplicas = target.kind !== 'standalone'
+      const hasReplicas = target.kind !== 'standalone' && !options.skipLockSyncedSlaves
       const commands = hasReplicas
         ? new ReplicaAckConnection(target, client, options)
         : new CommandConnection(target, client)

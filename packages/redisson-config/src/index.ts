@@ -60,7 +60,8 @@ export function fromRedissonConfig(
     lockWatchdogTimeout: root.number('lockWatchdogTimeout'),
     lockWatchdogBatchSize: root.number('lockWatchdogBatchSize'),
     checkLockSyncedSlaves: root.flag('checkLockSyncedSlaves'),
-    slavesSyncTimeout: root.number('slavesSyncTimeout'),
+    // Refused in options, where it would mean the opposite of what a reader expects.
+    slavesSyncTimeout: isZero(root.peek('slavesSyncTimeout')) ? undefined : root.number('slavesSyncTimeout'),
     shardedSubscriptionMode:
       mode === 'clusterServersConfig'
         ? section.oneOf('shardedSubscriptionMode', ['AUTO', 'ON', 'OFF'])
@@ -83,6 +84,8 @@ function javaConfig(given: string | Uint8Array | object, env: Env): JavaConfig {
   const documents = /^["']?(spring|redisson)\b/im.test(text) ? documentsOf(text) : []
   return documents.some(isOfSpring) ? ofSpring(documents, env) : redissonYaml(text, env)
 }
+
+const isZero = (value: unknown) => value === 0 || value === '0'
 
 function modeOf(settings: Record<string, unknown>): keyof typeof MODES {
   for (const [name, why] of Object.entries(REFUSED_MODES))

@@ -29,6 +29,9 @@ export const NOT_CARRIED: Readonly<Record<string, Explained>> = {
   commandMapper: matters('it is Java code, and rlock sends commands by their own names'),
   credentialsResolver: matters('it is Java code: give a username and a password; rlock reads them once'),
   natMapper: matters('only HostPortNatMapper is carried over: give the option natMap of ioredis'),
+  slavesSyncTimeout: matters(
+    'with 0 Java waits for the replicas without limit: rlock waits for 1000 ms, or for none with the option skipLockSyncedSlaves',
+  ),
   natMap: matters('give the option natMap of ioredis'),
   secretKey: matters('rlock reads no encrypted passwords'),
   sslTruststore: KEYSTORE,

@@ -49,6 +49,16 @@ describe('fromRedissonConfig()', () => {
     })
   })
 
+  it('A slavesSyncTimeout of 0, which waits without limit in Java, is not carried over, and matters', () => {
+    for (const slavesSyncTimeout of [0, '0']) {
+      const config = single({}, { slavesSyncTimeout, checkLockSyncedSlaves: false })
+      expect(options(config)).to.not.have.property('slavesSyncTimeout')
+      expect(lost(config).map(({ name, matters }) => [name, matters])).to.deep.equal([
+        ['slavesSyncTimeout', true],
+      ])
+    }
+  })
+
   it('fromRedissonConfig() names what it does not carry over, and which of it matters', () => {
     const all = lost(SINGLE)
     expect(all.map(({ name }) => name).sort()).to.deep.equal([

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Redisson, RedissonOptions } from '../../../src/index'
 import { closeAll, createRedisson, uniqueName } from '../../kit/clients'
 import { through } from '../../kit/replication'
-import { startCluster, startSentinel, withClient } from '../../kit/servers/index'
+import { type RedisNode, startCluster, startSentinel, withClient } from '../../kit/servers/index'
 
 /** Locks of each kind and a re-entry, all as usual; resolves with the `error` events. */
 async function locksAsUsual(redis: RedissonOptions['redis']): Promise<string[]> {
@@ -27,6 +27,49 @@ async function locksEveryKind(redisson: Redisson) {
     }
   })
 }
+
+/** How often the servers ran WAIT. */
+async function waitsOf(nodes: readonly RedisNode[]): Promise<number> {
+  const stats = await Promise.all(
+    nodes.map((node) => withClient(node, (client) => client.info('commandstats'))),
+  )
+  return stats.reduce((sum, text) => sum + Number(/cmdstat_wait:calls=(\d+)/.exec(text)?.[1] ?? 0), 0)
+}
+
+describe('skipLockSyncedSlaves: true', () => {
+  afterEach(closeAll)
+
+  it('Behind Sentinel and in a cluster no WAIT is sent, and locks work as usual', async () => {
+    const setup = await startSentinel()
+    const cluster = await startCluster({ replicas: 1 })
+    try {
+      const { nodes } = cluster
+      const inCluster = { nodes: nodes.map(({ host, port }) => ({ host, port })) }
+      for (const [redis, servers] of [
+        [through(setup), setup.nodes],
+        [inCluster, nodes],
+      ] as const) {
+        const before = await waitsOf(servers)
+        await locksEveryKind(await createRedisson({ redis: redis as string }))
+        expect(await waitsOf(servers), 'with WAIT').to.be.above(before)
+        await closeAll()
+        const withWait = await waitsOf(servers)
+        const redisson = await createRedisson({ redis: redis as string, skipLockSyncedSlaves: true })
+        const waiting = await createRedisson({ redis: redis as string, skipLockSyncedSlaves: true })
+        for (let times = 0; times < 6; times++) await locksEveryKind(redisson)
+        const name = uniqueName()
+        const hold = await redisson.getLock(name).acquire()
+        const next = waiting.getLock(name).tryAcquire({ waitTime: 20_000 })
+        await hold.unlock()
+        await (await next)!.unlock()
+        expect(await waitsOf(servers), 'without WAIT').to.equal(withWait)
+      }
+    } finally {
+      await closeAll()
+      await Promise.all([setup.stop(), cluster.stop()])
+    }
+  })
+})
 
 describe('servers without WAIT', () => {
   afterEach(closeAll)

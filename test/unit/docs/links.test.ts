@@ -80,6 +80,12 @@ describe('The links of the pages', () => {
     expect([homepage, bugs]).to.deep.equal([`${place}#readme`, `${place}/issues`])
   })
 
+  it('The commands of CONTRIBUTING that run some tests of a file find some there', () => {
+    const commands = [...textOf('CONTRIBUTING.md').matchAll(/^npx mocha (\S+)(?: +-g "([^"]+)")?/gm)]
+    expect(commands.map(([, , title]) => title).filter(Boolean)).to.not.be.empty
+    for (const [, file, title = ''] of commands) expect(textOf(file!), file).to.contain(title)
+  })
+
   it('The links of the pages that are let through lead to pages that are not here yet', () => {
     expect(COMING.filter((page) => existsSync(join(ROOT, page)))).to.deep.equal([])
   })

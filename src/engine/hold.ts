@@ -63,7 +63,7 @@ export class Hold extends Lease {
     const error = this.lossError()
     const isExpected = reason === 'lease' && !this.needsWatchdog && this.levels.size > 0
     this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
-    this.endBareLevels()
+    this.endBareLevels(isExpected ? undefined : error)
     if (isExpected) entry?.forget(this)
     else entry?.settle()
     this.releaseRest(reason, isExpected)
@@ -75,11 +75,11 @@ export class Hold extends Lease {
   }
 
   /** Each `unlock()` that is still to come finds that its level has ended. */
-  private endBareLevels() {
+  private endBareLevels(loss: LockLostError | undefined) {
     for (const level of this.levels) {
       if (!level.bareIn) continue
-      this.levels.delete(level)
-      level.bareIn.ended(level)
+      this.drop(level)
+      level.bareIn.ended(level, loss)
     }
   }
 

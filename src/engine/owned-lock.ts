@@ -196,6 +196,7 @@ export async function acquireAsAsked<H extends OwnedHold<any>, Handle extends Ha
   const isLimited = options.waitTime === undefined && waitTime !== undefined
   const isNoted = !byToken && !caller.isScoped
   const entry = caller.entryToAcquire(subject.objectId)
+  if (entry?.loss) throw entry.loss
   if (entry?.begin() === false)
     throw new IllegalMonitorStateError(
       `${caller.description} is acquiring the lock ${quote(subject.name)} already (client ${context.clientId}). ` +

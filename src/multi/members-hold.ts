@@ -253,7 +253,7 @@ export class LevelsHold implements OwnedHold<MembersHold> {
   lost(level: MembersHold): void {
     if (level.bareIn) {
       this.levels.delete(level)
-      level.bareIn.ended(level)
+      level.bareIn.ended(level, level.leaseTime === undefined ? level.loss : undefined)
       if (level.leaseTime === undefined) this.loss = level.loss
     }
     if (level.leaseTime === undefined) this.entry?.settle()

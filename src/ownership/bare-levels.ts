@@ -14,6 +14,8 @@ export interface OwnedLevel {
   /** The levels among which an `unlock()` finds it; undefined: it has ended, or only its LockHold or `withLock` releases it. */
   bareIn: AnyBareLevels | undefined
   readonly [TIME_LEFT]: number
+  /** Of a level over several locks, which may learn of its end only when it is asked. */
+  readonly isHeld?: boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a level does not care what the others are.
@@ -34,6 +36,8 @@ export class BareLevels<L extends OwnedLevel> {
   /** In the order of their acquisition. */
   private readonly live: L[] = []
   private owed = 0
+  /** The loss of a level whose `unlock()` is owed. An explicit lease that ends is none. */
+  loss: unknown
 
   constructor(private readonly whenEmpty?: () => void) {}
 
@@ -55,14 +59,16 @@ export class BareLevels<L extends OwnedLevel> {
   }
 
   /** The level has ended without an `unlock()`. */
-  ended(level: L): void {
-    if (this.drop(level)) this.owed++
+  ended(level: L, loss?: unknown): void {
+    if (!this.drop(level)) return
+    this.owed++
+    this.loss ??= loss
   }
 
   /** The `unlock()` of this level has come; undefined: that of one that had ended. */
   remove(level: L | undefined): void {
     if (level) this.drop(level)
-    else this.owed--
+    else if (--this.owed === 0) this.loss = undefined
     this.tidy()
   }
 
@@ -79,7 +85,8 @@ export class BareLevels<L extends OwnedLevel> {
 
   /** For a caller that does one thing after the other: its newest level or, without any, what it owes. */
   newest(): Bare<L> | undefined {
-    const level = this.live.at(-1)
+    let level = this.live.at(-1)
+    for (; level?.isHeld === false; level = this.live.at(-1)) this.ended(level)
     return level || this.owed > 0 ? { within: this, level } : undefined
   }
 

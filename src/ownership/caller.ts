@@ -37,6 +37,11 @@ export class HoldEntry<H extends AnyHold = AnyHold> {
     return false
   }
 
+  /** The loss of a level that its caller has not settled yet. */
+  get loss(): unknown {
+    return this.bareLevels?.loss
+  }
+
   /** Begins an acquisition. False: one is in flight, and a caller has one acquisition of a lock at a time. */
   begin(): boolean {
     if (this.acquiring.isLocked()) return false

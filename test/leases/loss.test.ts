@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { LockLostError, type LockLostEvent, type RenewalFailedEvent } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
 import { ForeignLock } from '../kit/foreign-lock'
+import { deferred } from '../kit/observing'
 import { closeProxies, openProxy } from '../kit/proxies'
 import { sharedStandalone, waitUntil } from '../kit/servers/index'
 
@@ -222,4 +223,30 @@ describe('a lost lock', () => {
     expect(hold.isHeld).to.equal(true)
     await hold.unlock()
   })
+
+  for (const kind of ['a plain lock', 'a multi lock'])
+    it(`A child thread whose level of ${kind} was lost acquires nothing before its unlock() (guarantee 5)`, async () => {
+      const { redisson } = await lossesOf(30_000)
+      const name = uniqueName()
+      const [lock, other] = [redisson.getLock(name), redisson.getLock(uniqueName())]
+      const own = kind === 'a plain lock' ? lock : redisson.getMultiLock(lock, redisson.getLock(`${name}:2`))
+      const [entered, settled] = [deferred(), deferred()]
+      await redisson.run(async () => {
+        await own.lock()
+        const child = other.withLock(async () => {
+          await own.lock()
+          await lock.forceUnlock()
+          entered.resolve()
+          await settled.promise
+          expect((await rejection(own.lock())).name, 'its parent has settled').to.equal('LockLostError')
+          expect((await rejection(own.unlock())).name).to.equal('LockLostError')
+          await own.lock()
+          await own.unlock()
+        })
+        await entered.promise
+        expect((await rejection(own.unlock())).name).to.equal('LockLostError')
+        settled.resolve()
+        await child
+      })
+    })
 })

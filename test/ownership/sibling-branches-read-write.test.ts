@@ -218,4 +218,19 @@ describe('Siblings below a thread that holds a read-write lock', () => {
     })
     expect(order).to.deep.equal(['write'])
   })
+
+  it('A branch whose read level has expired below a writer lets its sibling in, though it still runs', async () => {
+    const done = deferred()
+    await rw.writeLock().withLock(async () => {
+      const late = branch(async () => {
+        await rw.readLock().lock(200)
+        await done.promise
+        expect(await rejection(rw.readLock().unlock())).to.be.instanceOf(LockLostError)
+      })
+      await sleep(50)
+      await branch(async () => expect(await rw.readLock().tryLock(10_000)).to.equal(true))
+      done.resolve()
+      await late
+    })
+  })
 })

@@ -26,7 +26,7 @@ import { disposeAfter } from '../util/dispose-after'
 import { quote } from '../util/quote'
 import { LeasedPermitsAttempt, permitsOrphan, releasePermits, timeoutsKey } from './expirable-permit-scripts'
 import { AcquiredPermit, PermitLease } from './permit-lease'
-import { givenBack, PermitsTogether, semaphoreChannel } from './permits-attempt'
+import { PermitsTogether, semaphoreChannel } from './permits-attempt'
 import { change, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 const COUNT = script('permit-expirable-semaphore/count', (raw) => {
@@ -82,7 +82,7 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
 
   async release(permits: string | readonly string[]): Promise<void> {
     const ids = Array.isArray(permits) ? permitIds(permits) : [permitId(permits)]
-    const states = await givenBack(this, ids.length, releaseByIds(this, ids, false))
+    const states = await releaseByIds(this, ids, false)
     const lost = ids.filter((_, index) => states[index] !== 'released')
     if (lost.length > 0) throw notInUse(this, lost, ids.length)
   }
@@ -90,13 +90,11 @@ export class PermitExpirableSemaphore extends Synchronizer implements RPermitExp
   // biome-ignore lint/suspicious/noExplicitAny: a boolean for one, a number for a list, as the interface says.
   async tryRelease(permits: string | readonly string[]): Promise<any> {
     if (!Array.isArray(permits)) {
-      const [state] = await givenBack(this, 1, releaseByIds(this, [permitId(permits)], false))
+      const [state] = await releaseByIds(this, [permitId(permits)], false)
       return state === 'released'
     }
     const states = await releaseByIds(this, permitIds(permits), true)
-    if (!states.every((state) => state === 'released')) return 0
-    this.context.permitsOut.released(this.target.objectId, states.length)
-    return states.length
+    return states.every((state) => state === 'released') ? states.length : 0
   }
 
   async availablePermits(): Promise<number> {
@@ -166,9 +164,14 @@ function assertNoOwn({ context, name, target }: Synchronizer, ids: readonly stri
 }
 
 async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all: boolean) {
-  semaphore.context.assertNotClosed()
+  const { context, target } = semaphore
+  context.assertNotClosed()
   assertNoOwn(semaphore, ids)
-  return await releasePermits(semaphore, ids, all)
+  const states = await releasePermits(semaphore, ids, all)
+  // Those that are not in use are not out any more either.
+  if (!all || states.every((state) => state === 'released'))
+    context.permitsOut.released(target.objectId, ids.length)
+  return states
 }
 
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {

@@ -1,4 +1,3 @@
-import { RedisUnavailableError } from '../api/errors'
 import type { PermitsWanted } from '../api/semaphore-arguments'
 import { prefixed } from '../redis/names'
 import type { ScriptCall } from '../scripts/script-call'
@@ -19,22 +18,6 @@ export type PermitsAnswer = Outcome<undefined> & { readonly free?: number | unde
 
 /** The value of `free` if the semaphore does not exist. */
 export const NO_SEMAPHORE = -1
-
-/** A caller gives back permits that it took out. They count as released also where the client goes on in the background. */
-export async function givenBack<Result>(
-  { context, target }: Synchronizer,
-  permits: number,
-  release: Promise<Result>,
-): Promise<Result> {
-  try {
-    const result = await release
-    context.permitsOut.released(target.objectId, permits)
-    return result
-  } catch (error) {
-    if (error instanceof RedisUnavailableError) context.permitsOut.released(target.objectId, permits)
-    throw error
-  }
-}
 
 /** One caller's attempt to acquire permits of a semaphore. */
 export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> implements Attempt<undefined> {
@@ -82,7 +65,7 @@ export abstract class PermitsAttempt<W extends PermitsWanted = PermitsWanted> im
 
 /** After a grant, as many waiters try together as permits are free by the last answer. */
 export class PermitsTogether extends Shared {
-  /** How many permits are free by the last answer. */
+  /** How many permits are free by the last answer, less those for which waiters have asked since. */
   protected free: number | undefined
 
   override next(reply: TryReply, attempt: Attempt<unknown>, waiters: Waiters): number {
@@ -92,10 +75,11 @@ export class PermitsTogether extends Shared {
 
   /** Not the ones behind a request that is too large: they would overtake it. */
   override *together(waiters: Waiters): Iterable<AnyWaiter> {
-    let left = this.free ?? 0
     for (const waiter of waiters) {
-      left -= (waiter.attempt as PermitsAttempt).wanted.permits
-      if (left < 0 && waiter !== waiters.first) return
+      const { permits } = (waiter.attempt as PermitsAttempt).wanted
+      const { free = 0 } = this
+      if (permits > free && waiter !== waiters.first) return
+      if (free > 0) this.free = Math.max(0, free - permits)
       yield waiter
     }
   }

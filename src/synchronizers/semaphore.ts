@@ -1,5 +1,6 @@
 import { leaseTime } from '../api/arguments'
 import type { AcquirePermitsOptions, TryAcquirePermitsOptions, WithPermitsOptions } from '../api/call-options'
+import { RedisUnavailableError } from '../api/errors'
 import {
   acquirePermitsArguments,
   count,
@@ -16,7 +17,7 @@ import type { TryReply } from '../waiting/admission'
 import type { Attempt } from '../waiting/attempt'
 import type { WaitQueue } from '../waiting/wait-queue'
 import type { Waiters } from '../waiting/waiter'
-import { givenBack, PermitsTogether, semaphoreChannel } from './permits-attempt'
+import { PermitsTogether, semaphoreChannel } from './permits-attempt'
 import type { Retried } from './request-record'
 import { SemaphoreAttempt } from './semaphore-attempt'
 import {
@@ -179,13 +180,11 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async release(permits = 1): Promise<void> {
-    const released = count(permits, 0)
-    await givenBack(this, released, passOrRelease(this, released, false))
+    await passOrRelease(this, count(permits, 0), false)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
-    const released = count(permits, 0)
-    return await givenBack(this, released, releaseOnServer(this, released, true, 'unavailable'))
+    return await releaseOnServer(this, count(permits, 0), true, 'unavailable')
   }
 
   async availablePermits(): Promise<number> {
@@ -240,7 +239,10 @@ async function passOrRelease(semaphore: Semaphore, permits: number, ofScope: boo
   const passed = queue && (queue.admission as PermitsInTurn).pass(queue, permits)
   if (!passed) await releaseOnServer(semaphore, permits, ofScope, ofScope ? 'also refused' : 'unavailable')
   // Callers that only pass permits on to each other must not keep the event loop from all others.
-  else await new Promise<void>((resolve) => setImmediate(resolve))
+  else {
+    if (!ofScope) context.permitsOut.released(target.objectId, permits)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
 }
 
 async function releaseOnServer(
@@ -255,15 +257,22 @@ async function releaseOnServer(
   const args = [permits, onlyIfExists ? 1 : 0, ...messagesOf(semaphore)]
   context.queues.releasing(target)
   let notified: number | undefined
+  let isOut = true
   try {
     const { value } = await requests.run(RELEASE, args, true, retried)
     if (value.result === 'too-large') throw tooMany(semaphore)
     notified = value.notified
+    isOut = false
     context.unpublishedReleases.released({ name, channel: target.channel }, value, KIND.what)
     // The semaphore was deleted, or permits were taken away. The next try says so, and from then on no permit is passed on here.
     if (value.result !== 'freed') context.queues.mayBeFree(target)
     return value.result !== 'absent'
+  } catch (error) {
+    // The client releases them in the background.
+    isOut = !(error instanceof RedisUnavailableError)
+    throw error
   } finally {
+    if (!isOut && retried === 'unavailable') context.permitsOut.released(target.objectId, permits)
     // Without a message, no other client waits for these permits.
     context.queues.freed(target, notified, notified === 0 ? 0 : undefined)
   }

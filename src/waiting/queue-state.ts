@@ -1,4 +1,7 @@
+import type { LeaseRegistry } from '../leases/lease-monitor'
 import type { Clock, Moment } from '../util/clock'
+import type { WaitTarget } from './admission'
+import type { Subscriptions } from './subscriptions'
 
 /** After this long without an answer, in ms, the server counts as silent and not as slow. */
 const SILENT_AFTER = 3_000
@@ -26,9 +29,14 @@ export abstract class QueueState {
   /** The last answer said that the object is held, or this client holds it. */
   protected knownHeld = false
   /** Since when the server has answered no try that is in flight. */
-  private silentSince: Moment | undefined
+  protected silentSince: Moment | undefined
 
-  abstract readonly environment: { readonly clock: Clock }
+  abstract readonly target: WaitTarget
+  abstract readonly environment: {
+    readonly clock: Clock
+    readonly leases: LeaseRegistry
+    readonly subscriptions: Subscriptions
+  }
 
   /** Whether the object is known to be held, and the server has not been silent since. */
   isKnownHeld(): boolean {
@@ -41,23 +49,15 @@ export abstract class QueueState {
     return this.phase === 'polling' || !this.isKnownHeld()
   }
 
-  protected get isResting(): boolean {
-    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
+  /** How long, in ms, a hold of this client surely keeps the lock, unless a message comes. */
+  protected surelyHeldFor(): number {
+    const { leases, subscriptions } = this.environment
+    const { book } = leases.first(this.target) ?? {}
+    return book && subscriptions.isQuietSince(this.target.channel, book.term.since) ? book.remaining() : 0
   }
 
   /** All tries were answered, or their waiters have left, and the queue has not gone on yet. */
   protected get areTriesOver(): boolean {
     return this.unanswered === 0 && (this.phase === 'trying' || this.phase === 'woken')
-  }
-
-  protected trySent(at: Moment): void {
-    this.silentSince ??= at
-  }
-
-  /** A try was answered, or failed. Returns whether no other one is in flight. */
-  protected tryEnded(): boolean {
-    const isLast = --this.unanswered === 0
-    this.silentSince = isLast ? undefined : this.environment.clock.now()
-    return isLast
   }
 }

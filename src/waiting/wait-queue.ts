@@ -3,7 +3,7 @@ import { outsideThreads } from '../ownership/logical-thread'
 import type { AnyScriptCall, Reply } from '../scripts/script-call'
 import { outsideRequests } from '../util/async-context'
 import { RearmableTimer } from '../util/rearmable-timer'
-import { queueMicrotask } from '../util/timers'
+import { queueMicrotask, setImmediate } from '../util/timers'
 import { type Admission, MOST_TOGETHER, type WaitTarget } from './admission'
 import type { Attempt, Outcome } from './attempt'
 import { type Cohort, SHORT_WAIT } from './cohort'
@@ -127,6 +127,10 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     outsideRequests(() => queueMicrotask(() => this.areTriesOver && this.tryInTurn()))
   }
 
+  private get isResting(): boolean {
+    return this.phase === 'sleeping' || this.phase === 'polling' || this.phase === 'yielding'
+  }
+
   private begin(waiter: AnyWaiter) {
     // If the subscription of an earlier queue is still confirmed, the second try is not needed. Behind a hold of this client
     // the first is not needed either.
@@ -137,13 +141,6 @@ export class WaitQueue extends QueueState implements WaiterQueue {
       if (held > 0) return this.sleep(Math.min(held, LONGEST_WITHOUT_TRY))
     }
     this.tryInTurn()
-  }
-
-  /** How long, in ms, a hold of this client surely keeps the lock, unless a message comes. */
-  private surelyHeldFor(): number {
-    const { leases, subscriptions } = this.environment
-    const book = leases.first(this.target)?.book
-    return book && subscriptions.isQuietSince(this.target.channel, book.term.since) ? book.remaining() : 0
   }
 
   private finish() {
@@ -208,7 +205,7 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     for (const waiter of this.admission.together(this.waiters))
       if (together.push(waiter) === MOST_TOGETHER) break
     // Code of the user, such as a tracing hook, may run while one of them is sent, and may abort another one.
-    for (const waiter of together) if (!waiter.settled) this.sendTry(waiter)
+    for (const waiter of together) if (waiter.phase !== 'settled') this.sendTry(waiter)
   }
 
   private beginTries() {
@@ -220,22 +217,23 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   private sendTry(waiter: AnyWaiter, giver?: string): AnyScriptCall {
     this.unanswered++
     const call = waiter.startTry(giver)
-    this.trySent(call.started)
+    this.silentSince ??= call.started
     call.whenAnswered(
-      (reply) => waiter.settled || this.tryAnswered(waiter, reply, giver === undefined),
-      (error) => waiter.settled || this.tryFailed(waiter, error, call),
+      (reply) => waiter.phase === 'settled' || this.tryAnswered(waiter, reply, giver === undefined),
+      (error) => waiter.phase === 'settled' || this.tryFailed(waiter, error, call),
     )
     return call
   }
 
   /** `isCompeting`: with all clients. If not, the try took over from a hold of this client. */
   private tryAnswered(waiter: AnyWaiter, reply: Reply<Outcome<unknown>>, isCompeting: boolean) {
-    const isLast = this.tryEnded()
+    const isLast = --this.unanswered === 0
+    this.silentSince = isLast ? undefined : this.environment.clock.now()
     const { granted } = reply.value
     waiter.answered(reply)
     if (granted && !reply.acknowledged) {
       if (!isLast) return
-      if (waiter.settled) this.tryInTurn()
+      if (waiter.phase === 'settled') this.tryInTurn()
       else this.sleepUnlessWoken(0)
       return this.endOverdue()
     }
@@ -251,12 +249,23 @@ export class WaitQueue extends QueueState implements WaiterQueue {
     const mayTry = granted && time === 0
     this.knownHeld = !mayTry
     if (!isLast) return
-    if (!mayTry) this.endOverdue()
-    if (this.isEmpty) return this.finish()
-    // What is released here goes to the server until this queue listens. So it also listens if a wake-up came.
-    if (mayTry && this.phase === 'trying') this.sendTries()
+    if (mayTry) return this.askForMore()
+    this.endOverdue()
+    if (this.isEmpty) this.finish()
     else this.sleepUnlessWoken(time)
-    if (mayTry) this.endOverdue()
+  }
+
+  /** More may enter, after the ones that entered just now: these may pass permits on to waiters, which need not ask then. */
+  private askForMore() {
+    const ask = () => {
+      if (!this.areTriesOver) return
+      if (this.isEmpty) return this.finish()
+      // What is released here goes to the server until this queue listens. So it also listens if a wake-up came.
+      if (this.phase === 'trying') this.sendTries()
+      else this.sleepUnlessWoken(0)
+      this.endOverdue()
+    }
+    outsideRequests(() => setImmediate(ask))
   }
 
   /** The server answers, and the wait of these is over. One that may enter with others has a last try in flight. */
@@ -265,7 +274,8 @@ export class WaitQueue extends QueueState implements WaiterQueue {
   }
 
   private tryFailed(waiter: AnyWaiter, error: unknown, call: AnyScriptCall) {
-    const isLast = this.tryEnded()
+    const isLast = --this.unanswered === 0
+    this.silentSince = undefined
     this.knownHeld = false
     const retryAfter = waiter.tryFailed(error, call)
     if (!isLast) return

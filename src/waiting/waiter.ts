@@ -101,7 +101,8 @@ export class Waiter<Grant> {
   readonly joined: Moment
   /** The wait is over, so the try in flight is the last. */
   lastTry: boolean
-  private phase: Phase = 'waiting'
+  /** Only the waiter sets it. */
+  phase: Phase = 'waiting'
   private onServer: OnServer = 'nothing'
   /** How many grants no replica acknowledged. */
   private unacknowledged = 0
@@ -128,10 +129,6 @@ export class Waiter<Grant> {
     if (waitTime !== undefined)
       this.timer = clock.after(this.lastTry ? grace : waitTime, () => this.waitIsOver())
     if (signal) this.stopListening = onAbort(signal, () => this.fail(signal.reason))
-  }
-
-  get settled(): boolean {
-    return this.phase === 'settled'
   }
 
   /** A try of its own is in flight. */
@@ -162,12 +159,12 @@ export class Waiter<Grant> {
     this.phase = 'sending'
     const call = giver === undefined ? attempt.send() : attempt.takeOver!(giver)
     // Code of the user, such as a tracing hook, may run while the command is sent, and may abort the wait.
-    if (this.settled) {
-      attempt.undo?.(call)
-      attempt.ended?.(false)
-    } else {
+    if (this.isTrying) {
       this.phase = 'trying'
       this.inFlight = call
+    } else {
+      attempt.undo?.(call)
+      attempt.ended?.(false)
     }
     return call
   }

@@ -48,7 +48,7 @@ export class RecentReleases {
   /** The server to which a release of this key goes now, for `answered`; undefined: it has no replica, so nothing is kept. */
   serverOf(key: string): string | undefined {
     const server = this.replication?.primaryOf(key)
-    return server !== undefined && this.replication!.mayLack(server, key) ? server : undefined
+    return server !== undefined && this.replication!.mayLack(server) ? server : undefined
   }
 
   /** The server has answered a release. `server`: of `serverOf`, before the release was sent. */

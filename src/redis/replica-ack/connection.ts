@@ -65,9 +65,9 @@ export class ReplicaAckConnection extends CommandConnection {
     return redis instanceof Cluster ? this.serverOf(key) : (runIds.get(redis) ?? '')
   }
 
-  /** Whether a replica of this server, of `primaryOf`, may lack what it answers for this key. */
-  mayLack(server: string, key: string): boolean {
-    const sender = this.senders.get(this.serverOf(key))
+  /** Whether a replica of this server, of `primaryOf`, may lack what it answers. */
+  mayLack(server: string): boolean {
+    const sender = this.senderOf(server)
     // The two connections may not have reached the same server yet.
     return !sender || sender.mayHaveReplicas || sender.server !== server
   }
@@ -75,9 +75,13 @@ export class ReplicaAckConnection extends CommandConnection {
   /** Finds out whether the replicas of this server, of `primaryOf`, have its writes, and whether it is still the primary. */
   askReplicas(server: string): void {
     const { redis } = this
-    const sender = this.senders.get(redis instanceof Cluster ? server : '')
+    const sender = this.senderOf(server)
     // No other event tells a client without commands in flight that a slot has moved.
     if (sender?.ask() === false && redis instanceof Cluster) redis.refreshSlotsCache()
+  }
+
+  private senderOf(server: string): ReplicaAckBatcher | undefined {
+    return this.senders.get(this.redis instanceof Cluster ? server : '')
   }
 
   override probe(): void {

@@ -10,7 +10,7 @@ import { NoFailover, type Outcome, SYNC, World } from './world'
 const titles = (all: readonly { readonly title: string }[]) =>
   all.map(({ title }) => `                ${title}`).join('\n')
 
-const USAGE = `usage: npm run replicas -- [--turns] [--rounds N] [--only TEXT]
+const USAGE = `usage: npm run replicas -- [--turns [--java]] [--rounds N] [--only TEXT]
 
 Fails servers over while a lock is held, and tabulates what the new primary knows of it.
 Ends with 0 when no second holder came in where none may.
@@ -19,6 +19,7 @@ With --turns it fails servers over while two clients take turns at every kind of
 no caller entered, and whether tokens and counts are right. Ends with 0 when all is as the page of failovers says.
 
   --rounds N    how often each (5)
+  --java        a thread of a Java peer takes turns as well
   --only TEXT   only what has this in its title:
 ${titles(SCENARIOS)}
                 and with --turns:
@@ -28,6 +29,7 @@ interface Options {
   readonly rounds: number
   readonly only: string
   readonly turns: boolean
+  readonly java: boolean
 }
 
 /** Undefined when help was asked for; throws when the arguments make no sense. */
@@ -37,6 +39,7 @@ function parseOptions(): Options | undefined {
       rounds: { type: 'string', default: '5' },
       only: { type: 'string', default: '' },
       turns: { type: 'boolean', default: false },
+      java: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   })
@@ -46,11 +49,11 @@ function parseOptions(): Options | undefined {
   const all: readonly { readonly title: string }[] = values.turns ? FAULTS : SCENARIOS
   if (!all.some(({ title }) => title.includes(values.only)))
     throw new TypeError(`nothing has ${JSON.stringify(values.only)} in its title`)
-  return { rounds, only: values.only, turns: values.turns }
+  return { rounds, only: values.only, turns: values.turns, java: values.java }
 }
 
-async function main({ rounds, only, turns }: Options) {
-  if (turns) process.exit((await takeTurns(rounds, only)) ? 0 : 1)
+async function main({ rounds, only, turns, java }: Options) {
+  if (turns) process.exit((await takeTurns(rounds, only, java)) ? 0 : 1)
   console.log(`slavesSyncTimeout ${SYNC}; ${rounds} rounds each, times in ms\n`)
   console.log(
     '| what happens | lease | holds kept | acquired after | another got in after | both inside for |',

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redisson } from '../../../../src/index'
-import type { Kind, Turn } from './kinds'
+import type { JavaPeer } from '../../../kit/java/index'
+import { enterJava, type Kind, type Turn } from './kinds'
 
 /** What became of one kind of object in one round. */
 export interface Verdict {
@@ -48,11 +49,17 @@ export class Contest {
     return this.entered.length
   }
 
-  async begin(): Promise<void> {
-    await this.kind.prepare?.(this.clients[0]!, this.name)
-    this.callers = this.clients.flatMap((client, index) =>
-      Array.from({ length: this.kind.callers ?? 1 }, () => this.takeTurns(client, index)),
+  async begin(peer: JavaPeer | undefined): Promise<void> {
+    const { kind, clients, name } = this
+    const { signal } = this.stopping
+    await kind.prepare?.(clients[0]!, name)
+    this.callers = clients.flatMap((client, index) =>
+      Array.from({ length: kind.callers ?? 1 }, () =>
+        this.takeTurns('', () => kind.enter(client, name, signal, index)),
+      ),
     )
+    const { java } = kind
+    if (peer && java) this.callers.push(this.takeTurns('Java: ', () => enterJava(peer, name, java)))
   }
 
   /** Ends the contest. `answered`: when the new primary answered first. */
@@ -65,11 +72,11 @@ export class Contest {
     return { turns, standstill, together, tokens, errors, wrong: await this.wrongCount() }
   }
 
-  private async takeTurns(client: Redisson, index: number) {
+  private async takeTurns(who: string, enter: () => Promise<Turn>) {
     const { signal } = this.stopping
     while (!signal.aborted) {
       try {
-        const turn = await this.kind.enter(client, this.name, signal, index)
+        const turn = await enter()
         this.enter(turn)
         await sleep(SHORTEST + Math.random() * (LONGEST - SHORTEST))
         this.inside.delete(turn)
@@ -77,7 +84,8 @@ export class Contest {
       } catch (error) {
         if (signal.aborted) return
         const { code = String(error) } = error as { code?: string }
-        this.errors[code] = (this.errors[code] ?? 0) + 1
+        const said = who + code.slice(0, 80)
+        this.errors[said] = (this.errors[said] ?? 0) + 1
         await sleep(50)
       }
     }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { RedissonOptions } from '../../../../src/index'
+import type { RedissonSettings } from '../../../kit/java/index'
 import { insist, replicateInCluster, through } from '../../../kit/replication'
 import {
   type RedisNode,
@@ -15,6 +16,8 @@ import { NoFailover } from '../world'
 /** The servers of one round. */
 export interface Servers {
   readonly redis: RedissonOptions['redis']
+  /** The same for a Java peer. */
+  readonly java: RedissonSettings
   /** Replaces the primary. Resolves with when the new one answered first as a primary, by `performance.now()`. */
   replace(): Promise<number>
   stop(): Promise<void>
@@ -98,6 +101,14 @@ function inCluster(title: string, replace: Way, lag = 0): Fault {
           nodes: cluster.nodes.map(({ host, port }) => ({ host, port })),
           ...(lagging && { options: { natMap: lagging.natMap } }),
         },
+        java: {
+          mode: 'cluster',
+          addresses: cluster.nodes.map(({ url }) => url),
+          scanInterval: 1_000,
+          ...(lagging && {
+            natMap: { [`${lagging.proxy.host}:${lagging.proxy.port}`]: `${primary!.host}:${primary!.port}` },
+          }),
+        },
         replace: () => replace(primary!, replica),
         stop: async () => {
           await lagging?.proxy.stop()
@@ -121,6 +132,11 @@ function behindSentinel(
       const [primary, ...others] = setup.nodes
       return {
         redis: through(setup),
+        java: {
+          mode: 'sentinel',
+          masterName: setup.name,
+          addresses: setup.sentinels.map(({ url }) => url),
+        },
         replace: () => replace(setup, primary!, others),
         stop: () => setup.stop(),
       }

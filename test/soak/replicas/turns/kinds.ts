@@ -1,4 +1,5 @@
 import type { Redisson } from '../../../../src/index'
+import type { JavaPeer, LockType } from '../../../kit/java/index'
 
 /** One caller inside a section. */
 export interface Turn {
@@ -17,6 +18,8 @@ export interface Kind {
   readonly callers?: number
   prepare?(client: Redisson, name: string): Promise<unknown>
   enter(client: Redisson, name: string, signal: AbortSignal, caller: number): Promise<Turn>
+  /** The same object of a Java peer, for `--java`. */
+  readonly java?: LockType
   /** How many permits are free while no caller has one. */
   free?(client: Redisson, name: string): Promise<number>
 }
@@ -35,17 +38,28 @@ const turn = (hold: Held): Turn => ({
   leave: () => hold.unlock(),
 })
 
+/** A turn of a Java thread, which believes that it is inside until it leaves: nothing tells it of a loss. */
+export async function enterJava(peer: JavaPeer, name: string, type: LockType): Promise<Turn> {
+  const thread = peer.thread(`${type} ${name}`)
+  if (type === 'fenced') {
+    const token = await thread.lockAndGetToken(name)
+    return { isHeld: true, token, leave: () => thread.unlock(name, { type }) }
+  }
+  await thread.lock(name, { type })
+  return { isHeld: true, leave: () => thread.unlock(name, { type }) }
+}
+
 type Acquiring = { acquire(options: { signal: AbortSignal }): Promise<Held> }
 
 function lock(
   name: string,
   of: (client: Redisson, name: string, caller: number) => Acquiring,
-  callers?: number,
+  more: Pick<Kind, 'callers' | 'java'> = {},
 ): Kind {
   return {
     name,
     capacity: 1,
-    ...(callers !== undefined && { callers }),
+    ...more,
     enter: async (client, key, signal, caller) => turn(await of(client, key, caller).acquire({ signal })),
   }
 }
@@ -73,12 +87,12 @@ const LEASED: Pick<Kind, 'capacity' | 'prepare' | 'free'> = {
 }
 
 export const KINDS: readonly Kind[] = [
-  lock('lock', (client, name) => client.getLock(name)),
+  lock('lock', (client, name) => client.getLock(name), { java: 'lock' }),
   // Two callers of each client: most turns pass by a handoff.
-  lock('lock, handed off', (client, name) => client.getLock(name), 2),
-  lock('fair lock', (client, name) => client.getFairLock(name)),
+  lock('lock, handed off', (client, name) => client.getLock(name), { callers: 2, java: 'lock' }),
+  lock('fair lock', (client, name) => client.getFairLock(name), { java: 'fair' }),
   lock('non-reentrant lock', (client, name) => client.getNonReentrantLock(name)),
-  lock('fenced lock', (client, name) => client.getFencedLock(name)),
+  lock('fenced lock', (client, name) => client.getFencedLock(name), { java: 'fenced' }),
   lock('spin lock', (client, name) => client.getSpinLock(name)),
   lock('token lock', (client, name) => client.getTokenLock(name)),
   // A reader of one client, and a writer of the other.
@@ -86,7 +100,7 @@ export const KINDS: readonly Kind[] = [
     const both = client.getReadWriteLock(name)
     return caller === 0 ? both.writeLock() : both.readLock()
   }),
-  lock('write lock', (client, name) => client.getReadWriteLock(name).writeLock()),
+  lock('write lock', (client, name) => client.getReadWriteLock(name).writeLock(), { java: 'write' }),
   lock('multi lock', (client, name) =>
     client.getMultiLock(client.getLock(`${name}1`), client.getLock(`${name}2`)),
   ),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redisson } from '../../../../src/index'
+import { type JavaPeer, startJavaPeer } from '../../../kit/java/index'
 import { NoFailover } from '../world'
 import { Contest, type Verdict } from './contest'
 import { FAULTS, type Fault, TAG } from './faults'
@@ -14,17 +15,19 @@ const WATCHED = 7_000
 
 type Verdicts = ReadonlyMap<string, Verdict>
 
-async function round(fault: Fault): Promise<Verdicts> {
+async function round(fault: Fault, hasJava: boolean): Promise<Verdicts> {
   const servers = await fault.start()
   const clients: Redisson[] = []
+  let peer: JavaPeer | undefined
   try {
     for (let index = 0; index < 2; index++) {
       const client = await Redisson.create({ redis: servers.redis!, lockWatchdogTimeout: LEASE })
       client.on('error', () => {})
       clients.push(client)
     }
+    if (hasJava) peer = await startJavaPeer({ redis: { ...servers.java, lockWatchdogTimeout: LEASE } })
     const contests = KINDS.map((kind) => new Contest(kind, clients, TAG))
-    for (const contest of contests) await contest.begin()
+    for (const contest of contests) await contest.begin(peer)
     await sleep(BEFORE)
     const answered = await servers.replace()
     await sleep(WATCHED)
@@ -34,6 +37,7 @@ async function round(fault: Fault): Promise<Verdicts> {
     return new Map(verdicts)
   } finally {
     await Promise.all(clients.map((client) => client.shutdown({ timeout: 0 })))
+    await peer?.kill()
     await servers.stop()
   }
 }
@@ -54,7 +58,7 @@ function complaint(
 }
 
 /** Runs each fault so often, prints a table, and resolves with whether every run was right. */
-export async function takeTurns(rounds: number, only: string): Promise<boolean> {
+export async function takeTurns(rounds: number, only: string, hasJava: boolean): Promise<boolean> {
   console.log(`lockWatchdogTimeout ${LEASE}; ${rounds} rounds each, times in ms; each kind in each round\n`)
   console.log(
     '| what happens | next turn after, most | standstills | too many inside | tokens | counts | errors |',
@@ -66,7 +70,7 @@ export async function takeTurns(rounds: number, only: string): Promise<boolean> 
     const all: Verdict[] = []
     for (let done = 0; done < rounds; ) {
       try {
-        const verdicts = await round(fault)
+        const verdicts = await round(fault, hasJava)
         done++
         for (const [kind, verdict] of verdicts) {
           all.push(verdict)

@@ -74,10 +74,8 @@ export class ReplicaAckConnection extends CommandConnection {
 
   /** Finds out whether the replicas of this server, of `primaryOf`, have its writes, and whether it is still the primary. */
   askReplicas(server: string): void {
-    const { redis } = this
-    const sender = this.senderOf(server)
     // No other event tells a client without commands in flight that a slot has moved.
-    if (sender?.ask() === false && redis instanceof Cluster) redis.refreshSlotsCache()
+    if (this.senderOf(server)?.ask() === false) this.readSlotMap()
   }
 
   private senderOf(server: string): ReplicaAckBatcher | undefined {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { INSPECT_CHANNEL } from '../../../../src/internal'
 import { closeAll, createRedisson, openRedis, uniqueName } from '../../../../test/kit/clients'
@@ -114,6 +115,25 @@ describe('rlock page in Chromium', function () {
     expect(tab.complaints).to.deep.equal([])
     await permit.release()
     for (const hold of await Promise.all(holds)) await hold.unlock()
+  })
+
+  it('The page draws a lock that is handed on in one row: its holders do not lie side by side', async () => {
+    const clients = [
+      await createRedisson({ redis: server.url, label: 'orders' }),
+      await createRedisson({ redis: server.url, label: 'billing' }),
+    ]
+    const { url } = await open()
+    const tab = await browser.open(url.href)
+    const name = uniqueName()
+    let isOver = false
+    const turns = clients.map(async (client) => {
+      while (!isOver) await client.getLock(name).withLock(() => sleep(700))
+    })
+    const heights = `[...document.querySelectorAll('#lanes rect[rx]:not([fill^="url"])')].map((each) => each.getBBox().height)`
+    await waitUntil('several holds are drawn', async () => ((await tab.run(heights)) as number[]).length >= 6)
+    expect(new Set((await tab.run(heights)) as number[])).to.deep.equal(new Set([12]))
+    isOver = true
+    await Promise.all(turns)
   })
 
   it('The page is read-only without --allow-unlock: it has no button, and the server refuses', async () => {

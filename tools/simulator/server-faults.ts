@@ -10,7 +10,7 @@ const UNBLOCKED =
 export function restart(keys: 'kept' | 'lost'): Inject {
   return (stage, random) => {
     const server = random.pick(stage.servers)
-    if (server.isDown) return
+    if (server.isDown || server.isReplaced) return
     const ms = random.pick([1, 50, 500, 3_000, 12_000])
     const excuses: Excuse[] = ['delay', 'errors', 'loss', 'order']
     stage.recorder.fault(
@@ -45,7 +45,7 @@ export function failover(stage: Stage, random: Chooser) {
     stage.world.in(100, undefined, endRefusal)
   }
   stage.world.in(100, undefined, () => {
-    if (server.isDown) return
+    if (server.isDown || !server.replica) return
     // Only what a replica has acknowledged survives, and only acquisitions and renewals wait for that.
     stage.recorder.fault('failover', ['delay', 'errors', 'loss', 'order'], {
       recovery: RECONNECT + longestLease(stage),

@@ -36,6 +36,8 @@ export class SimulatedServer implements Acceptor {
   /** What arrived while the server was paused. */
   private arrivals: { socket: Socket; sent: Sent }[] | undefined
   isDown = false
+  /** Its replica has been promoted, and no client knows. */
+  isReplaced = false
   private readonly refusals = new Set<Refusal>()
   /** How far its clock is from the virtual time, in ms. */
   private clockOffset: number
@@ -170,7 +172,12 @@ export class SimulatedServer implements Acceptor {
   whenReplicated(timeout: number, done: (replicas: number) => void): void {
     const { replica, world } = this
     const delay = replica ? Math.max(0, replica.hasAllAt - world.time) : Number.POSITIVE_INFINITY
-    world.in(Math.min(delay, timeout), undefined, () => done(delay <= timeout ? 1 : 0))
+    world.in(Math.min(delay, timeout), undefined, () => {
+      if (delay > timeout) done(0)
+      // It has left meanwhile.
+      else if (this.replica !== replica) world.in(timeout - delay, undefined, () => done(0))
+      else done(1)
+    })
   }
 
   pause(): void {
@@ -201,7 +208,9 @@ export class SimulatedServer implements Acceptor {
   promoteReplica(): () => void {
     const keys = this.replica?.promoted() ?? new Keyspace()
     this.replica = undefined
+    this.isReplaced = true
     return () => {
+      this.isReplaced = false
       this.stop()
       this.start(keys)
       this.replica = new Replica(this.world, this.engine.keyspace)

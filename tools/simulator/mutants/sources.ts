@@ -54,7 +54,7 @@ export const SOURCES: readonly Mutant[] = [
       file: 'src/synchronizers/permits-attempt.ts',
     },
     what: 'waiters ask for more permits together than are free',
-    find: 'if (left < 0 && waiter !== waiters.first) return',
+    find: 'if (permits > free && waiter !== waiters.first) return',
     replace: '',
   },
   {

@@ -13,6 +13,7 @@ export type {
   RedisInstance,
   RedisServerOptions,
   RedisSource,
+  TlsSource,
 } from './api/redis-source'
 export type { RLock } from './api/rlock'
 export type { RPermitExpirableSemaphore } from './api/rpermit-expirable-semaphore'

@@ -9,8 +9,20 @@ export interface RedisInstance {
   sendCommand(...args: never[]): unknown
 }
 
+/** Options for `tls.connect`, or a function that returns them, which may be async. It is asked at each connection. */
+export type TlsSource =
+  | RedisOptions['tls']
+  | (() => NonNullable<RedisOptions['tls']> | Promise<NonNullable<RedisOptions['tls']>>)
+
 /** The options of ioredis 5 and 6, whose types differ in what the client does not read. */
-export type RedisServerOptions = Omit<RedisOptions, 'Connector'> & {
+export type RedisServerOptions = Omit<RedisOptions, 'Connector' | 'tls' | 'sentinelTLS'> & {
+  /**
+   * TLS to the Redis servers. A function is for certificates that change, such as those of cert-manager, or a new authority. If it
+   * throws, or has no answer within the connect timeout, the client asks again after a second.
+   */
+  tls?: TlsSource
+  /** TLS to the sentinels; the same. */
+  sentinelTLS?: TlsSource
   /** A class that opens the sockets. */
   Connector?: unknown
 }

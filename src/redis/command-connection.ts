@@ -3,7 +3,15 @@ import { Cluster, Redis } from 'ioredis'
 import { RedissonError } from '../api/errors'
 import type { Timer } from '../util/clock'
 import { completeNatMap, primaryOf } from './cluster-nodes'
-import { connectOrFail, firstToAnswer, inTime, refuseWrongMode, unavailable, untilPrimary } from './connect'
+import {
+  connectOrFail,
+  firstToAnswer,
+  inTime,
+  refuseWrongMode,
+  tlsHint,
+  unavailable,
+  untilPrimary,
+} from './connect'
 import type { ConnectedClient } from './connected-client'
 import { classify, isClusterDown, isLogin, withoutSecrets } from './errors'
 import { type Answered, encode, RawCommand, rawCommandsWork } from './fast-path/raw-command'
@@ -135,7 +143,10 @@ export class CommandConnection {
   private met(error: unknown) {
     const { target } = this
     const refused = classify(error) === 'refused'
-    this.client.outages.failed(refused ? unavailable(error, target) : withoutSecrets(error, target.secrets))
+    if (refused) return this.client.outages.failed(unavailable(error, target))
+    const reason = withoutSecrets(error, target.secrets)
+    reason.message += tlsHint(reason.message, target.options.tls !== undefined)
+    this.client.outages.failed(reason)
   }
 
   /** Reads the map of slots, at most once in READ_EVERY ms. A node for which the cluster is down may have left it. */

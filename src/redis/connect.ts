@@ -154,6 +154,13 @@ export function unavailable(
     : new RedisUnavailableError(message, { cause })
 }
 
+/** With TLS 1.3 a server often just resets the connection of a client whose certificate it refuses. */
+export function tlsHint(message: string, isTls: boolean): string {
+  return isTls && /\bECONNRESET$/.test(message)
+    ? '. The server may have refused TLS, such as a client certificate that ran out: where certificates change, give tls as a function'
+    : ''
+}
+
 function explain(message: string, isTls: boolean): string {
   if (message.startsWith('Unknown RESP type'))
     return `the answer is not that of a Redis server (${message.replace(/\..*/, '')}): check the port`
@@ -167,4 +174,5 @@ function explain(message: string, isTls: boolean): string {
   return message
     .replace(/ Retrying from scratch after \d+ms\./, '')
     .replace('Connection is closed', 'the connection was refused or closed')
+    .concat(tlsHint(message, isTls))
 }

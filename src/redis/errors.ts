@@ -19,7 +19,7 @@ export type FailureKind =
 export const NOT_SENT = new Error('Connection is closed')
 
 const TRANSIENT =
-  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|credentials function failed|has not finished the handshake/
+  /\b(LOADING|READONLY|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|NOREPLICAS|NOGOODSLAVE|UNBLOCKED|OOM|MISCONF)\b|access a non local key|max number of clients|(credentials|tls) function failed|has not finished the handshake/
 /** Transient errors that usually end only when an operator acts. */
 const SHORTAGE = /\b(OOM|MISCONF|NOREPLICAS)\b/
 const REFUSED =
@@ -100,6 +100,11 @@ export function isDeclined(error: unknown): boolean {
   return classify(error) === 'transient' && !MOVING.test((error as Error).message)
 }
 
+function tlsFailed(message: string, code: string): string {
+  const isCertificate = /CERT|SELF_SIGNED|ISSUER/.test(code)
+  return `${TLS_FAILED}${message}${isCertificate ? ' (where certificates change, give tls as a function)' : ''}`
+}
+
 /**
  * A copy of an error of ioredis that is safe to show. The original contains the command with its arguments, and the
  * arguments of HELLO or AUTH contain the password.
@@ -107,7 +112,8 @@ export function isDeclined(error: unknown): boolean {
 export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const { message = String(error), code } = error as { message?: string; code?: string }
   // The text of ioredis names an option that the caller did not set, and that of OpenSSL does not name TLS.
-  const named = TLS_CODE.test(code ?? '') && !message.startsWith(TLS_FAILED) ? TLS_FAILED + message : message
+  const named =
+    TLS_CODE.test(code ?? '') && !message.startsWith(TLS_FAILED) ? tlsFailed(message, code!) : message
   const plain = RETRIES_ARE_OURS.test(named) ? 'Connection is closed.' : named
   // A server that does not know HELLO or AUTH quotes the arguments, cut to some length.
   let text = plain.replace(QUOTED, '').replace(/\.$/, '')

@@ -2,7 +2,7 @@ import type { Cluster, ClusterNode, Command, Redis, RedisOptions } from 'ioredis
 import { outsideRequests } from '../util/async-context'
 import type { Clock } from '../util/clock'
 import { random } from '../util/random'
-import type { AskForCredentials } from './credentials'
+import type { AskedWhenOpening } from './ask-when-opening'
 import { isReplyError } from './errors'
 
 // All that this package needs of ioredis beyond its public events and options. Methods are replaced on connections of the
@@ -15,7 +15,7 @@ import { isReplyError } from './errors'
 // | `flushQueue` | calls that wait for a connection learn why it was refused | they learn that it was closed |
 // | `auth`, `hello`, `duplicate`, `connector.connectToSentinel` | ioredis prints warnings to the console | it prints them |
 // | `connector.resolve` | a primary may be replaced while no sentinel is connected | a connection may stay on the old one |
-// | `connector.connect`, `condition.auth` | a connection asks for credentials that change | the first connection fails |
+// | `connector.connect`, `condition.auth` | a connection asks for credentials and TLS options that change | the first connection fails |
 // | `duplicate`, `cluster` | a node that was reset or cut off would tell its map of slots | its map is used |
 // | the same | a node without a host in the map of slots is at the host of the connection | it is not found |
 // | `asking` | ioredis drops its promise | an unhandled rejection may follow ASK |
@@ -145,14 +145,17 @@ export function logIn(redis: Redis): Redis {
       })
   }
   const { connector } = redis as unknown as { connector?: Connector }
-  const { credentials } = redis.options as { credentials?: AskForCredentials }
-  if (connector && credentials) askWhenOpening(redis, connector, credentials)
+  const asked = redis.options as AskedWhenOpening
+  if (connector && (asked.credentials || asked.askForTls || asked.askForSentinelTls))
+    askWhenOpening(redis, connector, asked)
   const connect = connector?.connectToSentinel?.bind(connector)
   if (connector && connect)
     connector.connectToSentinel = (...args) => {
       const sentinel = connect(...args)
       // ioredis prints the errors of sentinels that report failovers.
       sentinel.on('error', ignore)
+      // Its first connection has the answer of this moment. It asks when it connects again.
+      Object.assign(sentinel.options, { askForTls: asked.askForSentinelTls })
       return logIn(sentinel)
     }
   return redis
@@ -197,17 +200,32 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
   }
 }
 
-function askWhenOpening(redis: Redis, connector: Connector, credentials: AskForCredentials) {
+function askWhenOpening(redis: Redis, connector: Connector, asked: AskedWhenOpening) {
+  const { credentials, askForTls, askForSentinelTls } = asked
   const open = connector.connect.bind(connector)
   connector.connect = async (...args) => {
     connector.connecting = true
-    const { username, password } = await credentials()
+    const [login, tls] = await Promise.all([credentials?.(), askForTls?.()])
     if (!connector.connecting) throw new Error('Connection is closed.')
-    // The condition is that of this connection. ioredis copies the options for further connections.
-    const { condition } = redis as unknown as { condition: { auth?: unknown } }
-    condition.auth = username ? [username, password] : password
-    Object.assign(redis.options, { username, password })
+    // ioredis copies the options for further connections.
+    Object.assign(redis.options, login, tls && { tls })
+    if (login) {
+      const { username, password } = login
+      // The condition is that of this connection.
+      const { condition } = redis as unknown as { condition: { auth?: unknown } }
+      condition.auth = username ? [username, password] : password
+    }
     return await open(...args)
+  }
+  const resolve = connector.resolve?.bind(connector)
+  if (!resolve) return
+  // `connect` goes on with one sentinel after the other until one answers. That may take longer than options are valid.
+  connector.resolve = async (endpoint) => {
+    if (askForSentinelTls) Object.assign(redis.options, { sentinelTLS: await askForSentinelTls() })
+    const primary = await resolve(endpoint)
+    if (askForTls) Object.assign(redis.options, { tls: await askForTls() })
+    // ioredis adds the TLS options to it, and it may be an entry of the caller's natMap.
+    return primary && { ...primary }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { describe } from '../api/arguments'
 import type { RedisSource } from '../api/redis-source'
-import { type AskForCredentials, askFor } from './credentials'
+import { type AskedWhenOpening, askForCredentials, askingForTls } from './ask-when-opening'
 import { isCluster, isRedis, isSomeClient, nodesOf } from './ioredis-instance'
 import { selectedDatabase } from './ioredis-internals'
 import { isNodeRedis, readNodeRedis } from './node-redis'
@@ -18,8 +18,8 @@ export type RedisTarget = {
   /** Texts that must appear in no message. */
   readonly secrets: readonly string[]
   readonly connectTimeout: number
-  /** For each connection. ioredis ignores `credentials`; `logIn` asks for them. */
-  readonly options: RedisOptions & { readonly credentials?: AskForCredentials }
+  /** For each connection. */
+  readonly options: RedisOptions & AskedWhenOpening
 } & ({ readonly kind: 'standalone' | 'sentinel' } | ClusterTarget)
 
 interface ClusterTarget {
@@ -96,12 +96,13 @@ function single(given: object, isWritten = false): RedisTarget {
     : addresses([options], 6379)
   if (sentinels && !options.name)
     throw new TypeError('redis.name is missing: the name under which the sentinels know the primary')
+  const connectTimeout = options.connectTimeout || DEFAULT_CONNECT_TIMEOUT
   return {
     kind: sentinels ? 'sentinel' : 'standalone',
-    options,
+    options: askingForTls(options, connectTimeout),
     description,
     secrets: secretsOf(options),
-    connectTimeout: options.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
+    connectTimeout,
   }
 }
 
@@ -127,7 +128,7 @@ export function named(target: RedisTarget, id: string): RedisTarget {
 export function loggingIn(target: RedisTarget, credentials: (() => unknown) | undefined): RedisTarget {
   if (!credentials) return target
   const secrets = [...target.secrets]
-  const ask = askFor(credentials, target.connectTimeout, secrets)
+  const ask = askForCredentials(credentials, target.connectTimeout, secrets)
   return { ...target, secrets, options: { ...target.options, credentials: ask } }
 }
 
@@ -148,14 +149,15 @@ function cluster(given: readonly unknown[], options: ClusterOptions = {}, isWrit
   // ioredis logs in to discovered nodes with these options only. The caller may have written them into the URL of a node.
   const entrance = nodes.find((node) => node.password) ?? nodes.find((node) => node.tls) ?? {}
   const each = { ...read(entrance, LOGIN, 'redis.nodes', false), ...shared }
+  const connectTimeout = each.connectTimeout || DEFAULT_CONNECT_TIMEOUT
   return {
     kind: 'cluster',
-    nodes,
-    options: each,
+    nodes: nodes.map((node) => askingForTls(node, connectTimeout)),
+    options: askingForTls(each, connectTimeout),
     clusterOptions,
     description: addresses(nodes, 6379),
     secrets: [each, ...nodes].flatMap(secretsOf),
-    connectTimeout: each.connectTimeout || DEFAULT_CONNECT_TIMEOUT,
+    connectTimeout,
   }
 }
 

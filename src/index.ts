@@ -7,6 +7,7 @@ export type { LockHold } from './api/lock-hold'
 export type { Lockable } from './api/lockable'
 export type { NameMapper, RedisCredentials, RedissonOptions, ShardedSubscriptionMode } from './api/options'
 export type { Permit } from './api/permit'
+export { RateType } from './api/rate-limiter-arguments'
 export type {
   InProcessServer,
   RedisClusterOptions,
@@ -36,4 +37,5 @@ export type { MultiLockHold } from './multi/members-hold'
 export { Redisson } from './redisson'
 export type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
 export type { RCountDownLatch } from './synchronizers/count-down-latch'
+export type { RateLimiterConfig, RRateLimiter } from './synchronizers/rate-limiter'
 export type { RSemaphore } from './synchronizers/semaphore'

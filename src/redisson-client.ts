@@ -12,6 +12,7 @@ import type { RunOnceOptions, RunOnceTask } from './locks/run-once'
 import type { BackOffPolicy } from './locks/spin-lock'
 import type { TokenLock } from './locks/token-lock'
 import type { RCountDownLatch } from './synchronizers/count-down-latch'
+import type { RRateLimiter } from './synchronizers/rate-limiter'
 import type { RSemaphore } from './synchronizers/semaphore'
 
 /** Options of `shutdown()`. */
@@ -171,6 +172,19 @@ export interface RedissonClient {
    * ```
    */
   getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore
+
+  /**
+   * The rate limiter of this name: at most so many permits in any interval.
+   * @example
+   * ```ts
+   * import { RateType, TimeUnit } from 'rlock'
+   * const limiter = redisson.getRateLimiter('mail')
+   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // changes nothing if the limiter has a rate
+   * await limiter.acquire()
+   * await work()
+   * ```
+   */
+  getRateLimiter(name: string): RRateLimiter
 
   /**
    * Runs `fn` as a logical thread. Within it, however deep and through any lock object, locks are re-entered and released

@@ -27,6 +27,7 @@ import { sharesSlotWithCompanions } from './redis/names'
 import type { PingOptions, RedissonClient, ShutdownOptions } from './redisson-client'
 import { CountDownLatch, type RCountDownLatch } from './synchronizers/count-down-latch'
 import { PermitExpirableSemaphore } from './synchronizers/permit-expirable-semaphore'
+import { RateLimiter, type RRateLimiter } from './synchronizers/rate-limiter'
 import { type RSemaphore, Semaphore } from './synchronizers/semaphore'
 import { quote } from './util/quote'
 
@@ -123,6 +124,10 @@ export class Redisson implements RedissonClient {
 
   getPermitExpirableSemaphore(name: string): RPermitExpirableSemaphore {
     return new PermitExpirableSemaphore(clientOf(this), name, keyOf(this.client, name))
+  }
+
+  getRateLimiter(name: string): RRateLimiter {
+    return new RateLimiter(clientOf(this), name, keyOf(this.client, name))
   }
 
   async run<T>(fn: () => T | Promise<T>): Promise<T> {

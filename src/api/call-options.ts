@@ -110,3 +110,27 @@ export interface WithPermitOptions extends AcquirePermitOptions {
   /** How long to wait at most, in ms; 0 or less: one try; absent: as the client says; Infinity: without limit. Then rejects with LockTimeoutError. */
   waitTime?: number | undefined
 }
+
+/** Options of a rate limiter's `acquire()`. */
+export interface AcquireRateOptions extends AcquirePermitsOptions {
+  /** How long to wait at most, in ms; 0 or less: one try; absent: without limit. Then rejects with LockTimeoutError. */
+  waitTime?: number | undefined
+}
+
+/** Options of `trySetRate()`. */
+export interface RateOptions {
+  /**
+   * For how long Redis keeps the limiter after its last use, in ms, at least the interval; 0: for ever.
+   * @default 0
+   */
+  keepAliveTime?: number | undefined
+}
+
+/** Options of `setRate()` and `updateRate()`. */
+export interface UpdateRateOptions extends RateOptions {
+  /**
+   * Whether the permits of the last interval count for the new rate. If not, all permits are left at once.
+   * @default false
+   */
+  keepState?: boolean | undefined
+}

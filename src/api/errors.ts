@@ -161,3 +161,17 @@ export class WrongTypeError extends RedissonError {
   override readonly name = 'WrongTypeError'
   override readonly code = 'WRONG_TYPE'
 }
+
+/** The rate limiter has no rate: no client has called `trySetRate`, or it was deleted, or its `keepAliveTime` is over. */
+export class RateNotSetError extends RedissonError {
+  override readonly name = 'RateNotSetError'
+  override readonly code = 'RATE_NOT_SET'
+
+  constructor(
+    message: string,
+    /** The name of the limiter. */
+    readonly limiterName: string,
+  ) {
+    super(message)
+  }
+}

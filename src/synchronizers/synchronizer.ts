@@ -30,11 +30,11 @@ export function untilRecheck(): number {
 
 /** A kind of synchronizer. `what` and `interfaceName`: for messages and for logs. */
 interface Kind extends Pick<WaitTarget, 'kind'> {
-  readonly what: 'semaphore' | 'latch'
+  readonly what: 'semaphore' | 'latch' | 'rate limiter'
   readonly interfaceName: string
 }
 
-/** What semaphores and latches share: a count without owners, whose changes are published. */
+/** What semaphores, latches and rate limiters share: a count without owners, whose changes are published. */
 export abstract class Synchronizer {
   readonly target: WaitTarget
   readonly requests: RequestRecord

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import type { LockHold, Redisson } from '../../src/index'
+import { type LockHold, RateType, type Redisson } from '../../src/index'
 import { latchChannel } from '../../src/synchronizers/count-down-latch'
 import { semaphoreChannel } from '../../src/synchronizers/permits-attempt'
+import { rateLimiterChannel } from '../../src/synchronizers/rate-limiter'
 import { ForeignLock } from '../kit/foreign-lock'
 import type { Primitive } from './primitive'
 import { plainLock } from './primitives'
@@ -116,4 +117,38 @@ export const countDownLatch: Waitable = {
     return isOpen ? { leave: async () => {} } : undefined
   },
   isFree: async (redis, name) => (await redis.exists(name)) === 0,
+}
+
+/** A grant of one permit, as Java packs it. */
+export function grantOf(id: string, permits: number): Buffer {
+  const packed = Buffer.alloc(1 + id.length + 4)
+  packed.writeUInt8(id.length)
+  packed.write(id, 1)
+  packed.writeUInt32LE(permits, 1 + id.length)
+  return packed
+}
+
+/** A rate limiter of one permit in so long an interval that none comes back by itself. */
+export const rateLimiter: Waitable = {
+  name: 'rate limiter',
+  script: 'rate-limiter/acquire',
+  async close(redis, name) {
+    await redis.hset(name, { rate: 1, interval: LEASE, type: 0, keepAliveTime: 0 })
+    await redis.set(`{${name}}:value`, 0)
+    await redis.zadd(`{${name}}:permits`, Date.now(), grantOf('of another', 1))
+  },
+  open: (redis, name) =>
+    redis
+      .multi()
+      .del(`{${name}}:permits`)
+      .set(`{${name}}:value`, 1)
+      .publish(rateLimiterChannel(name), '1')
+      .exec(),
+  async enter(redisson, name, { waitTime = LEASE, signal }) {
+    const limiter = redisson.getRateLimiter(name)
+    await limiter.trySetRate(RateType.OVERALL, 1, LEASE)
+    const isIn = await limiter.tryAcquire({ waitTime, ...(signal && { signal }) })
+    return isIn ? { leave: () => limiter.release(1) } : undefined
+  },
+  isFree: async (redis, name) => ((await redis.get(`{${name}}:value`)) ?? '1') === '1',
 }

@@ -12,6 +12,7 @@ import {
   countDownLatch,
   expirableSemaphores,
   multiLock,
+  rateLimiter,
   semaphore,
   waitableLock,
 } from '../contract/waitables'
@@ -29,4 +30,5 @@ for (const lock of [
 ])
   waitingSuite(waitableLock(lock))
 
-for (const waitable of [multiLock, semaphore, ...expirableSemaphores, countDownLatch]) waitingSuite(waitable)
+for (const waitable of [multiLock, semaphore, ...expirableSemaphores, countDownLatch, rateLimiter])
+  waitingSuite(waitable)

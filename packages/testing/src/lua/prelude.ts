@@ -1,3 +1,5 @@
+import { STRUCT } from './struct'
+
 /**
  * The Redis API for scripts, written in Lua over one function, `command`. That function returns a reply, or nil and what makes a
  * table: `list` and the elements, `ok` and a status, or `err` and the message of a command that failed. Afterwards globals are read-only, and functions that reach the file system are gone, as in Redis.
@@ -59,6 +61,7 @@ redis = {
   LOG_NOTICE = 2,
   LOG_WARNING = 3,
 }
+${STRUCT}
 KEYS, ARGV = {}, {}
 io, os, debug, package, require, module, dofile, loadfile, print, newproxy = nil
 

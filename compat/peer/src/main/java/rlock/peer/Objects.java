@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.redisson.api.RedissonClient;
 
 /** Calls any method of any object that a getter of the client gives, by name; a future is waited for. */
@@ -105,15 +104,20 @@ final class Objects {
         if (type == String.class) {
             return arg.getAsString();
         }
-        return type == TimeUnit.class && isUnit(arg.getAsString()) ? TimeUnit.valueOf(arg.getAsString()) : null;
+        return constant(type, arg.getAsString());
     }
 
-    private static boolean isUnit(String text) {
-        for (TimeUnit unit : TimeUnit.values()) {
-            if (unit.name().equals(text)) {
-                return true;
+    /** The constant of an enum, such as a TimeUnit, or null. */
+    private static Object constant(Class<?> type, String name) {
+        Object[] constants = type.getEnumConstants();
+        if (constants == null) {
+            return null;
+        }
+        for (Object each : constants) {
+            if (((Enum<?>) each).name().equals(name)) {
+                return each;
             }
         }
-        return false;
+        return null;
     }
 }

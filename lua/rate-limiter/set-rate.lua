@@ -1,0 +1,58 @@
+-- Sets the rate of a limiter, whether it has one or not.
+--
+-- KEYS[1]  the limiter
+-- KEYS[2]  how many permits are left
+-- KEYS[3]  the grants of the last interval
+-- KEYS[4]  how many permits are left for this client
+-- KEYS[5]  the grants of the last interval to this client
+-- KEYS[6]  the record of the requests of this client
+-- ARGV[1]  the rate
+-- ARGV[2]  the interval in ms
+-- ARGV[3]  0: for all clients together, 1: for each client
+-- ARGV[4]  for how long the limiter stays after its last use, in ms; 0: for ever
+-- ARGV[5]  1: only if it has a rate
+-- ARGV[6]  1: the grants of the last interval count, unless the type is another one
+-- ARGV[7]  the channel
+-- ARGV[8]  PUBLISH or SPUBLISH
+-- ARGV[9]  the slot of this request
+-- ARGV[10] the number of this request
+--
+-- Answers  1   set, and the waiters were notified
+--          2   set, but the server refused the message (ACL)
+--          0   it has no rate: nothing was changed
+-- Error    WRONGTYPE where a key holds something else
+--
+-- Applied twice: the record knows the request and its answer, and nothing is changed.
+
+local slot, request, record = ARGV[9], ARGV[10], KEYS[6]
+--- @include "server-time"
+--- @include "request-record"
+--- @include "rate-limiter"
+--- @include "notify-once"
+local before = recordedAnswer(record, slot, request)
+if before then
+  return tonumber(before)
+end
+local kind = redis.call('hget', KEYS[1], 'type')
+local answer = (ARGV[5] == '1' and not kind) and 0 or 1
+local refusal = recordAnswer(record, slot, request, answer)
+if refusal or answer == 0 then
+  return refusal or answer
+end
+refusal = changeOnce(record, slot, 'hset', KEYS[1], 'rate', ARGV[1], 'interval', ARGV[2], 'type', ARGV[3], 'keepAliveTime',
+  ARGV[4])
+if refusal then
+  return refusal
+end
+if kind and kind ~= ARGV[3] then
+  redis.call('del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+end
+local rate, interval, left, grants, keepAliveTime = readLimiter()
+if ARGV[6] == '1' then
+  redis.call('zremrangebyscore', grants, '-inf', serverTime() - interval)
+  redis.call('set', left, math.max(0, rate - used(grants, 0)))
+else
+  redis.call('del', left, grants)
+end
+keepAlive(keepAliveTime, left, grants)
+return notifyOnce(answer, ARGV[8], ARGV[7], rate)

@@ -1,0 +1,84 @@
+import {
+  type AcquireArguments,
+  checkOptions,
+  describe,
+  optionsReader,
+  refuseAfterOptions,
+  waitArguments,
+  wholeNumber,
+} from './arguments'
+import type {
+  AcquireRateOptions,
+  RateOptions,
+  TryAcquirePermitsOptions,
+  UpdateRateOptions,
+} from './call-options'
+import { count } from './semaphore-arguments'
+import { TimeUnit } from './time-unit'
+
+/**
+ * Whether a rate holds for all clients together, or for each of them alone. Redisson's RateType.
+ */
+export const RateType = { OVERALL: 'OVERALL', PER_CLIENT: 'PER_CLIENT' } as const
+export type RateType = (typeof RateType)[keyof typeof RateType]
+
+/** In the order of their numbers in Redis. */
+export const RATE_TYPES = Object.values(RateType)
+
+export interface RatePermitsWanted extends Pick<AcquireArguments, 'waitTime' | 'signal'> {
+  readonly permits: number
+}
+
+/** A rate as Redis keeps it: numbers, with the times in ms. */
+export type RateArguments = readonly [rate: number, interval: number, type: number, keepAliveTime: number]
+
+const acquireOptions = optionsReader<AcquireRateOptions>(['permits', 'waitTime', 'signal'])
+const tryOptions = optionsReader<TryAcquirePermitsOptions>(['permits', 'waitTime', 'signal'], 0)
+
+/** `acquire(permits?)`, `acquire({ … })`. */
+export function acquireRateArguments(first?: number | AcquireRateOptions): RatePermitsWanted {
+  if (typeof first !== 'object') return wanted(acquireOptions(), first)
+  return wanted(acquireOptions(first), first.permits)
+}
+
+/** `tryAcquire(permits?, waitTime?, unit?)`, `tryAcquire({ … })`. */
+export function tryAcquireRateArguments(
+  first?: number | TryAcquirePermitsOptions,
+  waitTime?: number,
+  unit?: TimeUnit,
+): RatePermitsWanted {
+  if (typeof first !== 'object') return wanted(waitArguments(waitTime ?? 0, unit), first)
+  refuseAfterOptions(waitTime, unit)
+  return wanted(tryOptions(first), first.permits)
+}
+
+function wanted({ waitTime, signal }: AcquireArguments, permits: unknown): RatePermitsWanted {
+  return { permits: count(permits ?? 1, 1), waitTime, signal }
+}
+
+/** `(type, rate, interval, unit?, { … }?)`. The unit may be left out. */
+export function rateArguments(
+  known: readonly (keyof UpdateRateOptions)[],
+  type: unknown,
+  rate: unknown,
+  interval: unknown,
+  unitOrOptions?: TimeUnit | RateOptions,
+  options?: UpdateRateOptions,
+): readonly [RateArguments, UpdateRateOptions] {
+  const hasUnit = unitOrOptions instanceof TimeUnit
+  const unit = hasUnit ? unitOrOptions : TimeUnit.MILLISECONDS
+  if (!hasUnit && unitOrOptions !== undefined) refuseAfterOptions(options)
+  const given = (hasUnit ? options : (unitOrOptions ?? options)) ?? {}
+  checkOptions(given, known)
+  const number = RATE_TYPES.indexOf(type as RateType)
+  if (number < 0)
+    throw new TypeError(
+      `the type must be ${RATE_TYPES.join(' or ')}, got ${typeof type === 'string' ? type : describe(type)}`,
+    )
+  const most = Number.MAX_SAFE_INTEGER
+  const millis = typeof interval === 'number' ? Math.ceil(unit.toMillis(interval)) : interval
+  const checked = [wholeNumber('rate', rate, 1, most), wholeNumber('interval', millis, 1, most)] as const
+  const { keepAliveTime = 0 } = given
+  if (keepAliveTime !== 0) wholeNumber('keepAliveTime', keepAliveTime, checked[1], most)
+  return [[...checked, number, keepAliveTime], given]
+}

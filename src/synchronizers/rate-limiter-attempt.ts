@@ -1,0 +1,49 @@
+import type { RatePermitsWanted } from '../api/rate-limiter-arguments'
+import { script } from '../scripts/script'
+import type { ScriptCall } from '../scripts/script-call'
+import { randomHex } from '../util/random'
+import { type Attempt, blocked, type Outcome } from '../waiting/attempt'
+import { changed, messagesOf, type Synchronizer } from './synchronizer'
+
+/** Why a request can never be granted: the limiter has no rate, or this one, which is too low. */
+export type RateRefusal = 'not set' | { readonly rate: number } | undefined
+
+/** A list, see lua/rate-limiter/acquire.lua. A refusal ends the wait as a grant does. */
+function decodeAcquire(raw: unknown): Outcome<RateRefusal> {
+  const [answer, value = 0] = (raw as unknown[]).map(Number)
+  if (answer === 0) return blocked(Math.max(value, 1))
+  return { granted: true, grant: answer === 1 ? undefined : answer === -1 ? 'not set' : { rate: value } }
+}
+
+const ACQUIRE = script('rate-limiter/acquire', decodeAcquire)
+const CANCEL = script('rate-limiter/cancel', Number)
+
+const ID_BYTES = 8
+/** How long the client retries to cancel an acquisition, in ms. Without that, its permits come back when their interval ends. */
+const CANCELLED_FOR = 60_000
+
+/** One caller's attempt to take permits of a rate limiter. Each try has the same id, so they are granted once at most. */
+export class RateLimiterAttempt implements Attempt<RateRefusal> {
+  private readonly id = randomHex(ID_BYTES)
+
+  constructor(
+    private readonly limiter: Synchronizer,
+    readonly wanted: RatePermitsWanted,
+  ) {}
+
+  send(): ScriptCall<Outcome<RateRefusal>> {
+    const { context, keys } = this.limiter
+    return context.scripts.run(ACQUIRE, keys, [this.wanted.permits, this.id])
+  }
+
+  undo(inFlight: ScriptCall<Outcome<RateRefusal>> | undefined): void {
+    const { limiter, wanted, id } = this
+    const { context, keys } = limiter
+    const release = async () => {
+      const { value } = await context.scripts.run(CANCEL, keys, [wanted.permits, id, ...messagesOf(limiter)])
+        .answer
+      changed(limiter, value)
+    }
+    context.orphans.afterTry({ lease: CANCELLED_FOR, release }, inFlight)
+  }
+}

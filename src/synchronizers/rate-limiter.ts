@@ -1,0 +1,251 @@
+import type {
+  AcquireRateOptions,
+  RateOptions,
+  TryAcquirePermitsOptions,
+  UpdateRateOptions,
+} from '../api/call-options'
+import { RateNotSetError } from '../api/errors'
+import {
+  acquireRateArguments,
+  RATE_TYPES,
+  type RatePermitsWanted,
+  type RateType,
+  rateArguments,
+  tryAcquireRateArguments,
+} from '../api/rate-limiter-arguments'
+import { count } from '../api/semaphore-arguments'
+import type { TimeUnit } from '../api/time-unit'
+import type { Client } from '../client/client'
+import { prefixed, suffixed } from '../redis/names'
+import { script } from '../scripts/script'
+import { quote } from '../util/quote'
+import { shared } from '../waiting/admission'
+import { RateLimiterAttempt } from './rate-limiter-attempt'
+import { change, changed, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
+
+/** How a rate limiter was set. */
+export interface RateLimiterConfig {
+  readonly type: RateType
+  /** How many permits an interval has. */
+  readonly rate: number
+  /** The interval in ms. */
+  readonly interval: number
+  /** For how long Redis keeps the limiter after its last use, in ms; 0: for ever. */
+  readonly keepAliveTime: number
+}
+
+/**
+ * Redisson's RRateLimiter: at most `rate` permits in any interval, for all clients together or for each of them, in Java too.
+ *
+ * Each permit comes back by itself, one interval after it was taken. Callers of one process are served first
+ * come, first served. Only the first of them asks the server, when a permit is due. To limit how many calls run at the same
+ * time, use a semaphore beside it.
+ *
+ * **Different from Java.** The scripts take the time of the server; those of Java take the time of their client, so a Java
+ * client whose clock is wrong counts wrongly for all. A wait that ends or is aborted leaves nothing taken. A call takes its permits
+ * once, also when its connection breaks. `release()`, `setRate()`, `updateRate()` and `delete()` wake the waiters of this package;
+ * Java's do not. A rate or an interval below 1 is a RangeError.
+ *
+ * **As in Java**, permits that were released come back a second time at the end of their interval; the rate is their bound.
+ *
+ * **Errors.** As RLock's: RedissonShutdownError, RedisUnavailableError, RedisRefusedError, WrongTypeError where the key holds
+ * something else, TypeError and RangeError for bad arguments. RateNotSetError (`RATE_NOT_SET`) where the limiter has no
+ * rate. RangeError for more permits than the rate has.
+ */
+export interface RRateLimiter {
+  /** The name given to `getRateLimiter`. */
+  getName(): string
+
+  /**
+   * Sets the rate if the limiter has none; resolves with whether it did. `interval`: in ms unless a unit follows.
+   * @example
+   * ```ts
+   * const limiter = redisson.getRateLimiter('mail')
+   * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // → true
+   * await limiter.acquire()
+   * await limiter.availablePermits() // → 99
+   * ```
+   */
+  trySetRate(type: RateType, rate: number, interval: number, options?: RateOptions): Promise<boolean>
+  /** The same with a unit for the interval. */
+  trySetRate(
+    type: RateType,
+    rate: number,
+    interval: number,
+    unit: TimeUnit,
+    options?: RateOptions,
+  ): Promise<boolean>
+
+  /** Sets the rate, whether the limiter has one or not. All its permits are left then, unless `keepState` is true. */
+  setRate(type: RateType, rate: number, interval: number, options?: UpdateRateOptions): Promise<void>
+  /** The same with a unit for the interval. */
+  setRate(
+    type: RateType,
+    rate: number,
+    interval: number,
+    unit: TimeUnit,
+    options?: UpdateRateOptions,
+  ): Promise<void>
+
+  /** Sets the rate if the limiter has one; resolves with whether it did. Otherwise as `setRate`. */
+  updateRate(type: RateType, rate: number, interval: number, options?: UpdateRateOptions): Promise<boolean>
+  /** The same with a unit for the interval. */
+  updateRate(
+    type: RateType,
+    rate: number,
+    interval: number,
+    unit: TimeUnit,
+    options?: UpdateRateOptions,
+  ): Promise<boolean>
+
+  /** How the limiter was set; undefined if it has no rate. */
+  getConfig(): Promise<RateLimiterConfig | undefined>
+  /** How many permits are left now. */
+  availablePermits(): Promise<number>
+
+  /** Takes this many permits, one by default, and waits until so many are left. */
+  acquire(permits?: number): Promise<void>
+  /**
+   * The same with options. Rejects with the signal's reason when it aborts.
+   * @throws {@link LockTimeoutError} when not enough permits were left within `waitTime`.
+   */
+  acquire(options: AcquireRateOptions): Promise<void>
+
+  /**
+   * Takes this many permits, all or none; resolves with whether it did. Waits for `waitTime` at most, in ms unless a unit
+   * follows. Without a wait it resolves with false while other callers of this process wait for permits.
+   */
+  tryAcquire(permits?: number, waitTime?: number, unit?: TimeUnit): Promise<boolean>
+  /** The same with options. */
+  tryAcquire(options: TryAcquirePermitsOptions): Promise<boolean>
+
+  /**
+   * Gives permits back before their interval has ended. If it rejects with RedisUnavailableError, the client goes on to retry it
+   * in the background: do not repeat it.
+   */
+  release(permits: number): Promise<void>
+
+  /** Deletes the limiter; resolves with whether it existed. Its waiters reject with RateNotSetError. */
+  delete(): Promise<boolean>
+}
+
+const TRY_SET_RATE = script('rate-limiter/try-set-rate', Number)
+const SET_RATE = script('rate-limiter/set-rate', Number)
+const GET_CONFIG = script('rate-limiter/get-config', decodeConfig)
+const AVAILABLE_PERMITS = script('rate-limiter/available-permits', Number)
+const RELEASE = script('rate-limiter/release', Number)
+const DELETE = script('rate-limiter/delete', Number)
+
+const NOT_SET = -1
+
+function decodeConfig(raw: unknown): RateLimiterConfig | undefined {
+  const [rate, interval, type, keepAliveTime] = (raw as string[]).map(Number)
+  if (rate === undefined) return undefined
+  return { type: RATE_TYPES[type!]!, rate, interval: interval!, keepAliveTime: keepAliveTime! }
+}
+
+const KIND = { kind: 'rate-limiter', what: 'rate limiter', interfaceName: 'RRateLimiter' } as const
+
+/** The channel on which its scripts publish. Java has none. */
+export function rateLimiterChannel(key: string): string {
+  return prefixed('rlock_rate', key)
+}
+
+type RateParameters = [
+  type: RateType,
+  rate: number,
+  interval: number,
+  unitOrOptions?: TimeUnit | UpdateRateOptions,
+  options?: UpdateRateOptions,
+]
+
+/** See the interface. */
+export class RateLimiter extends Synchronizer implements RRateLimiter {
+  constructor(context: Client, name: string, key: string) {
+    const [left, grants] = [suffixed(key, 'value'), suffixed(key, 'permits')]
+    const ofClient = [`${left}:${context.clientId}`, `${grants}:${context.clientId}`]
+    super(context, name, KIND, [key, left, grants, ...ofClient], {
+      channel: rateLimiterChannel(key),
+      takesTurns: false,
+      admission: shared,
+    })
+  }
+
+  async trySetRate(...given: RateParameters): Promise<boolean> {
+    const [values] = rateArguments(['keepAliveTime'], ...given)
+    this.context.assertOpen()
+    return (await this.requests.run(TRY_SET_RATE, values)).value > 0
+  }
+
+  async setRate(...given: RateParameters): Promise<void> {
+    await setRate(this, given, false)
+  }
+
+  async updateRate(...given: RateParameters): Promise<boolean> {
+    return await setRate(this, given, true)
+  }
+
+  async getConfig(): Promise<RateLimiterConfig | undefined> {
+    this.context.assertNotClosed()
+    const [key] = this.keys
+    return (await this.context.scripts.run(GET_CONFIG, [key], []).answer).value
+  }
+
+  async availablePermits(): Promise<number> {
+    return assertSet(this, await read(this, AVAILABLE_PERMITS))
+  }
+
+  async acquire(first?: number | AcquireRateOptions): Promise<void> {
+    const wanted = acquireRateArguments(first)
+    if (!(await take(this, wanted))) throw waitIsOver(this, wanted.waitTime)
+  }
+
+  async tryAcquire(...args: Parameters<typeof tryAcquireRateArguments>): Promise<boolean> {
+    return await take(this, tryAcquireRateArguments(...args))
+  }
+
+  async release(permits: number): Promise<void> {
+    const given = [count(permits, 0), ...messagesOf(this)]
+    this.context.assertNotClosed()
+    if (permits === 0) return
+    const { value } = await this.requests.run(RELEASE, given, false, 'unavailable')
+    changed(this, assertSet(this, value))
+  }
+
+  async delete(): Promise<boolean> {
+    return await change(this, DELETE, [], false)
+  }
+}
+
+async function setRate(limiter: RateLimiter, given: RateParameters, onlyIfSet: boolean): Promise<boolean> {
+  const [values, { keepState }] = rateArguments(['keepAliveTime', 'keepState'], ...given)
+  return await change(limiter, SET_RATE, [...values, onlyIfSet ? 1 : 0, keepState ? 1 : 0], false)
+}
+
+async function take(limiter: RateLimiter, wanted: RatePermitsWanted): Promise<boolean> {
+  const { context, name } = limiter
+  const reply = await enter(limiter, new RateLimiterAttempt(limiter, wanted))
+  if (!reply) return false
+  const { grant } = reply.value
+  if (grant === 'not set') throw notSet(limiter)
+  if (grant)
+    throw new RangeError(
+      `${wanted.permits} permits of the rate limiter ${quote(name)} can never be taken: its rate is ${grant.rate} ` +
+        `(client ${context.clientId})`,
+    )
+  return true
+}
+
+/** Returns the answer of a script, unless it says that the limiter has no rate. */
+function assertSet(limiter: RateLimiter, answer: number): number {
+  if (answer === NOT_SET) throw notSet(limiter)
+  return answer
+}
+
+function notSet({ name, context }: RateLimiter): RateNotSetError {
+  return new RateNotSetError(
+    `The rate limiter ${quote(name)} has no rate (client ${context.clientId}). Call trySetRate() before the first acquisition; it ` +
+      'changes nothing where a rate is set.',
+    name,
+  )
+}

@@ -54,7 +54,7 @@ for (const version of [REDISSON_VERSIONS.newest])
       const written = async () => ({
         config: await redis.hgetall(name),
         left: await redis.get(`{${name}}:value`),
-        sizes: (await redis.zrangeBuffer(`{${name}}:permits`, 0, -1)).map(
+        sizes: (await redis.zrangeBuffer(`{${name}}:permits`, '0', '-1')).map(
           (member) => member.readUInt32LE(member.length - 4) + 1_000 * (member.length - member[0]!),
         ),
       })
@@ -120,7 +120,7 @@ for (const version of [REDISSON_VERSIONS.newest])
       const members = new Map<string, number>()
       const watching = (async () => {
         while (Date.now() < until + interval) {
-          const entries = await redis.zrange(`{${name}}:permits`, 0, -1, 'WITHSCORES')
+          const entries = await redis.zrange(`{${name}}:permits`, '0', '-1', 'WITHSCORES')
           for (let at = 0; at < entries.length; at += 2) members.set(entries[at]!, Number(entries[at + 1]))
           await waitUntil('a moment has passed', () => true, 100, 5)
         }

@@ -44,15 +44,17 @@ local function leftAt(now, rate, interval, left, grants)
     return rate, 0
   end
   value = tonumber(value)
-  local ended = redis.call('zrangebyscore', grants, '-inf', now - interval, 'limit', 0, AT_ONCE)
-  for _, member in ipairs(ended) do
-    value = value + permitsOf(member)
+  local ended = math.min(redis.call('zcount', grants, '-inf', now - interval), AT_ONCE)
+  if ended > 0 then
+    for _, member in ipairs(redis.call('zrange', grants, 0, ended - 1)) do
+      value = value + permitsOf(member)
+    end
+    -- Permits that were released come back a second time when their grant ends. The rate is their bound.
+    if value > rate then
+      value = rate - used(grants, ended)
+    end
   end
-  -- Permits that were released come back a second time when their grant ends. The rate is their bound.
-  if #ended > 0 and value > rate then
-    value = rate - used(grants, #ended)
-  end
-  return value, #ended
+  return value, ended
 end
 
 local function keepAlive(keepAliveTime, left, grants)

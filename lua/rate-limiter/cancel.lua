@@ -20,8 +20,11 @@
 --- @include "notify"
 --- @include "rate-limiter"
 local rate, _, left, grants, keepAliveTime = readLimiter()
-local member = struct.pack('Bc0I', #ARGV[2], ARGV[2], tonumber(ARGV[1]))
-if not rate or redis.call('zrem', grants, member) == 0 then
+local permits = tonumber(ARGV[1])
+if permits < 1 or not rate then
+  return 0
+end
+if redis.call('zrem', grants, struct.pack('Bc0I', #ARGV[2], ARGV[2], permits)) == 0 then
   return 0
 end
 local value = math.min(rate, (redis.call('get', left) or rate) + ARGV[1])

@@ -49,7 +49,10 @@ if kind and kind ~= ARGV[3] then
 end
 local rate, interval, left, grants, keepAliveTime = readLimiter()
 if ARGV[6] == '1' then
-  redis.call('zremrangebyscore', grants, '-inf', serverTime() - interval)
+  local ended = redis.call('zcount', grants, '-inf', serverTime() - interval)
+  if ended > 0 then
+    redis.call('zremrangebyrank', grants, 0, ended - 1)
+  end
   redis.call('set', left, math.max(0, rate - used(grants, 0)))
 else
   redis.call('del', left, grants)

@@ -3,10 +3,12 @@ import {
   type RCountDownLatch,
   type Redisson,
   type RPermitExpirableSemaphore,
+  type RRateLimiter,
   type RSemaphore,
   TimeUnit,
 } from '../../../src/index'
 import type { ScriptName } from '../../../src/scripts/script'
+import { LIMITER, limiterName } from './rate-limiter-cases'
 
 /** The objects of one case, all of one name of their own. */
 export interface Scene {
@@ -15,6 +17,7 @@ export interface Scene {
   readonly semaphore: RSemaphore
   readonly permits: RPermitExpirableSemaphore
   readonly latch: RCountDownLatch
+  readonly limiter: RRateLimiter
   /** What `arrange` took. */
   ids: string[]
 }
@@ -270,7 +273,7 @@ const LATCH: Case[] = [
   },
 ]
 
-export const CASES = [...SEMAPHORE, ...PERMITS, ...LATCH]
+export const CASES = [...SEMAPHORE, ...PERMITS, ...LATCH, ...LIMITER]
 
 export function sceneOf(redis: Redis, redisson: Redisson, name: string): Scene {
   return {
@@ -279,6 +282,7 @@ export function sceneOf(redis: Redis, redisson: Redisson, name: string): Scene {
     semaphore: redisson.getSemaphore(name),
     permits: redisson.getPermitExpirableSemaphore(name),
     latch: redisson.getCountDownLatch(name),
+    limiter: redisson.getRateLimiter(limiterName(name)),
     ids: [],
   }
 }
@@ -287,6 +291,9 @@ export function sceneOf(redis: Redis, redisson: Redisson, name: string): Scene {
 export const look = async ({ redis, name }: Scene) => ({
   free: await redis.get(name),
   out: await redis.zcard(`{${name}}:timeout`),
+  rate: await redis.hget(limiterName(name), 'rate'),
+  left: await redis.get(`${limiterName(name)}:value`),
+  grants: await redis.zcard(`${limiterName(name)}:permits`),
 })
 
 /** An answer without what is new each time. */

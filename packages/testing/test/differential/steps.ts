@@ -1,4 +1,4 @@
-import type { LockHold, Redisson } from 'rlock'
+import { type LockHold, RateType, type Redisson } from 'rlock'
 import type { Random } from '../../../../test/kit/random'
 
 const NAMES = ['one', 'two', 'three']
@@ -11,7 +11,7 @@ type Actions = readonly (() => Promise<unknown>)[]
 /** One call of an object at random, as a caller with this thread id. */
 export async function step(client: Redisson, threadId: number, random: Random): Promise<unknown> {
   const name = random.pick(NAMES)
-  const kinds = [locks, locks, locks, fairLock, tokenLock, semaphore, expirableSemaphore, latch]
+  const kinds = [locks, locks, locks, fairLock, tokenLock, semaphore, expirableSemaphore, latch, rateLimiter]
   return await random.pick(random.pick(kinds)(client, name, threadId, random))()
 }
 
@@ -110,6 +110,31 @@ function latch(client: Redisson, name: string, _threadId: number, random: Random
     () => count.countDown(),
     () => count.getCount(),
     () => seldom(random, () => count.delete()),
+  ]
+}
+
+function rateLimiter(client: Redisson, name: string, _threadId: number, random: Random): Actions {
+  const limiter = client.getRateLimiter(`rate:${name}`)
+  const permits = random.between(1, 3)
+  const type = random.pick([RateType.OVERALL, RateType.PER_CLIENT])
+  const rate = [type, random.between(1, 5), random.between(2, 9) * 10_000] as const
+  const abort = new AbortController()
+  return [
+    () => limiter.trySetRate(...rate),
+    () => limiter.trySetRate(...rate, { keepAliveTime: 100_000 }),
+    () => seldom(random, () => limiter.setRate(...rate)),
+    () => limiter.updateRate(...rate, { keepState: true }),
+    () => limiter.tryAcquire({ permits, waitTime: SHORT }),
+    () => limiter.tryAcquire(permits),
+    async () => {
+      const acquiring = limiter.acquire({ permits, signal: abort.signal })
+      abort.abort()
+      await acquiring
+    },
+    () => limiter.release(permits),
+    () => limiter.availablePermits(),
+    () => limiter.getConfig(),
+    () => seldom(random, () => limiter.delete()),
   ]
 }
 

@@ -96,6 +96,7 @@ class WatchedKey {
   readonly queue: string
   private readonly inBraces: string
   private readonly permits: string
+  private readonly grants: string
   last: string | undefined
   /** When it is looked at again. */
   check = NEVER
@@ -111,6 +112,7 @@ class WatchedKey {
     this.inBraces = `{${name}}`
     this.queue = `redisson_lock_queue:{${name}}`
     this.permits = `{${name}}:timeout`
+    this.grants = `{${name}}:permits`
   }
 
   /** The keys of an object are its name, and others with its name in braces. */
@@ -125,6 +127,8 @@ class WatchedKey {
     const { name } = this
     switch (keyspace.typeOf(name)) {
       case 'hash': {
+        const limit = keyspace.read(name, 'hash')!
+        if (limit.has('interval')) return { owners: grantsOf(keyspace, this.grants, limit), value: undefined }
         const owners: string[] = []
         for (const field of keyspace.read(name, 'hash')!.keys()) if (field !== 'mode') owners.push(field)
         return { owners, value: undefined }
@@ -161,4 +165,17 @@ interface State {
 function permitsOut(keyspace: SimulatedServer['engine']['keyspace'], key: string): readonly string[] {
   if (keyspace.typeOf(key) !== 'zset') return []
   return [...keyspace.read(key, 'zset')!.keys()].map((id) => Buffer.from(id, 'latin1').toString('hex'))
+}
+
+/** The grants of a rate limiter, each with all that the judge needs: id, permits, time, rate and interval. */
+function grantsOf(
+  keyspace: SimulatedServer['engine']['keyspace'],
+  key: string,
+  limit: ReadonlyMap<string, string>,
+): readonly string[] {
+  if (keyspace.typeOf(key) !== 'zset') return []
+  return [...keyspace.read(key, 'zset')!].map(([member, score]) => {
+    const permits = Buffer.from(member.slice(-4), 'latin1').readUInt32LE()
+    return [member.slice(1, -4), permits, score, limit.get('rate'), limit.get('interval')].join(' ')
+  })
 }

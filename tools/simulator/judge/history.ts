@@ -21,6 +21,7 @@ export type ObjectKind =
   | 'semaphore'
   | 'permits'
   | 'latch'
+  | 'rate-limiter'
   | 'run-once'
 
 /** What a scene lets its callers use. The two sides of a read-write lock have one name. */

@@ -8,6 +8,7 @@ import { judgeLosses } from './rules/losses'
 import { judgeArrivals, judgeFairPlaces, judgeLocalOrder } from './rules/order'
 import { judgeOwners } from './rules/owners'
 import { judgePermits } from './rules/permits'
+import { judgeRates } from './rules/rates'
 import { judgeReleased } from './rules/released'
 import { judgeTokens } from './rules/tokens'
 import { judgeWaiting } from './rules/waiting'
@@ -16,7 +17,7 @@ import type { Violation } from './violation'
 
 const RULES: readonly ((reading: Reading) => Violation[])[] = [
   ...[judgeExclusion, judgeTokens, judgePermits, judgeWaiting, judgeLocalOrder, judgeFairPlaces],
-  ...[judgeArrivals, judgeOwners, judgeLatches, judgeReleased],
+  ...[judgeArrivals, judgeOwners, judgeLatches, judgeReleased, judgeRates],
   ...[judgeLosses, judgeAnswers, judgeRunOnce, judgeLeftovers, checkSequentially],
 ]
 

@@ -7,6 +7,7 @@ export type Rule =
   | 'permits'
   | 'latch'
   | 'held-again'
+  | 'rate'
   | 'asleep'
   | 'unanswered'
   | 'local-order'

@@ -146,4 +146,22 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
     'local answer = value and 0 or 1',
     'value = false\nlocal answer = 1',
   ),
+  lua(
+    'rate-limiter/acquire',
+    ['rate-limiter'],
+    'rate-not-counted',
+    'guarantee 4',
+    'a second copy of a request takes permits once more',
+    "if redis.call('zscore', grants, member) then",
+    'if false then',
+  ),
+  lua(
+    'includes/rate-limiter',
+    ['rate-limiter'],
+    'rate-comes-back-early',
+    'guarantee 1',
+    'permits come back after half of their interval',
+    'now - interval)',
+    'now - interval / 2)',
+  ),
 ]

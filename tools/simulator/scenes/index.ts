@@ -11,6 +11,7 @@ import { multi } from './multi'
 import { nonReentrant } from './non-reentrant'
 import { permits } from './permits'
 import { plain } from './plain'
+import { rateLimiter } from './rate-limiter'
 import { readWrite } from './read-write'
 import { red } from './red'
 import { runOnce } from './run-once'
@@ -36,5 +37,5 @@ export const scenes: readonly Scene[] = [
     levels,
     mixedMulti,
   ],
-  ...[semaphore, permits, latch, runOnce, mixture, bare, sharedObject],
+  ...[semaphore, permits, latch, runOnce, mixture, bare, sharedObject, rateLimiter],
 ]

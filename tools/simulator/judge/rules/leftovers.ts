@@ -66,6 +66,7 @@ function mayStay(key: string, objects: readonly SimulatedObject[]): boolean {
     if (kind === 'fenced') return key === `redisson_lock_token:{${name}}`
     // Permits of a client that was killed stay until a call reclaims them.
     if (kind === 'permits' && key === `{${name}}:timeout`) return true
+    if (kind === 'rate-limiter') return key === name || key.startsWith(`{${name}}:`)
     if (kind === 'semaphore' || kind === 'permits' || kind === 'latch') return key === name
     return false
   })

@@ -96,7 +96,13 @@ function locksOf(objects: readonly SimulatedObject[]): Map<string, boolean> {
   for (const { kind, name, members, isHeldUnseen } of objects)
     if (isHeldUnseen) continue
     else if (members) for (const [each, isShared] of locksOf(members)) locks.set(each, isShared)
-    else if (kind !== 'semaphore' && kind !== 'permits' && kind !== 'latch' && kind !== 'run-once')
+    else if (
+      kind !== 'semaphore' &&
+      kind !== 'permits' &&
+      kind !== 'latch' &&
+      kind !== 'rate-limiter' &&
+      kind !== 'run-once'
+    )
       locks.set(name, kind === 'read' || kind === 'write')
   return locks
 }

@@ -172,6 +172,8 @@ function isFree({ owners, value, queue }: KeyChanged, kind: ObjectKind, side: Si
   // A fair lock waits for the thread at the head of its queue, which sleeps as Java does.
   if (queue?.[0] !== undefined && OF_JAVA.test(queue[0])) return false
   if (kind === 'latch') return (value ?? 0) <= 0
+  // A permit comes back by time, and no change of a key shows when.
+  if (kind === 'rate-limiter') return false
   if (side === 'permits') return (value ?? 0) >= units
   if (side === 'read') return !owners.some((owner) => owner.endsWith(':write'))
   return owners.length === 0

@@ -15,7 +15,9 @@ const erased = <State>(specification: Specification<State>) =>
 const [counting, single, fenced] = [erased(reentrantMutex), erased(mutex), erased(fencedMutex)]
 const [sides, permitted, counted] = [erased(readWrite), erased(permits), erased(latch)]
 
-const SPECIFICATIONS: Readonly<Record<Exclude<ObjectKind, 'multi'>, Specification<unknown>>> = {
+const SPECIFICATIONS: Readonly<
+  Record<Exclude<ObjectKind, 'multi' | 'rate-limiter'>, Specification<unknown>>
+> = {
   ...{ lock: counting, fair: counting, spin: counting, red: counting, fenced },
   ...{ 'non-reentrant': single, 'non-reentrant-fair': single, token: single, 'run-once': single },
   ...{ read: sides, write: sides, semaphore: permitted, permits: permitted, latch: counted },
@@ -72,6 +74,8 @@ function specificationsOf({ history }: Reading): Map<string, Specification<unkno
     // Which caller released which hold is not to be seen.
     if (object.callersAreAlike) return
     if (object.kind === 'multi') return object.members?.forEach(add)
+    // What it answers depends on the time.
+    if (object.kind === 'rate-limiter') return
     const own = SPECIFICATIONS[object.kind]
     const before = found.get(object.name)
     // What holds for all of them.

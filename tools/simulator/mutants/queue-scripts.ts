@@ -149,11 +149,11 @@ export const QUEUE_SCRIPTS: readonly Mutant[] = [
   lua(
     'rate-limiter/acquire',
     ['rate-limiter'],
-    'rate-not-counted',
-    'guarantee 4',
-    'a second copy of a request takes permits once more',
-    "if redis.call('zscore', grants, member) then",
-    'if false then',
+    'rate-not-taken',
+    'guarantee 1',
+    'a grant leaves as many permits as before',
+    'value = value - permits',
+    'value = value - 0',
   ),
   lua(
     'includes/rate-limiter',

@@ -1,5 +1,5 @@
 import { RateType } from '../../../src/index'
-import type { Case, Scene } from './synchronizer-cases'
+import type { Case, Scene } from './synchronizer-case'
 
 /** A limiter has another type of key than a semaphore and a latch, in the same slot. */
 export const limiterName = (name: string) => `{${name}}:rate`

@@ -1,38 +1,7 @@
 import type { Redis } from 'ioredis'
-import {
-  type RCountDownLatch,
-  type Redisson,
-  type RPermitExpirableSemaphore,
-  type RRateLimiter,
-  type RSemaphore,
-  TimeUnit,
-} from '../../../src/index'
-import type { ScriptName } from '../../../src/scripts/script'
+import { type Redisson, TimeUnit } from '../../../src/index'
 import { LIMITER, limiterName } from './rate-limiter-cases'
-
-/** The objects of one case, all of one name of their own. */
-export interface Scene {
-  readonly redis: Redis
-  readonly name: string
-  readonly semaphore: RSemaphore
-  readonly permits: RPermitExpirableSemaphore
-  readonly latch: RCountDownLatch
-  readonly limiter: RRateLimiter
-  /** What `arrange` took. */
-  ids: string[]
-}
-
-export interface Case {
-  readonly script: ScriptName
-  readonly state: string
-  /** Without the fence a late copy of the call takes the permits again. */
-  readonly needsFence?: true
-  readonly arrange?: (scene: Scene) => Promise<unknown>
-  /** The call; within it the script is sent. */
-  readonly act: (scene: Scene) => Promise<unknown>
-  /** What happens then, before a copy that was on its way arrives. */
-  readonly afterwards?: (scene: Scene, answer: unknown) => Promise<unknown>
-}
+import type { Case, Scene } from './synchronizer-case'
 
 const set = (permits: number) => (scene: Scene) => scene.redis.set(scene.name, permits)
 /** As Redisson writes it: so many permits, and two out without end, one of which has expired. */

@@ -10,7 +10,8 @@ import { closeProxies, openProxy } from '../../kit/proxies'
 import { type Standalone, startStandalone, type TcpProxy, waitUntil, without } from '../../kit/servers/index'
 import { type Answering, LossyLink } from './lossy-link'
 import { openCluster, openSentinel, type Setting } from './setting'
-import { CASES, type Case, look, plain, type Scene, sceneOf } from './synchronizer-cases'
+import type { Case, Scene } from './synchronizer-case'
+import { CASES, look, plain, sceneOf } from './synchronizer-cases'
 
 /** Sent in the background alone, and tested where that is. */
 const ELSEWHERE = ['semaphore/cancel', 'permit-expirable-semaphore/renew', 'rate-limiter/cancel']

@@ -19,9 +19,12 @@ local function readLimiter()
   if not (rate and interval and kind) then
     return
   end
-  local own = kind == '1' and 2 or 0
+  local left, grants = KEYS[2], KEYS[3]
+  if kind == '1' then
+    left, grants = KEYS[4], KEYS[5]
+  end
   local keep = tonumber(redis.call('hget', KEYS[1], 'keepAliveTime') or '0')
-  return tonumber(rate), tonumber(interval), KEYS[2 + own], KEYS[3 + own], keep
+  return tonumber(rate), tonumber(interval), left, grants, keep
 end
 
 local function permitsOf(member)

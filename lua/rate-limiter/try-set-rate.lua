@@ -1,11 +1,7 @@
 -- Sets the rate of a limiter that has none.
 --
 -- KEYS[1]  the limiter
--- KEYS[2]  how many permits are left
--- KEYS[3]  the grants of the last interval
--- KEYS[4]  how many permits are left for this client
--- KEYS[5]  the grants of the last interval to this client
--- KEYS[6]  the record of the requests of this client
+-- KEYS[2]  the record of the requests of this client
 -- ARGV[1]  the rate
 -- ARGV[2]  the interval in ms
 -- ARGV[3]  0: for all clients together, 1: for each client
@@ -20,14 +16,14 @@
 -- Applied twice: the record knows the request and its answer, also after the limiter was deleted.
 
 --- @include "request-record"
-local before = recordedAnswer(KEYS[6], ARGV[5], ARGV[6])
+local before = recordedAnswer(KEYS[2], ARGV[5], ARGV[6])
 if before then
   return tonumber(before)
 end
 local answer = 1 - redis.call('hexists', KEYS[1], 'type')
-local refusal = recordAnswer(KEYS[6], ARGV[5], ARGV[6], answer)
+local refusal = recordAnswer(KEYS[2], ARGV[5], ARGV[6], answer)
 if answer == 1 and not refusal then
-  refusal = changeOnce(KEYS[6], ARGV[5], 'hset', KEYS[1], 'rate', ARGV[1], 'interval', ARGV[2], 'keepAliveTime', ARGV[4],
+  refusal = changeOnce(KEYS[2], ARGV[5], 'hset', KEYS[1], 'rate', ARGV[1], 'interval', ARGV[2], 'keepAliveTime', ARGV[4],
     'type', ARGV[3])
 end
 if refusal then

@@ -21,6 +21,7 @@ import { script } from '../scripts/script'
 import { quote } from '../util/quote'
 import { shared } from '../waiting/admission'
 import { RateLimiterAttempt } from './rate-limiter-attempt'
+import { RequestRecord } from './request-record'
 import { change, changed, enter, messagesOf, read, Synchronizer, waitIsOver } from './synchronizer'
 
 /** How a rate limiter was set. */
@@ -173,8 +174,9 @@ export class RateLimiter extends Synchronizer implements RRateLimiter {
 
   async trySetRate(...given: RateParameters): Promise<boolean> {
     const [values] = rateArguments(['keepAliveTime'], ...given)
-    this.context.assertOpen()
-    return (await this.requests.run(TRY_SET_RATE, values)).value > 0
+    const { context, keys } = this
+    context.assertOpen()
+    return (await new RequestRecord(context, [keys[0]]).run(TRY_SET_RATE, values)).value > 0
   }
 
   async setRate(...given: RateParameters): Promise<void> {

@@ -33,11 +33,6 @@ export interface MultiLockHold extends LockHold {
   readonly holds: readonly LockHold[]
 }
 
-/** A hold of this package knows when its acquisition was sent. */
-interface Granted {
-  readonly level: { readonly granted: Moment }
-}
-
 /** Several holds as one. It is lost as soon as fewer members are held than needed. */
 export class MembersHold implements MultiLockHold, OwnedLevel {
   /** When its first member was asked for. The lease of that one ends first. */
@@ -64,7 +59,8 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
     /** How long an acquisition with a lease is valid, in ms. The members have their own deadlines as well. */
     readonly validFor: number | undefined,
   ) {
-    const grants = parts.map(({ hold }) => (hold as Partial<Granted>).level?.granted ?? since)
+    // A hold of this package knows when its acquisition was sent.
+    const grants = parts.map(({ hold }) => (hold as { level?: { granted: Moment } }).level?.granted ?? since)
     this.granted = grants.reduce((one, other) => (one.monotonic < other.monotonic ? one : other), since)
   }
 

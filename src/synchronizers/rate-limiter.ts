@@ -61,6 +61,7 @@ export interface RRateLimiter {
    * Sets the rate if the limiter has none; resolves with whether it did. `interval`: in ms unless a unit follows.
    * @example
    * ```ts
+   * import { RateType, TimeUnit } from 'rlock'
    * const limiter = redisson.getRateLimiter('mail')
    * await limiter.trySetRate(RateType.OVERALL, 100, 1, TimeUnit.MINUTES) // → true
    * await limiter.acquire()

@@ -72,7 +72,7 @@ function fromProperties(redis: Record<string, unknown>, path: string, read: Sour
     database: cluster && !sentinel ? undefined : section.number('database'),
     clientName: section.text('client-name'),
   })
-  const single = url ? urlOf(section) : `${scheme}${hostOf(section)}`
+  const single = url ? urlOf(section, tls) : `${scheme}${hostOf(section)}`
   const settings = sentinel
     ? {
         sentinelServersConfig: {
@@ -123,8 +123,9 @@ function hostOf(section: Section): string {
 }
 
 /** Of a URL Spring takes the database from some version on, and `spring.data.redis.database` before. */
-function urlOf(section: Section): string {
-  const url = section.text('url')!
+function urlOf(section: Section, tls: boolean | undefined): string {
+  const given = section.text('url')!
+  const url = tls ? given.replace(/^(redis|valkey):/i, '$1s:') : given
   const [, database] = (URL.canParse(url) && /^\/(\d+)$/.exec(new URL(url).pathname)) || []
   if (database !== undefined && Number(database) !== (section.number('database') ?? 0))
     throw section.refusal(

@@ -51,8 +51,11 @@ export function springVariables(env: Env, keyOfFile: (key: string) => unknown, w
   }
 }
 
-const notSet = (name: string, where: string) =>
-  new TypeError(`${where} uses the variable ${name}, which is not set`)
+/** The name is a value of the file, too: `pa${ss` may be a part of a password. */
+export function notSet(name: string, where: string): TypeError {
+  const shown = /^[A-Za-z_][\w.-]{0,60}$/.test(name) ? `the variable ${name}` : 'a variable'
+  return new TypeError(`${where} uses ${shown}, which is not set`)
+}
 
 function valueIn(env: Env, name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined

@@ -1,4 +1,5 @@
 import { type Document, isNode, parseAllDocuments, visit } from 'yaml'
+import { notSet } from './variables'
 
 /** The objects that Redisson writes into each file, though they do nothing: `!<org.redisson.config.DefaultNameMapper> {}`. */
 const DOES_NOTHING = /\borg\.redisson\.(?:\w+\.)*Default\w+$/
@@ -33,8 +34,7 @@ function contentOf(document: Document.Parsed): unknown {
       if (scalar.value === null) return
       const text = scalar.source ?? String(scalar.value)
       const [, name] = UNSET.exec(text) ?? []
-      if (name !== undefined)
-        throw new TypeError(`the Redisson configuration uses the variable ${name}, which is not set`)
+      if (name !== undefined) throw notSet(name, 'the Redisson configuration')
       scalar.value = text.replaceAll(MARK, '$')
     },
   })

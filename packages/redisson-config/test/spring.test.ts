@@ -116,6 +116,11 @@ describe("fromRedissonConfig() of Spring Boot's application.yml", () => {
     )
   })
 
+  it('TLS that ssl.enabled asks for beside a url is not dropped', () => {
+    const yml = below('spring.data.redis', '{ url: "redis://:x@h:1", ssl: { enabled: true } }')
+    expect(options(yml).redis).to.deep.equal({ host: 'h', port: 1, password: 'x', tls: {} })
+  })
+
   it('TLS that a bundle asks for is not dropped', () => {
     const yml = below('spring.data.redis', '{ host: h, ssl: { bundle: redis } }')
     expect(options(yml).redis).to.deep.equal({ host: 'h', port: 6379, tls: {} })

@@ -59,6 +59,14 @@ describe('fromRedissonConfig() and variables', () => {
     ])
   })
 
+  it('The name of a variable that may be a part of a password is in no error', () => {
+    for (const given of [yaml(`pa\${hunter2!}`), yml(`pa\${hunter2!}`), yaml(`\${2hunter}`)])
+      expect(() => redisOf(given))
+        .to.throw(TypeError, 'uses a variable, which is not set')
+        .with.property('message')
+        .not.contain('hunter')
+  })
+
   it('Variables that contain each other are refused', () => {
     const text = `spring.data.redis.password: \${a.b}\na: { b: "\${a.c}", c: "\${a.b}" }`
     expect(() => redisOf(text)).to.throw(TypeError, 'contains itself')

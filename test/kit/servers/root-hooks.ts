@@ -1,9 +1,5 @@
 import { stopShared } from './shared'
 
-interface Retried {
-  currentRetry(): number
-}
-
 // The tests run in a child of the mocha command, which passes SIGINT on but dies of a SIGTERM alone. Without
 // it the run is over, so we end too, and with us every server.
 const parent = process.ppid
@@ -13,13 +9,6 @@ setInterval(() => {
 
 /** Loaded by mocha's `require`: after the last test nothing we started keeps running. */
 export const mochaHooks = {
-  afterEach(this: Mocha.Context): void {
-    // The types of mocha hide `currentRetry`, which is in its documentation.
-    const test = this.currentTest as (Mocha.Test & Retried) | undefined
-    if (test && test.currentRetry() > 0)
-      console.error(`repeated, because it failed once: ${test.fullTitle()} (now it ${test.state})`)
-  },
-
   async afterAll(): Promise<void> {
     await stopShared()
     // A worker of a parallel run goes on to the next file, and is ended by mocha.

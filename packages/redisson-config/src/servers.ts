@@ -51,6 +51,9 @@ function credential(name: 'username' | 'password', section: Section, root: Secti
   const value = own ?? top
   if (value?.startsWith('{aes}'))
     throw section.refusal(name, 'is encrypted, which only Redisson PRO can read: give it as it is')
+  // Of Jasypt, and of Spring Cloud Config.
+  if (value !== undefined && /^(ENC\(.*\)|\{cipher\}.*)$/s.test(value))
+    throw section.refusal(name, 'is encrypted, and the Java service decrypts it: give it as it is')
   return value
 }
 

@@ -17,11 +17,18 @@ const isConditional = (document: unknown) =>
     (key) => valueAt([document], key) !== undefined,
   )
 
+const isOfRedis = (documents: readonly unknown[]) =>
+  ['spring.data.redis', 'spring.redis'].some((key) => settingsBelow(documents, key) !== undefined)
+
 /** As redisson-spring-boot-starter reads an application.yml. Spring lays its documents over each other. */
 export function ofSpring(all: readonly unknown[], env: Env): JavaConfig {
   const documents = all.filter((document) => !isConditional(document))
-  const read = fromStarter(documents, env)
   const conditional = all.filter(isConditional)
+  if (isOfRedis(conditional) && !isOfRedis(documents))
+    throw new TypeError(
+      `${FILE} has the settings of Redis in documents for a profile only: give the document that your service uses`,
+    )
+  const read = fromStarter(documents, env)
   return {
     ...read,
     notCarriedOver: [...read.notCarriedOver, ...notReadBySpring(documents, conditional, env)],

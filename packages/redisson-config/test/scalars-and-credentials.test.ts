@@ -84,6 +84,12 @@ describe('fromRedissonConfig() refuses with the documented error (V20)', () => {
       /sentinelAddresses/,
     ],
     ['broken percent-encoding', { singleServerConfig: { address: 'redis://:s3cret%zz@h:1' } }, /address/],
+    [
+      'a password of Jasypt',
+      { singleServerConfig: { address: 'redis://h:1', password: 'ENC(s3cret)' } },
+      /decrypts/,
+    ],
+    ['a password of Spring Cloud', 'spring.data.redis.password: "{cipher}s3cret"', /decrypts/],
     ['port 0', { singleServerConfig: { address: 'redis://h:0' } }, /address/],
     ['an alias to nothing', 'singleServerConfig: *s3cret', /not YAML/],
     [

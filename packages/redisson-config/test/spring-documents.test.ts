@@ -68,6 +68,11 @@ describe('fromRedissonConfig() and several documents of an application.yml', () 
       expect(matters(`${text}server.port: 80`)).to.deep.equal([])
     })
 
+  it('An application.yml that has Redis in documents for a profile only says so', () => {
+    const given = 'server.port: 80\n---\nspring.config.activate.on-profile: prod\nspring.data.redis.host: h'
+    expect(() => read(given)).to.throw(TypeError, 'in documents for a profile only')
+  })
+
   it('A redisson.yaml of several documents is refused, as Redisson refuses it', () => {
     const one = 'singleServerConfig: { address: "redis://h:1" }'
     expect(() => read(`${one}\n---\n${one}`)).to.throw(TypeError, 'several documents')

@@ -4,14 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 type Labels = { kind: string; group: string }
 /** Those of `rlock:acquire` and `rlock:hold`; times are in ms. */
-type Message = {
-  name: string
-  kind: string
-  outcome: string
-  duration: number
-  heldFor: number
-  reason?: string
-}
+type Message = Record<'name' | 'kind' | 'outcome' | 'reason', string> & Record<'duration' | 'heldFor', number>
 
 /** Call it once. `groupOf` needs few answers: each makes time series, and the number of lock names has no bound. */
 export function measureLocks(register: Registry, groupOf: (name: string) => string): void {
@@ -26,8 +19,7 @@ export function measureLocks(register: Registry, groupOf: (name: string) => stri
   const waiting = new Gauge(metric('rlock_waiters', 'Calls that wait now', 'kind', 'group'))
   const held = new Gauge(metric('rlock_holds', 'Locks that are held now', 'kind', 'group'))
   const losses = new Counter(metric('rlock_losses_total', 'Locks that were lost while held', 'reason'))
-  // Prometheus sees no increase in a series that begins with its first loss.
-  for (const reason of ['lease', 'gone', 'forced']) losses.inc({ reason }, 0)
+  for (const reason of ['lease', 'gone', 'forced']) losses.inc({ reason }, 0) // else the first loss is no increase
 
   const measure = (channelName: string, now: Gauge, ended: (message: Message, labels: Labels) => void) => {
     const { start, asyncEnd } = tracingChannel<unknown, Message>(channelName)
@@ -38,10 +30,10 @@ export function measureLocks(register: Registry, groupOf: (name: string) => stri
       ended(message as Message, labels(message as Message))
     })
   }
-  measure('rlock:acquire', waiting, (m, labels) =>
-    waits.observe({ ...labels, outcome: m.outcome }, m.duration / 1e3),
+  measure('rlock:acquire', waiting, ({ outcome, duration }, labels) =>
+    waits.observe({ ...labels, outcome }, duration / 1e3),
   )
-  measure('rlock:hold', held, ({ heldFor, outcome, reason = 'lease' }, labels) => {
+  measure('rlock:hold', held, ({ heldFor, outcome, reason }, labels) => {
     holds.observe(labels, heldFor / 1e3)
     if (outcome === 'lost') losses.inc({ reason })
   })

@@ -60,6 +60,7 @@ describe('Public objects', () => {
       () => redisson.getPermitExpirableSemaphore('order:1'),
     ],
     getCountDownLatch: ['RCountDownLatch', () => redisson.getCountDownLatch('order:1')],
+    getRateLimiter: ['RRateLimiter', () => redisson.getRateLimiter('order:1')],
     'a hold': ['LockHold', () => redisson.getLock('order:3').acquire()],
     'a hold of a fenced lock': ['FencedLockHold', () => redisson.getFencedLock('order:4').acquire()],
     'a hold of a multi lock': ['MultiLockHold', () => redisson.getMultiLock(...locks()).acquire()],

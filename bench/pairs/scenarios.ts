@@ -51,7 +51,11 @@ export const PAIR_SCENARIOS: readonly PairScenario[] = [
   object('expirable-1', 'expirable-semaphore', { ...alone, permits: 8 }),
   object('expirable-64', 'expirable-semaphore', { ...alone, callers: 64, permits: 8 }),
   // Over a link of 10 ms there and back.
-  callers('1000-readers-far', { ...alone, callers: 1_000, reading: { readers: 1, writers: 0 }, farMs: 5 }),
+  callers(
+    '1000-readers-far',
+    { ...alone, callers: 1_000, reading: { readers: 1, writers: 0 }, farMs: 5 },
+    { mayStarve: true },
+  ),
   object('semaphore-64-far', 'semaphore', { ...alone, callers: 64, permits: 8, farMs: 5 }),
   object('expirable-64-far', 'expirable-semaphore', { ...alone, callers: 64, permits: 8, farMs: 5 }),
   callers('4-processes-of-4', { processes: 4, callers: 4, locks: 1 }),
@@ -63,6 +67,8 @@ export const PAIR_SCENARIOS: readonly PairScenario[] = [
 
 interface Where {
   readonly besideNoOp?: true
+  /** A build that lets in one caller per round trip does not serve all of them in a window. */
+  readonly mayStarve?: true
   place?(places: PairPlaces): Promise<Place>
 }
 
@@ -74,7 +80,8 @@ function callers(name: string, setup: CallersSetup, where: Where = {}, subject =
     async measure(measured, places, measuring) {
       const place = (await where.place?.(places)) ?? places.single
       const { figures, troubles } = await measureCallers(measured, setup, place, measuring)
-      for (const { kind, text } of troubles) throw new Error(`${name} ${kind}: ${text}`)
+      for (const { kind, text } of troubles)
+        if (kind !== 'starves' || !where.mayStarve) throw new Error(`${name} ${kind}: ${text}`)
       return {
         sectionsPerSecond: figures.sectionsPerSecond!,
         clientUsPerSection: figures.clientUsPerSection!,

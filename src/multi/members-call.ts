@@ -89,13 +89,19 @@ export class MembersCall {
     const { group, spare } = this
     const { clock } = group.context
     const since = clock.now()
-    const answers = (await answering()).map(told)
-    const parts = answers.filter((answer) => answer.kind === 'granted')
+    const answered = await answering()
+    const parts = answered.filter((answer) => answer.kind === 'granted')
     const hold = this.holdOf(parts, since)
-    const rest = releaseParts(hold ? parts.filter((part) => !hold.parts.includes(part)) : parts, clock)
-    if (hold) return hold
+    if (hold) {
+      void releaseParts(
+        parts.filter((part) => !hold.parts.includes(part)),
+        clock,
+      )
+      return hold
+    }
+    const answers = answered.map(told)
     for (const answer of answers) this.note(answer, since, parts.length >= group.needed)
-    await rest
+    await releaseParts(parts, clock)
     this.assertWanted()
     const forGood = [...this.failing.values()].filter(
       ({ answer }) => answer.kind === 'failed' && !isTransient(answer.error),

@@ -102,8 +102,8 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'members-kept', row: 'M2', scenes: ['multi', 'red'], file: 'src/multi/members-call.ts' },
     what: 'a round that acquired too few members keeps them',
-    find: 'parts.filter((part) => !hold.parts.includes(part)) : parts',
-    replace: 'parts.filter((part) => !hold.parts.includes(part)) : []',
+    find: 'await releaseParts(parts, clock)',
+    replace: '',
   },
   {
     ...{ name: 'latch-for-later-callers', row: 'V183', scenes: ['latch'] },

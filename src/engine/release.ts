@@ -56,7 +56,9 @@ async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
     if (value.result === 'other-lease') {
       // A renewal changed the lease, and its answer has not arrived yet. This copy of the release changed nothing.
       book.endsAt(value.leaseEnd)
-      if (hold.state === 'held' && !connectionBroke) takeBack()
+      // Its remaining levels have ended meanwhile.
+      if (hold.state !== 'held') return hold.releaseAtItsEnd()
+      if (!connectionBroke) takeBack()
       // This is no error: the count is absolute, so the next operation sets it.
       if (tries === TRIES_TO_SEE_LEASE) return
       continue

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
+import { closeAll, createRedisson, openRedis, rejection, timed, uniqueName } from '../kit/clients'
+import { waitUntil } from '../kit/servers/index'
+import { tapped } from '../kit/tapped-transport'
 
 // The watchdog renews the read timeout key of every level of a read hold, also of a level with a lease of its own. When the
 // level is released that needed the watchdog, the level with the lease keeps the watchdog's lease on the server: the client says
@@ -25,5 +27,23 @@ describe('A read hold with a lease, within which a renewed level was released', 
       const waited = await timed(() => two.getReadWriteLock(name).writeLock().lock())
       expect(waited, 'the writer waited').to.be.lessThan(1_000)
     })
+  })
+
+  it('unlock() of a read level succeeds where the level below has expired, and the server had another lease', async () => {
+    let isFirst = true
+    const transport = tapped(async (sent) => {
+      if (sent.name !== 'read-lock/release' || sent.args[1] !== 1 || !isFirst) return await sent.pass()
+      isFirst = false
+      return [4, Date.now() + 60_000]
+    })
+    const lock = (await createRedisson({}, { transport })).getReadWriteLock(uniqueName('levels')).readLock()
+    const redis = await openRedis()
+    await lock.lock({ threadId: 1, leaseTime: 300 })
+    await lock.lock({ threadId: 1, leaseTime: 60_000 })
+    await sleep(400)
+    await lock.unlock({ threadId: 1 })
+    expect(isFirst).to.equal(false)
+    expect((await rejection(lock.unlock({ threadId: 1 }))).name).to.equal('LockLostError')
+    await waitUntil('the key is gone', async () => (await redis.exists(lock.getName())) === 0)
   })
 })

@@ -33,8 +33,8 @@ interface Hold {
 
 interface Slot {
   current?: Hold | undefined
-  /** Ran out by its own lease; its unlock() is still to be notified. */
-  retired?: Hold | undefined
+  /** How many levels ran out by their own lease; their unlock() is still to come. */
+  owed: number
 }
 
 /** How much earlier than its lease a hold counts as gone here; all leases of the test are longer than 10 s. */
@@ -63,8 +63,8 @@ export class Reference {
     const mayEnter = free || (side === 'read' && (this.mode === 'read' || this.fields.includes(writing!)))
     if (!mayEnter) return false
 
-    // There was no other holder, so its client learns that what it had before is gone.
-    if (free && !this.java.includes(client))
+    // One writer is inside at a time, so its client learns that what it had before is gone.
+    if (side === 'write' && !this.java.includes(client))
       for (const hold of this.holds())
         if (hold.field.client === client && hold.state === 'held') hold.state = 'lost'
     const needed = lease ?? this.watchdog
@@ -86,18 +86,15 @@ export class Reference {
 
   unlock(client: number, caller: number, side: Side): Answer {
     const slot = this.slot(client, caller, side)
-    const hold = slot.current ?? slot.retired
-    if (!hold) return 'IllegalMonitorStateError'
-    hold.levels.pop()
-    if (hold.levels.length === 0) {
-      if (slot.current === hold) slot.current = undefined
-      else slot.retired = undefined
-    }
-    if (hold.state !== 'held') {
-      // What has run out here may still be there for as long as other holds keep the key: it is released behind the error.
-      if (hold.levels.length === 0 && this.fields.includes(hold.field)) this.releaseField(hold)
+    const hold = slot.current
+    if (!hold && slot.owed === 0) return 'IllegalMonitorStateError'
+    if (!hold) {
+      slot.owed--
       return 'LockLostError'
     }
+    hold.levels.pop()
+    if (hold.levels.length === 0) slot.current = undefined
+    if (hold.state !== 'held') return 'LockLostError'
     if (!this.fields.includes(hold.field)) {
       hold.state = 'lost'
       return 'LockLostError'
@@ -149,8 +146,8 @@ export class Reference {
 
   /** How many levels an unlock() would still settle. */
   levels(client: number, caller: number, side: Side): number {
-    const { current, retired } = this.slot(client, caller, side)
-    return (current?.levels.length ?? 0) + (retired?.levels.length ?? 0)
+    const { current, owed } = this.slot(client, caller, side)
+    return (current?.levels.length ?? 0) + owed
   }
 
   private reenter(hold: Hold, side: Side, lease: number | undefined): Answer {
@@ -252,8 +249,10 @@ export class Reference {
       if (hold?.state !== 'held' || hold.levels.some((level) => level.lease === undefined)) continue
       if (this.now < hold.granted + hold.lease - MARGIN) continue
       hold.state = 'expired'
-      slot.retired = hold
       slot.current = undefined
+      slot.owed += hold.levels.splice(0).length
+      // What has run out here may still be there for as long as other holds keep the key: it is released.
+      if (this.fields.includes(hold.field)) this.releaseField(hold)
     }
   }
 
@@ -269,7 +268,7 @@ export class Reference {
     const key = `${client} ${caller} ${side}`
     let slot = this.slots.get(key)
     if (!slot) {
-      slot = {}
+      slot = { owed: 0 }
       this.slots.set(key, slot)
     }
     if (this.java.includes(client) && slot.current && !this.fields.includes(slot.current.field))

@@ -18,6 +18,8 @@ const PUBLIC = [
   'LockQuorumError',
   'LockTimeoutError',
   'PermitNotHeldError',
+  'RateNotSetError',
+  'RateType',
   'RedissonError',
   'RedissonShutdownError',
   'RedisRefusedError',

@@ -111,7 +111,6 @@ describe('A slot that migrates', () => {
       await waitUntil('it listens', async () => (await subscribersOn([from], channelOf(each))) === 1)
     proxy.stallReplies()
     await other.countDown()
-    await other.trySetCount(1)
     const target = await move(name)
     // Its node answers that this one has moved: so the client reads the map of slots.
     await move(elsewhere)
@@ -121,6 +120,7 @@ describe('A slot that migrates', () => {
       .catch(() => {})
     // It asks the new node, and learns that its latch has opened.
     await first
+    await other.trySetCount(1)
     const second = latch.await({ waitTime: 1_500 })
     await waitUntil('the next one listens at the new node', async () => {
       return (await subscribersOn([setup.nodes[target]!], channelOf(name))) === 1

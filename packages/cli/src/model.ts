@@ -23,6 +23,7 @@ export type Kind =
   | 'semaphore'
   | 'permit-expirable-semaphore'
   | 'latch'
+  | 'rate-limiter'
   | 'semaphore-or-latch'
 
 export const KINDS: readonly Kind[] = [

@@ -4,6 +4,7 @@ import {
   lockChannel,
   luaSources,
   prefixed,
+  rateLimiterChannel,
   readTimeoutParts,
   readWriteLockChannel,
   requestsKey,
@@ -105,6 +106,13 @@ const USES: readonly Use[] = [
     folders: ['count-down-latch'],
     keys: (name, owner) => [requests(name, owner)],
     channels: (name) => [latchChannel(name)],
+  },
+  {
+    object: 'rate limiter',
+    kind: 'rate-limiter',
+    folders: ['rate-limiter'],
+    keys: (name, owner) => [suffixed(name, 'value'), suffixed(name, 'permits'), requests(name, owner)],
+    channels: (name) => [rateLimiterChannel(name)],
   },
 ]
 

@@ -2,12 +2,22 @@ import { expect } from 'chai'
 import { describeWithJava, REDISSON_VERSIONS } from '../test/kit/java'
 import { READ, WRITE } from './support/lock-peer'
 import { NAMES } from './support/names'
-import { expectSameAsJava, listening, MIXED } from './support/pairings'
+import { ALL, expectSameAsJava, listening, MIXED } from './support/pairings'
 import { READ_WRITE_ROUND, READ_WRITE_SEQUENCES } from './support/read-write-sequences'
 import { setUpWorld, untilAsleep, type World } from './support/world'
 
 const { oldest, newest } = REDISSON_VERSIONS
 const VERSIONS = [oldest, newest]
+
+/**
+ * Where a lease of ours runs out, our client frees what is left of it and publishes that. Java leaves it to the time. So only a Java lease
+ * runs out here.
+ */
+const WHOSE_LEASE_RUNS_OUT: Record<string, typeof ALL> = {
+  'a reader whose lease has run out keeps no caller out once the others have released': [
+    { a: 'Java', b: 'Node' },
+  ],
+}
 
 describeWithJava(
   'the same calls on a read-write lock leave the same keys and messages',
@@ -16,9 +26,12 @@ describeWithJava(
       describe(`with Redisson ${version}`, () => {
         const world = setUpWorld(version)
         const messages = listening(world)
-        for (const [title, steps] of Object.entries(READ_WRITE_SEQUENCES))
+        const sequences = Object.entries(READ_WRITE_SEQUENCES).filter(
+          ([title]) => title !== 'leases that run out',
+        )
+        for (const [title, steps] of sequences)
           it(title, async () => {
-            await expectSameAsJava(world, messages(), 'order', steps)
+            await expectSameAsJava(world, messages(), 'order', steps, WHOSE_LEASE_RUNS_OUT[title] ?? ALL)
           })
         namesTests(world, NAMES, '')
       })

@@ -15,6 +15,8 @@ export interface ScheduleOptions {
   /** Choices that take their default instead. */
   readonly leftOut?: ReadonlySet<string>
   readonly order?: Order
+  /** A run with more events is judged as far as it came. Default: MOST_EVENTS. */
+  readonly mostEvents?: number
 }
 
 /** Decides the order of events. It may stop a run, which is judged as far as it came. */
@@ -78,7 +80,11 @@ export async function runSchedule(
   process.on('unhandledRejection', unhandled)
   let isCut = false
   try {
-    const end = await world.run(() => play(stage, options.order), LONGEST_RUN, MOST_EVENTS)
+    const end = await world.run(
+      () => play(stage, options.order),
+      LONGEST_RUN,
+      options.mostEvents ?? MOST_EVENTS,
+    )
     const hasJava = stage.clients.some(({ java }) => java)
     // A failover may bring the hold of a Java thread back that has released it. Its next lock() counts on, and Java renews for
     // ever what is left.

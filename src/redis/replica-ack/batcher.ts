@@ -182,7 +182,9 @@ export class ReplicaAckBatcher {
     this.reportCutOff(results)
     const acknowledged = waitError
       ? this.isWithoutWait(waitError)
-      : !waits || (await this.replicas.acknowledged(Number(count), written))
+      : !waits ||
+        this.replicas.haveAll(Number(count), written) ||
+        (await this.replicas.areEnough(Number(count)))
     if (waits && !waitError) this.refusals.answered()
     let index = 0
     for (const order of batch) {

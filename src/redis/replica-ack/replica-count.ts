@@ -105,13 +105,15 @@ export class ReplicaCount {
     }
   }
 
-  /** So many replicas have what was written by then. Resolves with whether that counts. */
-  async acknowledged(replicas: number, by: Moment): Promise<boolean> {
-    if (replicas >= this.awaited) {
-      this.reached(by)
-      return true
-    }
-    // Perhaps a replica has left.
+  /** So many replicas have what was written by then. Whether these are all that were awaited. */
+  haveAll(replicas: number, by: Moment): boolean {
+    if (replicas < this.awaited) return false
+    this.reached(by)
+    return true
+  }
+
+  /** Fewer replicas acknowledged than were awaited. Resolves with whether that counts: perhaps a replica has left. */
+  async areEnough(replicas: number): Promise<boolean> {
     const areLoading = await this.count(replicas === 0).catch(() => undefined)
     if (areLoading === undefined || this.isInDoubt) return !this.isStrict
     if (replicas > 0) this.waitFor(replicas, LAGGING_FOR)

@@ -4,24 +4,20 @@ import type { ShardedSubscriptionMode } from '../../src/index'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, timed, uniqueName } from '../kit/clients'
 import { slotsOfShard } from '../kit/servers/cluster-slots'
-import { membersKnownTo, myId } from '../kit/servers/cluster-view'
 import {
   type ClusterSetup,
   needs,
   type RedisNode,
-  sameAddress,
   startCluster,
   waitUntil,
   withClient,
 } from '../kit/servers/index'
+import { leaveCluster } from '../kit/servers/leave-cluster'
 
 /** A client that waits looks at the map of slots every 5 s. */
 const LOOKED = 12_000
 const SOON = 5_000
 const SHARDS = 3
-
-/** How a node leaves. It stays up, keeps its connections to the clients and answers PING. */
-type Leaving = 'was cut off' | 'was reset'
 
 describe('A cluster node that has left', () => {
   let setup: ClusterSetup
@@ -50,32 +46,6 @@ describe('A cluster node that has left', () => {
     }
   }
 
-  /** A replica takes the place of a primary that leaves. No node knows the one that left, and that one knows no other node. */
-  async function leave(node: RedisNode, how: Leaving): Promise<void> {
-    const others = setup.nodes.filter((each) => each !== node)
-    const [id, ...ids] = await Promise.all([node, ...others].map(myId))
-    const view = await membersKnownTo(node)
-    const successor = view.find((member) => member.primaryId === id)
-    if (successor) {
-      for (const other of ids) await withClient(node, (redis) => redis.call('CLUSTER', 'FORGET', other))
-      await withClient(successor, (redis) => redis.call('CLUSTER', 'FAILOVER', 'TAKEOVER'))
-      await waitUntil('all other nodes know the new primary', async () => {
-        const views = await Promise.all(others.map(membersKnownTo))
-        return views.every((members) =>
-          members.some(
-            (member) => sameAddress(member, successor) && !member.primaryId && member.slots.length > 0,
-          ),
-        )
-      })
-    }
-    if (how === 'was reset') {
-      // A primary must be empty.
-      if (successor) await withClient(node, (redis) => redis.flushall())
-      await withClient(node, (redis) => redis.call('CLUSTER', 'RESET', 'HARD'))
-    }
-    for (const other of others) await withClient(other, (redis) => redis.call('CLUSTER', 'FORGET', id!))
-  }
-
   for (const mode of ['AUTO', 'OFF'] as const)
     for (const how of ['was cut off', 'was reset'] as const)
       it(`A client leaves a primary that ${how}, with its calls, holds and waiters, in mode ${mode} (guarantee 2)`, async () => {
@@ -88,7 +58,7 @@ describe('A cluster node that has left', () => {
         const held = await client.getLock(nameOn(0)).acquire()
         const acquired = await (await open(mode)).getLock(nameOn(0)).acquire()
         await waitUntil('all are subscribed', async () => (await channels(mode)) >= 6)
-        await leave(setup.nodes[0]!, how)
+        await leaveCluster(setup.nodes, setup.nodes[0]!, how === 'was reset')
         expect(
           await timed(async () => expect(await client.getLock(nameOn(0)).tryLock()).to.equal(true)),
         ).to.be.below(SOON)
@@ -106,7 +76,7 @@ describe('A cluster node that has left', () => {
     const opening = await closeEach(await open(), names)
     const entering = enterEach(client, names)
     await waitUntil('all are subscribed', async () => (await channels('AUTO')) >= 5)
-    await leave(setup.nodes[0]!, 'was cut off')
+    await leaveCluster(setup.nodes, setup.nodes[0]!, false)
     await opening()
     await entering.allInside(LOOKED)
   })
@@ -121,7 +91,7 @@ describe('A cluster node that has left', () => {
     const opening = await closeEach(await open('OFF'), names)
     const entering = enterEach(client, names)
     await waitUntil('all are subscribed', async () => (await channels('OFF')) >= 6)
-    await leave(setup.nodes[at]!, 'was reset')
+    await leaveCluster(setup.nodes, setup.nodes[at]!, true)
     await opening()
     await entering.allInside(LOOKED)
   })

@@ -13,7 +13,7 @@ import { type Figures, figuresOf } from './report/figures'
 import { ProgressLine } from './report/progress-line'
 import { section } from './report/section'
 import { type RunOptions, run } from './run'
-import { FAULTS_UNDER, type MutantName, OBJECTS_OF } from './worker/mutants'
+import { FAULTS_UNDER, type MutantName, OBJECTS_OF, TOPOLOGY_OF } from './worker/mutants'
 
 async function main(options: ChaosOptions): Promise<boolean> {
   if (options.printSchedule) return printSchedules(options)
@@ -33,10 +33,13 @@ async function runAll(options: ChaosOptions): Promise<Figures[]> {
   const java = options.java && (await javaIsThere())
   const figures: Figures[] = []
   for (const mutant of options.mutants.length > 0 ? options.mutants : [undefined])
-    for (const topology of options.topologies)
+    for (const topology of topologiesOf(options, mutant))
       figures.push(await show(runOptions(options, topology, java, mutant)))
   return figures
 }
+
+const topologiesOf = ({ topologies }: ChaosOptions, mutant?: MutantName): readonly TopologyName[] =>
+  topologies.length > 0 || !mutant ? topologies : [TOPOLOGY_OF[mutant] ?? 'standalone']
 
 async function show(options: RunOptions): Promise<Figures> {
   const line = new ProgressLine()

@@ -7,6 +7,7 @@ import { MUTANTS, type MutantName } from './worker/mutants'
 export interface ChaosOptions {
   readonly minutes: number
   readonly seed: number
+  /** None: that of the mutant. */
   readonly topologies: readonly TopologyName[]
   readonly java: boolean
   readonly kinds: readonly FaultKind[]
@@ -81,7 +82,7 @@ export function parseOptions(args: string[]): ChaosOptions | undefined {
   const asked = values.topology?.map((name) => oneOf('topology', name, TOPOLOGIES))
   return {
     ...{ minutes, seed, workers, mutants },
-    topologies: asked ?? (mutants.length > 0 ? ['standalone'] : TOPOLOGIES),
+    topologies: asked ?? (mutants.length > 0 ? [] : TOPOLOGIES),
     kinds: (values.fault ?? []).map((name) => oneOf('fault', name, faults)),
     objects: objectsOf(values.objects),
     java: !values['no-java'],

@@ -173,13 +173,16 @@ async function freeFromJava(workforce: Workforce, judge: Judge): Promise<void> {
   }
 }
 
+/** What replaces a primary. */
+const REPLACING: readonly FaultKind[] = ['failover', 'kill-primary', 'replace-unheard']
+
 /** Paused for too long, a primary is replaced though no plan ordered it: as much a fault as one that was planned. */
 function watchFailovers(topology: Topology, judge: Judge, epochs: EpochCount): void {
   let unplanned: Disturbance | undefined
   topology.onFailover?.(
     () => {
       const planned = judge.disturbances.all.some(
-        ({ kind, to }) => (kind === 'failover' || kind === 'kill-primary') && to === Number.POSITIVE_INFINITY,
+        ({ kind, to }) => REPLACING.includes(kind) && to === Number.POSITIVE_INFINITY,
       )
       if (!planned) unplanned = judge.disturbances.begin('failover', undefined, micros())
     },

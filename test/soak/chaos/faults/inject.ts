@@ -97,6 +97,14 @@ const INJECTIONS: Readonly<Record<FaultKind, Injection>> = {
   'kill-primary': ({ topology, nameOf }, { lock }) => topology.killPrimary!(nameOf(lock)),
   'initial-sync': ({ topology, nameOf }, { lock, lasts }, nodeGoesOn) =>
     topology.resync!(nameOf(lock), lasts, nodeGoesOn),
+  'move-name': async ({ topology }, { lasts }, nodeGoesOn) => {
+    await topology.moveName!()
+    nodeGoesOn()
+    await sleep(lasts)
+  },
+  'replace-unheard': ({ topology }, { lasts }, nodeGoesOn) => topology.replaceUnheard!(lasts, nodeGoesOn),
+  'leave-cluster': ({ topology, nameOf }, { lock, lasts, dice }, nodeGoesOn) =>
+    topology.leave!(nameOf(lock), dice > 50, lasts, nodeGoesOn),
   'move-slot': ({ topology, nameOf }, { lock }) => topology.moveSlot!(nameOf(lock)),
   'drop-member': dropMember,
   'red-partition': partition,

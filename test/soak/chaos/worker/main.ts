@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const clock = new JumpingClock()
   const { redis, lockWatchdogTimeout } = setup
   const evidence = new EvidenceWriter(setup.evidenceUrl, setup.worker)
-  const internals = { clock, ...mutated(setup.mutant) }
+  const internals = { clock, ...mutated(setup.mutant, setup.worker) }
   const withOwners = tellOwners(evidence)
   const transport = (each: ScriptTransport) => withOwners(internals.transport?.(each) ?? each)
   const isPlain = setup.locks.every(({ kind }) => kind === 'lock' || kind === 'readWrite')

@@ -2,10 +2,13 @@ import { Redis } from 'ioredis'
 import type { ClientInternals } from '../../../../src/client/client'
 import { Hold } from '../../../../src/engine/hold'
 import { OrphanReleaser } from '../../../../src/leases/orphan-releaser'
+import { ClusterSubscriber } from '../../../../src/redis/cluster-subscriber'
+import { CommandConnection } from '../../../../src/redis/command-connection'
+import { runIds } from '../../../../src/redis/ioredis-internals'
 import { SubscriberConnection } from '../../../../src/redis/subscriber'
 import type { ScriptTransport, SentScript } from '../../../../src/scripts/transport'
 import { Cohort } from '../../../../src/waiting/cohort'
-import type { FaultKind } from '../plan/catalogue'
+import type { FaultKind, TopologyName } from '../plan/catalogue'
 import type { ObjectKind } from '../plan/objects'
 import { isObjectMutant, mutatedObject, OBJECT_MUTANTS, OBJECT_OF } from './object-mutants'
 import { around, rewriting } from './rewriting'
@@ -19,6 +22,9 @@ export const MUTANTS = {
   'handoff-frees': 'a handoff also releases the lock that it hands off',
   'deaf-after-reconnect': 'a broken subscription is taken for a live one',
   'never-yields': 'a client never lets other processes have their turns',
+  'subscriber-stays': 'a subscriber stays on another server than the commands',
+  'deaf-to-sentinels': 'the first worker does not subscribe again at sentinels that have restarted',
+  'old-map': 'a client does not look for cluster nodes that have left',
   'database-forgotten': 'a connection that is opened again goes on in database 0',
   ...OBJECT_MUTANTS,
 } as const
@@ -28,6 +34,9 @@ export type MutantName = keyof typeof MUTANTS
 /** The faults it runs under where not under all: what only shows in quiet must have some. */
 export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
   'never-yields': ['script-flush'],
+  'subscriber-stays': ['move-name'],
+  'deaf-to-sentinels': ['replace-unheard'],
+  'old-map': ['leave-cluster'],
   // A member that is lost alone, and what is kept then shows in quiet.
   'multi-stops-at-lost': ['drop-member'],
   // Among all the others too few replies are lost of the one script that matters.
@@ -35,11 +44,17 @@ export const FAULTS_UNDER: Partial<Record<MutantName, readonly FaultKind[]>> = {
   'semaphore-forgets-requests': ['lose-replies'],
 }
 
+/** Where it runs, if that is not the single server. */
+export const TOPOLOGY_OF: Partial<Record<MutantName, TopologyName>> = {
+  'deaf-to-sentinels': 'sentinel',
+  'old-map': 'cluster',
+}
+
 /** What takes part in its run where that is not the locks. */
 export const OBJECTS_OF: Partial<Record<MutantName, readonly ObjectKind[]>> = OBJECT_OF
 
 /** What the client is made with so that it has this fault. Some of it is done to the classes themselves. */
-export function mutated(mutant: MutantName | undefined): ClientInternals {
+export function mutated(mutant: MutantName | undefined, worker: string): ClientInternals {
   if (mutant && isObjectMutant(mutant)) return mutatedObject(mutant)
   switch (mutant) {
     case undefined:
@@ -63,10 +78,29 @@ export function mutated(mutant: MutantName | undefined): ClientInternals {
     case 'never-yields':
       Object.assign(Cohort.prototype, { yieldTime: () => 0, handOff: () => true })
       return {}
+    case 'subscriber-stays':
+      Object.assign(runIds, { get: () => 'one server' })
+      return {}
+    case 'deaf-to-sentinels':
+      if (worker === 'node-1') listenOnce()
+      return {}
+    case 'old-map':
+      Object.assign(CommandConnection.prototype, { readSlotMap() {} })
+      Object.assign(ClusterSubscriber.prototype, { probe() {} })
+      return {}
     case 'database-forgotten':
       forgetDatabases()
       return {}
   }
+}
+
+/** A connection that listens to a sentinel is not opened again. */
+function listenOnce() {
+  const { subscribe } = Redis.prototype
+  Redis.prototype.subscribe = function (this: Redis, ...args: Parameters<typeof subscribe>) {
+    if (String(args[0]) === '+switch-master') this.options.retryStrategy = () => null
+    return subscribe.apply(this, args)
+  } as typeof subscribe
 }
 
 /** Only the first SELECT of a connection is sent, and all are believed. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Mutex } from 'async-mutex'
 import calculateSlot from 'cluster-key-slot'
 import { Cluster } from 'ioredis'
@@ -8,6 +9,7 @@ import {
   waitUntil,
   withClient,
 } from '../../../kit/servers/index'
+import { leaveCluster } from '../../../kit/servers/leave-cluster'
 import { info } from '../../../kit/servers/with-client'
 import { resyncReplicas } from './resync'
 import { userLines } from './rights'
@@ -75,6 +77,16 @@ export async function clusterTopology(users: readonly string[]): Promise<Topolog
         const at = primaries.indexOf(owner)
         const target = primaries[(at + 1) % primaries.length]!
         await setup.migrateSlot(calculateSlot(lock), setup.nodes.indexOf(target))
+      }),
+    leave: (lock, wasReset, lastsMs, replaced) =>
+      change(async () => {
+        const old = await primaryOf(lock)
+        await setup.votesForgotten(shardOf(setup, old))
+        const isBack = await leaveCluster(setup.nodes, old, wasReset)
+        replaced()
+        await sleep(lastsMs)
+        await isBack()
+        await isReplica(old)
       }),
     resync: async (lock, lastsMs, waiting) => {
       const primary = await primaryOf(lock)

@@ -3,6 +3,9 @@ import { processOf } from '../evidence/sections'
 import { onEvery } from './on-every'
 import type { Login } from './topology'
 
+/** The user of the Java worker. */
+export const JAVA = 'java'
+
 const PASSWORD = 'chaos'
 const ALL_RIGHTS = ['~*', '&*', '+@all']
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import {
   type RedisNode,
@@ -30,6 +31,7 @@ export async function sentinelTopology(users: readonly string[]): Promise<Topolo
     maxRetriesPerRequest: 0,
     // A primary that was replaced goes on as one for some ten seconds.
     failoverDetector: true,
+    sentinelReconnectStrategy: () => 500,
   })
   observer.on('error', () => {})
   const watchers = setup.sentinels.map(({ host, port }) => new Redis({ host, port, protocol: 2 }))
@@ -83,6 +85,27 @@ export async function sentinelTopology(users: readonly string[]): Promise<Topolo
       // Not as the primary it was, which sentinels would mend some ten seconds later: until then a Redisson that
       // connects to its address anew takes it for one.
       await old.restart({ keepData: false, config: [`replicaof ${successor.host} ${successor.port}`] })
+      await settled(setup)
+    },
+    replaceUnheard: async (lastsMs, replaced) => {
+      await settled(setup)
+      for (const sentinel of setup.sentinels) {
+        await sentinel.restart()
+        await settled(setup)
+      }
+      const old = await primary()
+      const obeying = (rights: string) =>
+        withClient(old, (client) =>
+          client.call('ACL', 'SETUSER', 'default', `${rights}replicaof`, `${rights}slaveof`),
+        )
+      await obeying('-')
+      try {
+        await setup.failover()
+        replaced()
+        await sleep(lastsMs)
+      } finally {
+        await obeying('+')
+      }
       await settled(setup)
     },
     resync: async (_lock, lastsMs, waiting) => {

@@ -1,11 +1,14 @@
 import { Redis } from 'ioredis'
-import { startStandalone } from '../../../kit/servers/index'
+import { startStandalones } from '../../../kit/servers/index'
+import { MovableServer } from './movable-server'
 import { BUSY_SOON, userLines } from './rights'
 import { address, DATABASE, hostAndPort, type Topology } from './topology'
 
 export async function standaloneTopology(users: readonly string[]): Promise<Topology> {
-  const config = [...userLines(users), BUSY_SOON]
-  const server = await startStandalone({ appendonly: true, config })
+  const config = [...userLines(users), BUSY_SOON, 'repl-diskless-sync-delay 0']
+  const options = { appendonly: true, config }
+  const [first, second] = await startStandalones(options, options)
+  const server = await MovableServer.behindName(first!, second!)
   const observer = new Redis(server.url, { db: DATABASE, commandTimeout: 1_000, maxRetriesPerRequest: 0 })
   observer.on('error', () => {})
   return {
@@ -19,6 +22,7 @@ export async function standaloneTopology(users: readonly string[]): Promise<Topo
     }),
     primaryOf: async () => server,
     restart: (keepData) => server.restart({ keepData }),
+    moveName: () => server.move(),
     stop: async () => {
       observer.disconnect()
       await server.stop()

@@ -44,6 +44,18 @@ export interface Topology {
    */
   resync?(lock: string, lastsMs: number, waiting: () => void): Promise<void>
   moveSlot?(lock: string): Promise<void>
+  /** The name of the server moves to another one with the same data, and the old server lives on. */
+  moveName?(): Promise<void>
+  /**
+   * The sentinels restart one after the other and then replace the primary, which lives on for this many ms without them. Calls
+   * back when they have replaced it.
+   */
+  replaceUnheard?(lastsMs: number, replaced: () => void): Promise<void>
+  /**
+   * The primary of the lock leaves the cluster and is replaced. It still answers its clients for this many ms, and then comes back
+   * as a replica. Calls back when it is replaced.
+   */
+  leave?(lock: string, wasReset: boolean, lastsMs: number, replaced: () => void): Promise<void>
   stop(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import type { MutantName } from '../worker/mutants'
 import { JavaWorker } from './java-worker'
 import { Network } from './network'
 import { NodeWorker } from './node-worker'
-import { loginOf, restoreRights } from './rights'
+import { JAVA, loginOf, restoreRights } from './rights'
 import type { Topology } from './topology'
 
 export interface WorkforceOptions {
@@ -25,7 +25,6 @@ export interface WorkforceOptions {
   epochs(): Epochs
 }
 
-const JAVA = 'java'
 const nodeNames = (count: number): string[] => Array.from({ length: count }, (_, i) => `node-${i + 1}`)
 
 /** How far the Node workers are from the servers, in ms each way, one after the other: the near ones must not starve the far. */

@@ -24,7 +24,7 @@ import { connectionOptions } from './options/connection-options'
 import { reconnectUnless } from './reconnect'
 import type { RedisTarget } from './target'
 
-const READ_EVERY = 500
+const READ_EVERY = 1_000
 
 /** A script with its arguments. */
 export interface SentScript {

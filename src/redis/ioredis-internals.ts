@@ -171,7 +171,8 @@ export function primaryNamed(redis: Redis): string | undefined {
 
 /**
  * Keeps a connection subscribed at the sentinels after these have restarted. ioredis subscribes once, when it connects. A switch may
- * have been announced in between, so the sentinel that is back is asked for the primary, once it must have heard of the switch.
+ * have been announced before a subscription, and the sentinel that told the primary may not have heard of it. So each sentinel is asked
+ * for the primary, once it must have heard.
  */
 export function stayWithSentinels(redis: Redis, clock: Clock): void {
   const { connector } = redis as unknown as { connector: Connector }
@@ -193,9 +194,7 @@ export function stayWithSentinels(redis: Redis, clock: Clock): void {
     // Only the connections that listen have options.
     if (!options) return open(endpoint)
     const listening = open(endpoint, { ...options, ...LISTENING })
-    listening.once('ready', () =>
-      listening.on('ready', () => clock.after(SENTINEL_HAS_HEARD, () => compare(endpoint))),
-    )
+    listening.on('ready', () => clock.after(SENTINEL_HAS_HEARD, () => compare(endpoint)))
     return listening
   }
 }

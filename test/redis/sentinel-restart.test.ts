@@ -1,5 +1,8 @@
 import { expect } from 'chai'
+import { Redis } from 'ioredis'
 import type { Redisson } from '../../src/index'
+import { stayWithSentinels } from '../../src/redis/ioredis-internals'
+import { systemClock } from '../../src/util/clock'
 import { closeEach, enterEach, nameEach } from '../contract/closable'
 import { closeAll, createRedisson, uniqueName } from '../kit/clients'
 import { closeProxies, openProxy } from '../kit/proxies'
@@ -11,6 +14,8 @@ import {
   waitUntil,
   withClient,
 } from '../kit/servers/index'
+import { closeClients, track } from '../kit/servers/test-clients'
+import { latch } from '../kit/tapped-transport'
 
 const PROMPTLY = 5_000
 /** A sentinel that is back is asked 5 s later, and the client connects again. */
@@ -27,6 +32,7 @@ describe('Behind sentinels that were away for a while', () => {
   afterEach(async () => {
     await closeAll()
     await closeProxies()
+    closeClients()
     await setup.stop()
   })
 
@@ -106,5 +112,36 @@ describe('Behind sentinels that were away for a while', () => {
     await hasLeft(client, ASKED_AGAIN)
     expect(await client.getLock(name).tryLock()).to.equal(false)
     await held.unlock()
+  })
+
+  it('A connection whose subscriptions came after the switch asks the sentinels for the primary (guarantee 1)', async () => {
+    const redis = track(
+      new Redis({
+        sentinels: setup.sentinels.map(addressOf),
+        name: setup.name,
+        failoverDetector: true,
+        lazyConnect: true,
+      }),
+    )
+    const switched = latch()
+    const { connector } = redis as unknown as { connector: { connectToSentinel(...args: unknown[]): Redis } }
+    const open = connector.connectToSentinel.bind(connector)
+    connector.connectToSentinel = (...args) => {
+      const sentinel = open(...args)
+      const subscribe = sentinel.subscribe.bind(sentinel) as (channel: string) => Promise<unknown>
+      Object.assign(sentinel, {
+        async subscribe(channel: string) {
+          await switched.opened
+          return await subscribe(channel)
+        },
+      })
+      return sentinel
+    }
+    stayWithSentinels(redis, { ...systemClock, after: (ms, callback) => systemClock.after(ms / 5, callback) })
+    await redis.connect()
+    expect(redis.stream.remotePort).to.equal(old.port)
+    const primary = await replacePrimary()
+    switched.open()
+    await waitUntil('it has left the old primary', () => redis.stream.remotePort === primary.port, PROMPTLY)
   })
 })

@@ -40,6 +40,7 @@ export function acquiring(kind: Kind): Case[] {
     {
       ...acquire,
       state: 'held by another, whose lease runs out then',
+      messagesVary: true,
       arrange: ({ rival }) => rival.lock({ ...another, leaseTime: 1_000 }),
       act: ({ lock }) => lock.tryLock(10_000),
       levels: 1,

@@ -6,7 +6,7 @@ import { codeOf } from '../util/error-code'
 import { random } from '../util/random'
 import type { Member, MemberGroup } from './member'
 import { stateOfAnswer } from './member-states'
-import { MembersHold } from './members-hold'
+import { hasEnough, MembersHold } from './members-hold'
 import { type Answer, type Granted, isTransient, releaseParts, tryMember, Wait } from './try-member'
 
 /** The longest pause between two rounds, in ms. It grows with the rounds, and a random part of it is waited. */
@@ -130,7 +130,7 @@ export class MembersCall {
     if (valid.length < group.needed || options.signal?.aborted || group.context.closing.aborted)
       return undefined
     const hold = new MembersHold(group, valid, since, options.validFor)
-    return hold.isHeld ? hold : undefined
+    return hasEnough(hold) ? hold : undefined
   }
 
   private note(answer: Told, since: Moment, isLate: boolean) {

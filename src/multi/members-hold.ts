@@ -120,13 +120,17 @@ export class MembersHold implements MultiLockHold, OwnedLevel {
 
 /** Whether enough members are held, as far as the client knows without asking the servers. */
 function isLive(level: MembersHold): boolean {
-  const { loss, unlocked, group, parts, validFor } = level
+  const { loss, unlocked } = level
   if (loss) return false
-  if (unlocked) return true
-  const isValid = leftOf(level, validFor) > 0
-  if (isValid && parts.filter(({ hold }) => hold.isHeld).length >= group.needed) return true
+  if (unlocked || hasEnough(level)) return true
   lose(level)
   return false
+}
+
+/** Whether its time is not over, and enough members are held. It changes nothing, so that it may be asked before a caller has the hold. */
+export function hasEnough(level: MembersHold): boolean {
+  const { group, parts, validFor } = level
+  return leftOf(level, validFor) > 0 && parts.filter(({ hold }) => hold.isHeld).length >= group.needed
 }
 
 /** How much of a time from the start of the acquisition is left, in ms. */

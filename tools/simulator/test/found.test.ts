@@ -70,6 +70,7 @@ const FOUND = [
     53_669,
     'the judge took the answer of a second copy, which came after a loss of all keys, for that of the first',
   ],
+  ['red', 21_188, 'a RedLock whose time was over when its quorum came was an error of its own code'],
   ['spin', 50_340, 'the judge did not know that the renewals of an inner level may be undone, too'],
   [
     'fenced',

@@ -68,6 +68,8 @@ export class Cohort {
   /** Whether the lock may go to the next local caller before another process may try. Each `true` counts one handoff. */
   handOff(): boolean {
     const { since, handoffs, peers } = this
+    // One permit goes to the server with a message, and no other client heard the last one. The others need not go as well.
+    if (this.turn === 'releasing') return peers === 0
     if (!this.hasTurn || this.now() - since >= MAX_COHORT_DURATION) return false
     if (peers > 0 && handoffs >= MAX_LOCAL_HANDOFFS) return false
     this.handoffs++

@@ -274,13 +274,16 @@ describe('The cohort policy of a process', () => {
       expect(turn.yieldTime()).to.equal(0)
     })
 
-    it('Permits are not passed on while the release that ended the turn is in flight, and then again where no other client listens', () => {
-      turn.begin(true)
-      release(0)
-      turn.release(true)
-      expect(turn.handOff()).to.equal(false)
-      turn.released(0)
-      expect(turn.handOff()).to.equal(true)
+    it('Permits are passed on beside the release that ends the turn, unless others heard the one before', () => {
+      for (const others of [0, 1]) {
+        turn.begin(true)
+        release(others)
+        turn.begin(true)
+        turn.release(true)
+        expect(turn.handOff()).to.equal(others === 0)
+        turn.released(0)
+        expect(turn.handOff()).to.equal(true)
+      }
     })
   })
 })

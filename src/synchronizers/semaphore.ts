@@ -163,18 +163,18 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 
   async acquire(first?: number | AcquirePermitsOptions): Promise<void> {
-    await takeOut(this, acquirePermitsArguments(first))
+    await take(this, acquirePermitsArguments(first), false)
   }
 
   async tryAcquire(...args: Parameters<typeof tryAcquirePermitsArguments>): Promise<boolean> {
-    return await takeOut(this, tryAcquirePermitsArguments(...args))
+    return await take(this, tryAcquirePermitsArguments(...args), false)
   }
 
   async withPermits<T>(fn: () => T | Promise<T>, options?: WithPermitsOptions): Promise<T> {
     if (typeof fn !== 'function') throw new TypeError('withPermits expects a function')
     const wanted = withPermitsArguments(options)
     const { permits, waitTime } = wanted
-    if (!(await take(this, wanted))) throw waitIsOver(this, waitTime)
+    if (!(await take(this, wanted, true))) throw waitIsOver(this, waitTime)
     const taken = { [Symbol.asyncDispose]: () => passOrRelease(this, permits, true) }
     return await this.context.untilReleased(disposeAfter(taken, fn))
   }
@@ -205,16 +205,9 @@ export class Semaphore extends Synchronizer implements RSemaphore {
   }
 }
 
-/** Takes permits that a caller releases by a call of its own. */
-async function takeOut(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolean> {
+/** `ofScope`: the caller does not release them by a call of its own. */
+async function take(semaphore: Semaphore, wanted: PermitsWanted, ofScope: boolean): Promise<boolean> {
   const { context, target } = semaphore
-  const taken = await take(semaphore, wanted)
-  if (taken) context.permitsOut.took(target.objectId, wanted.permits)
-  return taken
-}
-
-async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolean> {
-  const { context } = semaphore
   const { permits, signal } = wanted
   if (permits === 0) {
     context.assertOpen()
@@ -223,7 +216,10 @@ async function take(semaphore: Semaphore, wanted: PermitsWanted): Promise<boolea
   }
   if (!(await enter(semaphore, new SemaphoreAttempt(semaphore, wanted)))) return false
   // The client may have begun to shut down in the same tick.
-  if (!context.closing.aborted) return true
+  if (!context.closing.aborted) {
+    if (!ofScope) context.permitsOut.took(target.objectId, permits)
+    return true
+  }
   await passOrRelease(semaphore, permits, true)
   throw context.closing.reason
 }

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Redisson, RLock } from '../../src/index'
 import { closeAll, createRedisson, openRedis, rejection, uniqueName } from '../kit/clients'
@@ -210,14 +209,17 @@ describe('The diagnostics of holds', () => {
   })
 
   it('Diagnostics tell of renewals that failed or are overdue, one by one', async () => {
-    const troubles = [() => Promise.reject(new Error('NOPERM no right to EVALSHA')), () => sleep(400)]
+    const outcomes = () => only('renewal').map(({ outcome }) => outcome)
+    const troubles = [
+      () => Promise.reject(new Error('NOPERM no right to EVALSHA')),
+      () => waitUntil('the renewal is overdue', () => outcomes().includes('overdue')),
+    ]
     const tap: Tap = ({ name: script, pass }) => {
       const trouble = script === 'lock/renew' ? troubles.shift() : undefined
       return trouble ? trouble().then(pass) : pass()
     }
     redisson = await createRedisson({ lockWatchdogTimeout: 1_200 }, { transport: tapped(tap) })
     await redisson.getLock(name).lock()
-    const outcomes = () => only('renewal').map(({ outcome }) => outcome)
     await waitUntil('a renewal succeeds', () => outcomes().includes('renewed'))
     expect(outcomes().slice(0, 3)).to.deep.equal(['failed', 'overdue', 'renewed'])
     const [failed, overdue] = only('renewal')

@@ -183,9 +183,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const limit = context.limitOf(wanted.waitTime)
   for (let tries = 1; ; tries++) {
     const waitTime =
-      limit === undefined
-        ? Number.POSITIVE_INFINITY
-        : Math.max(0, limit - context.clock.elapsedSince(started))
+      limit === undefined ? wanted.waitTime : Math.max(0, limit - context.clock.elapsedSince(started))
     const taken = await take(semaphore, { leaseTime: lease, waitTime, signal, permits: 1, many: false })
     if (!taken) {
       if (wanted.waitTime === undefined) throw waitIsOver(semaphore, limit)

@@ -59,9 +59,9 @@ export default {
     ),
     rule(
       'rlock/internal',
-      { path: '^packages/[^/]+/src/', pathNot: '^packages/(testing|cli)/' },
+      { path: '^packages/[^/]+/src/', pathNot: '^packages/(testing|cli|recipes)/' },
       { path: 'internal' },
-      'Only @rlock/testing and @rlock/cli need more than the API.',
+      'Only @rlock/testing, @rlock/cli and @rlock/recipes need more than the API.',
     ),
     rule(
       'test',

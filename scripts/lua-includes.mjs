@@ -13,11 +13,14 @@ const DIRECTIVE = /^\s*--- @include "([a-z-]+)"$/
 /**
  * All scripts under a directory by their names, as the server gets them.
  * @param {string} directory
+ * @param {string} includes where else its includes may be
  */
-export function readScripts(directory) {
+export function readScripts(directory, includes = join(directory, 'includes')) {
   const readInclude = (name) => {
-    const file = join(directory, 'includes', `${name}.lua`)
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+    const file = [join(directory, 'includes'), includes]
+      .map((folder) => join(folder, `${name}.lua`))
+      .find((each) => existsSync(each))
+    return file && readFileSync(file, 'utf8')
   }
   const files = readdirSync(directory, { recursive: true })
     .map((file) => relative('.', String(file)).replaceAll('\\', '/'))

@@ -2,15 +2,23 @@
  * The entry `rlock/internal`: what the other packages of this repository need of rlock beside its API. Those packages
  * have the same version as rlock. For everyone else: it has no type declarations, and it changes without notice.
  *
+ * @rlock/recipes makes objects of its own kinds from it, as src/synchronizers does. Three things are enough for that: a script
+ * of its own (`ScriptExecutor.run`), waiting in a queue (`Attempt`, `WaitTarget`, `Admission`), and a lease that is renewed
+ * (`Lease`, `Renewal`). `clientOf` returns the client that has them.
+ *
  * It is loaded from the same code as `rlock`, so that classes and process-wide state exist once.
  */
-export { checkOptions } from './api/arguments'
+export { checkOptions, optionsReader, positive, wholeNumber } from './api/arguments'
 export { IN_PROCESS_SERVER, type InProcessServer } from './api/redis-source'
+export type { Client } from './client/client'
 export type { Connections, Server } from './client/connections'
+export { Lease, LeaseBook, type Leased, type LossReason, type Renewal } from './leases/lease'
+export type { Orphan } from './leases/orphan-releaser'
 export { lockChannel } from './locks/hash-lock-scripts'
 export { readTimeoutParts, readWriteLockChannel } from './locks/read-write-side'
 export { tokenLockChannel } from './locks/token-lock'
-export { processState } from './ownership/process-state'
+export { ownerField } from './ownership/owner-field'
+export { newThreadId, processState } from './ownership/process-state'
 export { reachedAt } from './redis/cluster-nodes'
 export { ClusterSubscriber } from './redis/cluster-subscriber'
 export { CommandConnection } from './redis/command-connection'
@@ -29,14 +37,22 @@ export { reconnectUnless } from './redis/reconnect'
 export { ReplicaAckBatcher } from './redis/replica-ack/batcher'
 export { type ChannelEvents, type ChannelSource, SubscriberConnection } from './redis/subscriber'
 export { loggingIn, named, type RedisTarget, resolveTarget } from './redis/target'
+export { clientOf, keyOf } from './redisson'
 export { luaSources } from './scripts/lua.generated'
 export { type Script, type ScriptName, script } from './scripts/script'
+export type { AnyScriptCall, ScriptCall } from './scripts/script-call'
 export type { ScriptTransport, SentScript } from './scripts/transport'
 export { LATCH_CHANNEL, latchChannel } from './synchronizers/count-down-latch'
 export { semaphoreChannel } from './synchronizers/permits-attempt'
 export { rateLimiterChannel } from './synchronizers/rate-limiter'
+export { onAbort } from './util/abort'
 export { outsideRequests } from './util/async-context'
 export { type Clock, type Moment, systemClock, type Timer } from './util/clock'
+export { quote } from './util/quote'
 export { random, randomHex } from './util/random'
 export { withTimeout } from './util/timeout'
 export * from './util/timers'
+export { Admission, shared, type TryReply, type WaitTarget } from './waiting/admission'
+export { type Attempt, blocked, type Outcome, type Wanted } from './waiting/attempt'
+export { timedOut } from './waiting/wait-errors'
+export type { Waiters, WaitResult } from './waiting/waiter'

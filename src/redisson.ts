@@ -212,7 +212,8 @@ function timeoutOf(options: ShutdownOptions, fallback: number): number {
   return timeout
 }
 
-function clientOf(redisson: Redisson): Client {
+/** The client behind the API. */
+export function clientOf(redisson: Redisson): Client {
   // biome-ignore lint/complexity/useLiteralKeys: outside of the class only this form reads what is private.
   if (redisson instanceof Redisson) return redisson['client']
   throw new TypeError(
@@ -231,7 +232,8 @@ function lockOf<More extends unknown[]>(
   return new ReentrantLock(client, new Scripts(name, keyOf(client, name), client, ...more))
 }
 
-function keyOf(client: Client, name: string): string {
+/** The key of an object of this name. Throws TypeError for a name that cannot be one. */
+export function keyOf(client: Client, name: string): string {
   if (typeof name !== 'string')
     throw new TypeError(`the name of a lock, semaphore or latch must be a string, got ${describe(name)}`)
   if (name === '') throw new TypeError('the name of a lock, semaphore or latch must not be empty')

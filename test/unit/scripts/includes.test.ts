@@ -2,14 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { luaSources as recipes } from '../../../packages/recipes/src/lua.generated'
 import { luaSources } from '../../../src/scripts/lua.generated'
 
 const root = join(__dirname, '../../..')
 const lua = join(root, 'lua')
+/** Each folder of scripts, and what is embedded of it. */
+const FOLDERS: Record<string, Record<string, string>> = {
+  [lua]: luaSources,
+  [join(root, 'packages/recipes/lua')]: recipes,
+}
 
 interface LuaIncludes {
   resolveIncludes(name: string, source: string, read: (include: string) => string | undefined): string
-  readScripts(directory: string): Record<string, string>
+  readScripts(directory: string, includes?: string): Record<string, string>
 }
 
 const luaIncludes = () =>
@@ -82,9 +88,12 @@ describe('An include of a Lua script', () => {
 
 describe('The embedded scripts', () => {
   it('The embedded scripts are those under lua/, the includes apart, as they are now', async () => {
-    expect(luaSources).to.deep.equal((await luaIncludes()).readScripts(lua))
-    expect(Object.keys(luaSources).filter((name) => name.startsWith('includes'))).to.deep.equal([])
-    for (const source of Object.values(luaSources)) expect(source).to.not.match(/--|@include/)
+    const { readScripts } = await luaIncludes()
+    for (const [folder, sources] of Object.entries(FOLDERS)) {
+      expect(sources).to.deep.equal(readScripts(folder, join(lua, 'includes')))
+      expect(Object.keys(sources).filter((name) => name.startsWith('includes'))).to.deep.equal([])
+      for (const source of Object.values(sources)) expect(source).to.not.match(/--|@include/)
+    }
   })
 })
 
@@ -113,9 +122,12 @@ function used(code: string): Set<Place> {
 }
 
 describe('The header of a Lua script', () => {
-  for (const [name, code] of Object.entries(luaSources))
+  const scripts = Object.entries(FOLDERS).flatMap(([folder, sources]) =>
+    Object.entries(sources).map(([name, code]) => [folder, name, code] as const),
+  )
+  for (const [folder, name, code] of scripts)
     it(`The header of ${name} tells what each of its KEYS and ARGV is, and of no others`, () => {
-      const said = documented(readFileSync(join(lua, `${name}.lua`), 'utf8'))
+      const said = documented(readFileSync(join(folder, `${name}.lua`), 'utf8'))
       const found = used(code)
       for (const place of found) expect([...said.keys()], `${place} is used`).to.include(place)
       for (const [place, meaning] of said) {

@@ -1,0 +1,103 @@
+import { IllegalMonitorStateError, LockLostError, RedisRefusedError, RedisUnavailableError } from 'rlock'
+import { Lease, LeaseBook, type LossReason, type Orphan } from 'rlock/internal'
+import type { LeasedObject } from './leased-object'
+
+/** An owner of a part of an object. */
+export interface Grantee {
+  readonly object: LeasedObject
+  readonly owner: string
+  readonly threadId: number
+  readonly wanted: { readonly lease: number }
+  /** What the server may have for this owner. `release`: how it is ended. */
+  orphan(lease?: number, release?: () => Promise<unknown>): Orphan
+}
+
+/** What one owner was granted. The watchdog renews it until its release. */
+export class GrantLease extends Lease {
+  private isReleased = false
+
+  constructor(
+    private readonly grantee: Grantee,
+    granted: ConstructorParameters<typeof LeaseBook>[1],
+  ) {
+    const { object, owner, wanted } = grantee
+    const { client, kind, target } = object
+    const { renewal, shared } = kind
+    // An owner of a part excludes no waiter, so there is no self-deadlock to warn of.
+    const ids = shared ? { objectId: `part of ${target.key}`, relatedIds: [] } : {}
+    super({ ...target, ...ids, renewal, shared }, owner, new LeaseBook(client.clock, granted, wanted.lease))
+  }
+
+  get needsWatchdog(): boolean {
+    return true
+  }
+
+  get holder(): string {
+    return `thread id ${this.grantee.threadId}`
+  }
+
+  renewalFailed(error: unknown): void {
+    this.grantee.object.client.events.emit('renewalFailed', { ...this.named, error })
+  }
+
+  lose(reason: Exclude<LossReason, 'forced'>): void {
+    if (this.state !== 'held') return
+    const { client, target } = this.grantee.object
+    client.leases.end(this)
+    this.lossReason = reason
+    const error = this.lossError()
+    this.end('lost', client.clock.now(), error)
+    // The server notified no client; local waiters may be able to enter now.
+    if (reason === 'gone') client.queues.mayBeFree(target)
+    client.events.emit('lockLost', { ...this.named, reason, error })
+  }
+
+  /** Ends it by `send`, which answers whether the server still had it. Rejects where it was lost, or was released before. */
+  async release(send = () => this.grantee.object.release(this.owner)): Promise<void> {
+    const { grantee, book } = this
+    const { client, target } = grantee.object
+    if (this.isReleased)
+      throw new IllegalMonitorStateError(
+        `${target.subject} was released already by ${this.holder} (client ${client.clientId}).`,
+      )
+    client.assertNotClosed()
+    this.isReleased = true
+    const began = client.clock.now()
+    if (!this.checkLive()) {
+      // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
+      if (this.lossReason === 'lease') client.orphans.releaseNow(grantee.orphan(book.longest), began)
+      throw this.signal.reason
+    }
+    // Its renewals must not find it gone.
+    this.state = 'released'
+    client.leases.end(this)
+    try {
+      if (await send()) return
+      this.lossReason = 'gone'
+      throw this.lossError()
+    } catch (error) {
+      if (error instanceof RedisUnavailableError || error instanceof RedisRefusedError)
+        client.orphans.releaseNow(grantee.orphan(book.longest, send), began)
+      throw error
+    } finally {
+      this.publishEnd?.('released')
+    }
+  }
+
+  private get named() {
+    const { name: lockName, kind } = this.leased
+    return { lockName, kind, owner: this.owner, threadId: this.grantee.threadId }
+  }
+
+  private lossError(): LockLostError {
+    const { object, threadId } = this.grantee
+    const why =
+      this.lossReason === 'gone' ? 'the server no longer knows it' : 'its lease, less a margin, ran out'
+    return new LockLostError(
+      `${object.target.subject} was lost: ${why} (client ${object.client.clientId}, thread id ${threadId}). Another client may ` +
+        'have it now: stop the work that needs it.',
+      object.name,
+      threadId,
+    )
+  }
+}

@@ -1,0 +1,1 @@
+export { type Slot, type TakeSlotOptions, takeSlot } from './take-slot'

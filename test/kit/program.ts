@@ -40,8 +40,8 @@ export class Program {
     this.child.stdin!.write(`${line}\n`)
   }
 
-  kill(): void {
-    this.child.kill('SIGKILL')
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.child.kill(signal)
   }
 }
 

@@ -1,1 +1,5 @@
+export { elect } from './elect'
+export type { Election, ElectOptions } from './election'
+export type { Leader } from './leader'
 export { type Slot, type TakeSlotOptions, takeSlot } from './take-slot'
+export type { Leadership } from './term'

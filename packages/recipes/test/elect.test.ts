@@ -157,6 +157,8 @@ describe('elect', () => {
 
   it('An owner of Java that holds the fenced lock leads, and a candidate follows when it releases', async () => {
     const java = new ForeignLock(redis, name)
+    // Of a process that was killed.
+    await redis.hset(`rlock_leader:{${name}}`, { owner: 'old:1', label: 'old', term: 6, since: 5 })
     await redis.incrby(`redisson_lock_token:{${name}}`, 7)
     await java.take(60_000)
     const client = await createRedisson()

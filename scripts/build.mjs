@@ -29,9 +29,9 @@ import { linesOnly } from './source-map-lines.mjs'
 process.chdir(root)
 await import('./embed-lua.mjs')
 
-const PACKAGES = ['nestjs', 'opentelemetry', 'redisson-config', 'testing']
+const PACKAGES = ['nestjs', 'opentelemetry', 'recipes', 'redisson-config', 'testing']
 /** Tests are not bundled. */
-const FOR_BUNDLERS = ['nestjs', 'opentelemetry', 'redisson-config']
+const FOR_BUNDLERS = ['nestjs', 'opentelemetry', 'recipes', 'redisson-config']
 /** Loaded when they are first used: the first client and the first lock pay for them, and not the import. */
 const LOADED_LATER = ['async-mutex', 'eventemitter3', 'node:perf_hooks']
 

@@ -6,7 +6,7 @@ import { sharedStandalone } from '../kit/servers/index'
 import { InstalledPackage, manifest, nestPackages, runTool } from './installed-package'
 import { compileNestConsumer } from './nest-consumer'
 
-const PACKAGES = ['nestjs', 'opentelemetry', 'redisson-config', 'testing']
+const PACKAGES = ['nestjs', 'opentelemetry', 'recipes', 'redisson-config', 'testing']
 /** A program, which nothing imports. */
 const CLI = 'cli'
 /** The packages beside rlock. Run by package.test.ts: two files at once would build `dist` over each other. */
@@ -126,6 +126,25 @@ export function packagesSuite() {
       const code = installed.text('@rlock/opentelemetry/dist/index.js')
       const required = [...code.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, from]) => from)
       expect([...new Set(required)].sort()).to.deep.equal(['@opentelemetry/api', 'node:diagnostics_channel'])
+    })
+
+    it('@rlock/recipes takes a slot with the client of rlock, and is the same for import and require', async () => {
+      const { url } = await sharedStandalone()
+      const taking = `
+        import { createRequire } from 'node:module'
+        import * as esm from '@rlock/recipes'
+        import { Redisson } from 'rlock'
+        const cjs = createRequire(import.meta.url)('@rlock/recipes')
+        const redisson = await Redisson.create({ redis: ${JSON.stringify(url)} })
+        const slot = await cjs.takeSlot(redisson, ${JSON.stringify(uniqueName())}, 3)
+        await slot.release()
+        await redisson.shutdown()
+        console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.elect === cjs.elect, index: slot.index }))`
+      expect(await installed.run('recipes.mjs', taking)).to.deep.equal({
+        exported: ['elect', 'takeSlot'],
+        same: true,
+        index: 0,
+      })
     })
 
     it('@rlock/testing has the errors of rlock, loads Lua with the first client, and is the same for import and require', async () => {

@@ -48,6 +48,9 @@ const READ_WRITE = [
   'transitions',
 ].map((file) => `test/read-write/${file}.test.ts`)
 
+/** Those of @rlock/recipes that need no other server. */
+const RECIPES = ['elect', 'take-slot'].map((file) => `packages/recipes/test/${file}.test.ts`)
+
 /** Runs these files in a mocha of their own, because a file that this process has run already would have no tests. */
 export function runInMemory(files: readonly string[], ...options: string[]): ChildProcess {
   const mocha = require.resolve('mocha/bin/mocha.js')
@@ -59,4 +62,6 @@ export function runInMemory(files: readonly string[], ...options: string[]): Chi
 }
 
 if (require.main === module)
-  runInMemory([...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS]).on('close', (code) => process.exit(code ?? 1))
+  runInMemory([...LOCKS, ...READ_WRITE, ...SYNCHRONIZERS, ...RECIPES]).on('close', (code) =>
+    process.exit(code ?? 1),
+  )

@@ -5,7 +5,8 @@
 // module.mjs for bundlers. Each other package has one file of code, which imports `rlock`.
 //
 // module.mjs (the `module` condition in package.json, which Node does not know) imports what rlock.js needs, and hands it
-// over: in a bundle that is an ES module itself, what is required of Node fails when it is run.
+// over: in a bundle that is an ES module itself, what is required of Node fails when it is run. internal.mjs is the same for
+// what internal.js exports.
 //
 // docs/internals/decisions/0009-one-code-file.md has what each part costs.
 import { execFileSync } from 'node:child_process'
@@ -154,7 +155,14 @@ async function writeIndex() {
     'dist/module.mjs',
     `${imported.map(({ statement }) => statement).join('')}import code from './rlock.js'\n` +
       `const imports = {\n${imported.map(({ entry }) => entry).join('')}}\n` +
-      `export const { ${exportsOf('dist/index.js')} } = code((name) => imports[name]).index\n`,
+      'const { index, internal } = code((name) => imports[name])\ncode.internal = internal\n' +
+      `export const { ${exportsOf('dist/index.js')} } = index\n`,
+  )
+  // It names a class of module.mjs, because a bundler leaves out a module of which nothing is used.
+  writeFileSync(
+    'dist/internal.mjs',
+    "import code from './rlock.js'\nimport { Redisson } from './module.mjs'\n" +
+      `export const { ${exportsOf('dist/internal.js')} } = Redisson && code.internal\n`,
   )
 }
 

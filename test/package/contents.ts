@@ -32,6 +32,7 @@ export function contentsSuite() {
         'index.d.ts.map',
         'index.js',
         'internal.js',
+        'internal.mjs',
         'module.mjs',
         'rlock.js',
         'rlock.js.map',

@@ -31,7 +31,7 @@ export function esmBundleSuite() {
 
     before(async () => {
       url = (await sharedStandalone()).url
-      installed = await InstalledPackage.install(['nestjs'], nestPackages())
+      installed = await InstalledPackage.install(['nestjs', 'recipes'], nestPackages())
     })
     after(() => installed?.remove())
     beforeEach(() => {
@@ -143,6 +143,17 @@ export function esmBundleSuite() {
         console.log(JSON.stringify(getRedissonToken() === Redisson))`
       const external = ['ioredis', '@nestjs/common', '@nestjs/core', 'reflect-metadata']
       expect(await bundled(source, ['ioredis'], { external })).to.equal(true)
+    })
+
+    it('An app bundled as an ES module has one copy of the package for its own imports and for @rlock/recipes', async () => {
+      const source = `
+        import { Redisson } from 'rlock'
+        import { takeSlot } from '@rlock/recipes'
+        const redisson = await Redisson.create({ redis: ${JSON.stringify(url)} })
+        const { index } = await takeSlot(redisson, ${JSON.stringify(uniqueName())}, 3)
+        await redisson.shutdown({ timeout: 0 })
+        console.log(JSON.stringify(index))`
+      expect(await bundled(source, ['ioredis'], { external: ['ioredis'] })).to.equal(0)
     })
 
     it('The package exports from its ES module what CommonJS exports, by the same names', async () => {

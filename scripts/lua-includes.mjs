@@ -5,10 +5,13 @@
 // stands for lua/includes/name.lua. Each file is put in once a script, where it is first asked for; it may include
 // others. It defines local functions, which take what they need as arguments, so that the header of a script tells
 // about all its KEYS and ARGV; or it is a piece of code whose header names the local variables that it reads.
+//
+// Comments are not sent, but for a first line `--!df flags=…`: Dragonfly reads it, at the head of a script only.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 const DIRECTIVE = /^\s*--- @include "([a-z-]+)"$/
+const FLAGS = /^--!df flags=\S+$/
 
 /**
  * All scripts under a directory by their names, as the server gets them.
@@ -42,7 +45,10 @@ export function readScripts(directory, includes = join(directory, 'includes')) {
 export function resolveIncludes(name, source, read) {
   const included = new Set()
   const resolve = (path, text) =>
-    text.split('\n').flatMap((line) => {
+    text.split('\n').flatMap((line, at) => {
+      if (FLAGS.test(line) && at === 0 && path.length === 1) return [line]
+      if (line.includes('!df'))
+        throw new Error(`${path.at(-1)}: the flags are the first line of a script, got ${line.trim()}`)
       const include = includeOf(path.at(-1), line)
       if (include === undefined) return /^\s*(--|$)/.test(line) ? [] : [line]
       const place = `lua/includes/${include}.lua`

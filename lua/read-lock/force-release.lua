@@ -1,3 +1,4 @@
+--!df flags=allow-undeclared-keys
 -- Ends read holds of any client, if they still exist. When the last hold of all ends, the lock is free.
 -- The write hold of an owner that also reads stays.
 --

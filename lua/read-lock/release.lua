@@ -1,3 +1,4 @@
+--!df flags=allow-undeclared-keys
 -- Releases a level of a read hold. When the last hold of all ends, the lock is free, and the waiters are notified.
 --
 -- KEYS[1]  the lock

@@ -1,3 +1,4 @@
+--!df flags=allow-undeclared-keys
 -- Renews the leases of several read holds, with an answer for each.
 --
 -- KEYS     the locks, all in one slot where there is a cluster; at most lockWatchdogBatchSize

@@ -1,3 +1,4 @@
+--!df flags=allow-undeclared-keys
 -- Ends the write hold of any client, if it is still the hold that the client saw.
 --
 -- KEYS[1]  the lock

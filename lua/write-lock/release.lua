@@ -1,3 +1,4 @@
+--!df flags=allow-undeclared-keys
 -- Releases a level of a write hold. With the last level the lock is free or, if its owner reads as well, the owner keeps the
 -- read side. In both cases the waiters are notified.
 --

@@ -1,5 +1,6 @@
 import { inMemoryRedis } from '../../packages/testing/src/index'
 import type { RedisSource } from '../../src/api/redis-source'
+import { refuseUndeclaredKeys } from './declared-keys'
 import { type InMemoryPort, openPort } from './in-memory-port'
 import { type SharedServer, type Standalone, sharedStandalone, startStandalone } from './servers/index'
 
@@ -10,16 +11,27 @@ let isInMemory = ALWAYS
 let shared: InMemoryPort | undefined
 const ports: InMemoryPort[] = []
 
-/** For a `describe`: its suites run on in-memory servers, to which their clients have no connection but one in memory. */
+/**
+ * For a `describe`: its suites run on in-memory servers, to which their clients have no connection but one in memory. The
+ * servers refuse keys that a script has not in KEYS.
+ */
 export function onInMemoryServers(): void {
+  let expectDeclaredKeys: () => void
   before(() => {
     isInMemory = true
+    expectDeclaredKeys = refuseUndeclaredKeys()
   })
   after(() => {
     isInMemory = ALWAYS
     shared = undefined
     for (const port of ports.splice(0)) port.close()
+    expectDeclaredKeys()
   })
+}
+
+if (ALWAYS) {
+  const expectDeclaredKeys = refuseUndeclaredKeys()
+  process.once('exit', expectDeclaredKeys)
 }
 
 export const NO_USERS = 'it has no users'

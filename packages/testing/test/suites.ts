@@ -9,6 +9,7 @@ export const SYNCHRONIZERS = [
   'count-down-latch',
   'permit-expirable-semaphore',
   'permits-by-id',
+  'rate-limiter',
   'request-record',
   'semaphore',
 ].map((file) => `test/synchronizers/${file}.test.ts`)

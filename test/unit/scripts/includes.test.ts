@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { luaSources as recipes } from '../../../packages/recipes/src/lua.generated'
 import { luaSources } from '../../../src/scripts/lua.generated'
+import { UNDECLARED_ALLOWED } from '../../kit/declared-keys'
 
 const root = join(__dirname, '../../..')
 const lua = join(root, 'lua')
@@ -71,6 +72,17 @@ describe('An include of a Lua script', () => {
       expect(() => resolve(line, { one: '' }), line).to.throw('expected --- @include "name"')
   })
 
+  it('A first line with flags for Dragonfly stays, and fails the build in any other place', () => {
+    const flags = '--!df flags=allow-undeclared-keys'
+    expect(resolve(`${flags}\n-- header\nreturn 1`)).to.equal(`${flags}\nreturn 1`)
+    for (const source of [
+      `-- header\n${flags}\nreturn 1`,
+      '--!df allow-undeclared-keys',
+      '--- @include "one"',
+    ])
+      expect(() => resolve(source, { one: `${flags}\nlocal one = 1` }), source).to.throw('the first line')
+  })
+
   it('Each include of the Lua scripts is used by some script', () => {
     const sources = readdirSync(lua, { recursive: true })
       .map(String)
@@ -92,8 +104,16 @@ describe('The embedded scripts', () => {
     for (const [folder, sources] of Object.entries(FOLDERS)) {
       expect(sources).to.deep.equal(readScripts(folder, join(lua, 'includes')))
       expect(Object.keys(sources).filter((name) => name.startsWith('includes'))).to.deep.equal([])
-      for (const source of Object.values(sources)) expect(source).to.not.match(/--|@include/)
+      for (const source of Object.values(sources))
+        expect(source.replace(UNDECLARED_ALLOWED, '')).to.not.match(/--|@include/)
     }
+  })
+
+  it('The embedded scripts that name keys which are not in KEYS are those that the compatibility page lists', () => {
+    const page = readFileSync(join(root, 'docs/operations/compatibility.md'), 'utf8')
+    const listed = [...page.matchAll(/^\| `([a-z-]+\/[a-z-]+)` \|/gm)].map(([, name]) => name)
+    const flagged = Object.entries(luaSources).filter(([, source]) => source.startsWith(UNDECLARED_ALLOWED))
+    expect(listed).to.have.members(flagged.map(([name]) => name))
   })
 })
 

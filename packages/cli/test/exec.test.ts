@@ -378,6 +378,7 @@ describe('rlock exec', function () {
       ['--at-least', '5s', '--wait', '1s'],
       ['--wait', '5'],
       ['--permits', '0'],
+      ['--permits', '2147483648'],
     ])
       expect((await exec('x', options, ['true'])).code, options.join(' ')).to.equal(2)
     expect((await rlock(['exec', 'x', '--redis', url])).code).to.equal(2)

@@ -53,8 +53,8 @@ export function taking(name: string, values: Values): Taking {
   if (kind === 'once' && (values.wait !== undefined || values.lease !== undefined))
     throw new UsageError('--at-least tries once and sets the lease: it excludes --wait and --lease')
   const permits = Number(values.permits ?? 1)
-  if (!Number.isSafeInteger(permits) || permits < 1)
-    throw new UsageError('--permits takes a whole number of 1 or more')
+  if (!Number.isSafeInteger(permits) || permits < 1 || permits >= 2 ** 31)
+    throw new UsageError('--permits takes a whole number from 1 to 2147483647')
   const time = (option: 'wait' | 'lease' | 'at-least' | 'grace') => {
     const given = values[option]
     return given === undefined ? undefined : parseTime(option, given)

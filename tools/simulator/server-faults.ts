@@ -65,8 +65,13 @@ export function promotion(stage: Stage, random: Chooser) {
   const recovery = RECONNECT + longestLease(stage)
   stage.recorder.fault('promotion', excuses, { lasts: ms, recovery, server: server.name })
   const takeOver = server.promoteReplica()
+  const knowing = new Set(stage.clients)
   stage.world.in(ms, undefined, () => {
-    stage.recorder.fault('failover', excuses, { recovery, server: server.name, rewinds: true })
+    // A client that begins now finds a primary without replicas, as if it never had one (docs/operations/failover.md).
+    const areNew = stage.clients.some((client) => !knowing.has(client))
+    stage.recorder.fault('failover', areNew ? [...excuses, 'data'] : excuses, {
+      ...{ recovery, server: server.name, rewinds: true, ...(areNew && { forgets: true }) },
+    })
     takeOver()
   })
 }

@@ -10,6 +10,7 @@ import { TimeUnit } from './time-unit'
 
 export interface AcquireArguments {
   readonly leaseTime: number | undefined
+  readonly maxHoldTime: number | undefined
   readonly waitTime: number | undefined
   readonly threadId: number | undefined
   readonly signal: AbortSignal | undefined
@@ -20,8 +21,13 @@ export interface AcquireArguments {
  * shape. A copy by spread is slow where V8 has given up the shape of its source.
  */
 function checked(given: TryLockOptions, unit?: TimeUnit, defaultWait?: number): AcquireArguments {
+  const lease = leaseTime(given.leaseTime, unit)
+  const maxHoldTime = leaseTime(given.maxHoldTime, undefined, 'maxHoldTime')
+  if (lease !== undefined && maxHoldTime !== undefined)
+    throw new TypeError('leaseTime and maxHoldTime exclude each other: a lease is not renewed')
   return {
-    leaseTime: leaseTime(given.leaseTime, unit),
+    leaseTime: lease,
+    maxHoldTime,
     waitTime: waitTime(given.waitTime, unit, defaultWait),
     threadId: threadId(given.threadId),
     signal: abortSignal(given.signal),
@@ -29,10 +35,13 @@ function checked(given: TryLockOptions, unit?: TimeUnit, defaultWait?: number): 
 }
 
 /** `acquire({ … })`. */
-export const acquireOptions = optionsReader<LockOptions>(['leaseTime', 'threadId', 'signal'])
+export const acquireOptions = optionsReader<LockOptions>(['leaseTime', 'maxHoldTime', 'threadId', 'signal'])
 /** `tryLock({ … })`, `tryAcquire({ … })`. */
-export const tryOptions = optionsReader<TryLockOptions>(['waitTime', 'leaseTime', 'threadId', 'signal'], 0)
-const readWithLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'signal'])
+export const tryOptions = optionsReader<TryLockOptions>(
+  ['waitTime', 'leaseTime', 'maxHoldTime', 'threadId', 'signal'],
+  0,
+)
+const readWithLockOptions = optionsReader<WithLockOptions>(['waitTime', 'leaseTime', 'maxHoldTime', 'signal'])
 /** `unlock({ … })`. */
 export const unlockOptions = optionsReader<UnlockOptions>(['threadId', 'signal'])
 /** `hold.unlock({ … })`. */

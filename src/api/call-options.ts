@@ -6,6 +6,12 @@ export interface LockOptions {
    * to another owner. With `leaseTime: 10_000` that is after 9 s.
    */
   leaseTime?: number | undefined
+  /**
+   * How long the watchdog goes on at most, in ms from the acquisition; not with a `leaseTime`. Absent or -1: as the client says. No
+   * lease ends later, and the hold counts as lost (reason `limit`) a tenth of this time earlier, at most a second. A crash frees
+   * the lock within `lockWatchdogTimeout` as ever. A re-entry never prolongs it; below a hold without it, it is a TypeError.
+   */
+  maxHoldTime?: number | undefined
   /** The caller, as a positive integer of your choice. It replaces `redisson.run()`, and is local to this client. */
   threadId?: number | undefined
   /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and nothing stays held. */
@@ -92,6 +98,8 @@ export interface LeasedPermitsOptions {
 export interface AcquirePermitOptions {
   /** The lease of the permit in ms. Absent or -1: until its release, and the watchdog renews the lease. */
   leaseTime?: number | undefined
+  /** How long the watchdog goes on at most, in ms, as for a lock; not with a `leaseTime`. Absent or -1: as the client says. */
+  maxHoldTime?: number | undefined
   /** Cancels the acquisition when it aborts. The call rejects with the signal's reason, and takes nothing. */
   signal?: AbortSignal | undefined
 }

@@ -30,6 +30,8 @@ export class LockLostError extends IllegalMonitorStateError {
   result?: unknown
   /** For a multi lock or a RedLock: the state of each member. */
   members?: readonly LockMember[]
+  /** Why a hold was lost, as in the event `lockLost`. */
+  reason?: 'lease' | 'limit' | 'gone' | 'forced' | undefined
 
   constructor(
     message: string,
@@ -49,6 +51,8 @@ export class PermitNotHeldError extends RedissonError {
   override readonly code = 'PERMIT_NOT_HELD'
   /** What the function of `withPermit` returned, if it finished in spite of the loss. */
   result?: unknown
+  /** Why a Permit was lost, as in the event `permitLost`. */
+  reason?: 'lease' | 'limit' | 'gone' | undefined
 
   constructor(
     message: string,

@@ -30,8 +30,11 @@ export interface LockLostEvent extends EventOrigin {
   readonly owner: string
   /** The hold's thread id on the wire. */
   readonly threadId: number
-  /** `lease`: not renewed in time; `gone`: no longer on the server; `forced`: this client released it by force. */
-  readonly reason: 'lease' | 'gone' | 'forced'
+  /**
+   * `lease`: not renewed in time; `limit`: its `maxHoldTime` is over; `gone`: no longer on the server; `forced`: this client released
+   * it by force.
+   */
+  readonly reason: 'lease' | 'limit' | 'gone' | 'forced'
   /** The reason with which the hold's signal aborts. */
   readonly error: LockLostError
 }
@@ -42,8 +45,8 @@ export interface PermitLostEvent extends EventOrigin {
   readonly semaphoreName: string
   /** The permit's id. */
   readonly permitId: string
-  /** `lease`: not renewed in time; `gone`: no longer on the server. */
-  readonly reason: 'lease' | 'gone'
+  /** `lease`: not renewed in time; `limit`: its `maxHoldTime` is over; `gone`: no longer on the server. */
+  readonly reason: 'lease' | 'limit' | 'gone'
   /** The reason with which the permit's signal aborts. */
   readonly error: PermitNotHeldError
 }

@@ -16,7 +16,7 @@ import type {
 } from './call-options'
 import { TimeUnit } from './time-unit'
 
-export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId'> {
+export interface LeasedPermitsWanted extends Omit<AcquireArguments, 'threadId' | 'maxHoldTime'> {
   readonly permits: number
   /** Whether the caller asked for a list. */
   readonly many: boolean
@@ -29,11 +29,23 @@ const LEASED = ['permits', 'leaseTime', 'waitTime', 'signal'] as const
 const acquireOptions = optionsReader<LeasedPermitsOptions>(LEASED)
 const tryOptions = optionsReader<LeasedPermitsOptions>(LEASED, 0)
 /** `acquirePermit({ … })`. */
-export const acquirePermitOptions = optionsReader<AcquirePermitOptions>(['leaseTime', 'signal'])
+export const acquirePermitOptions = optionsReader<AcquirePermitOptions>([
+  'leaseTime',
+  'maxHoldTime',
+  'signal',
+])
 /** `tryAcquirePermit({ … })`. */
-export const tryPermitOptions = optionsReader<TryAcquirePermitOptions>(['waitTime', 'leaseTime', 'signal'], 0)
+export const tryPermitOptions = optionsReader<TryAcquirePermitOptions>(
+  ['waitTime', 'leaseTime', 'maxHoldTime', 'signal'],
+  0,
+)
 /** `withPermit(fn, { … })`. */
-export const withPermitOptions = optionsReader<WithPermitOptions>(['waitTime', 'leaseTime', 'signal'])
+export const withPermitOptions = optionsReader<WithPermitOptions>([
+  'waitTime',
+  'leaseTime',
+  'maxHoldTime',
+  'signal',
+])
 
 /** `acquire()`, `acquire(lease, unit)`, `acquire({ … })`. */
 export function acquireLeasedArguments(

@@ -1,5 +1,5 @@
 import { quote } from '../util/quote'
-import { checkOptions, positive } from './arguments'
+import { checkOptions, leaseTime, positive } from './arguments'
 import type { RedisSource } from './redis-source'
 
 /** Maps the names that users write to the names in Redis; the counterpart of Redisson's NameMapper. */
@@ -63,6 +63,12 @@ export interface RedissonOptions {
    * @default without limit
    */
   waitTime?: number | undefined
+  /**
+   * How long the watchdog renews a hold or a permit at most, in ms from its acquisition, where the call gives neither `maxHoldTime`
+   * nor `leaseTime`. Not in Redisson.
+   * @default without limit
+   */
+  maxHoldTime?: number | undefined
   /**
    * How many locks one call renews at most.
    * @default 100
@@ -128,7 +134,7 @@ const SHORT_WATCHDOG = 1_000
 
 const LONGEST_LABEL = 200
 const KNOWN =
-  `redis credentials lockWatchdogTimeout waitTime lockWatchdogBatchSize checkLockSyncedSlaves skipLockSyncedSlaves slavesSyncTimeout
+  `redis credentials lockWatchdogTimeout waitTime maxHoldTime lockWatchdogBatchSize checkLockSyncedSlaves skipLockSyncedSlaves slavesSyncTimeout
   unavailableAfter   shardedSubscriptionMode nameMapper label inspectable`.split(/\s+/)
 
 /** Checks the options and fills in the defaults; throws TypeError or RangeError. */
@@ -163,6 +169,7 @@ export function resolveOptions(options: RedissonOptions) {
     credentials,
     lockWatchdogTimeout,
     waitTime: unlimited(options.waitTime) ? undefined : whole('waitTime', options.waitTime, 0),
+    maxHoldTime: leaseTime(options.maxHoldTime, undefined, 'maxHoldTime'),
     lockWatchdogBatchSize: whole('lockWatchdogBatchSize', options.lockWatchdogBatchSize, 100),
     checkLockSyncedSlaves,
     skipLockSyncedSlaves,

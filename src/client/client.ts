@@ -1,3 +1,4 @@
+import type { AcquireArguments } from '../api/arguments'
 import type { ClientStats, HeldLock, WaitingCaller } from '../api/client-state'
 import { RedissonShutdownError } from '../api/errors'
 import { type RedissonOptions, type ResolvedOptions, resolveOptions } from '../api/options'
@@ -180,6 +181,11 @@ export class Client {
   limitOf(waitTime: number | undefined): number | undefined {
     const limit = waitTime ?? this.options.waitTime
     return limit === Number.POSITIVE_INFINITY ? undefined : limit
+  }
+
+  /** How long a hold lasts at most, in ms, by the `maxHoldTime` of its call or else the one of the client. */
+  maxHoldOf(asked: Pick<AcquireArguments, 'leaseTime' | 'maxHoldTime'>): number | undefined {
+    return asked.leaseTime === undefined ? (asked.maxHoldTime ?? this.options.maxHoldTime) : undefined
   }
 
   holds(): HeldLock[] {

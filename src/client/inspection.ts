@@ -62,7 +62,8 @@ export class Inspection {
 
   private hold({ leased, owner, at, book }: Lease): object {
     const { key, name, kind } = leased
-    return { key, name, kind, owner, heldFor: this.since(book.acquired), at }
+    const { acquired, maxHoldTime } = book
+    return { key, name, kind, owner, heldFor: this.since(acquired), maxHoldTime, at }
   }
 
   private *waits(key: string | undefined): Iterable<object> {

@@ -26,6 +26,8 @@ export class AcquireRequest {
   branchPlace: BranchPlace | undefined
   /** In ms; without a leaseTime, the lease that the watchdog renews. */
   readonly lease: number
+  /** Of a new hold, in ms. */
+  readonly maxHoldTime: number | undefined
   readonly signal: AbortSignal | undefined
   private readonly started: Moment | undefined
 
@@ -40,7 +42,8 @@ export class AcquireRequest {
     /** Where its level belongs, if an `unlock()` has to end it. */
     readonly bare: BareLevels<Level> | undefined,
   ) {
-    this.lease = options.leaseTime ?? context.lockWatchdogTimeout
+    this.maxHoldTime = context.maxHoldOf(options)
+    this.lease = options.leaseTime ?? Math.min(context.lockWatchdogTimeout, this.maxHoldTime ?? Infinity)
     this.signal = options.signal
     this.started = options.waitTime === undefined ? undefined : context.clock.now()
   }
@@ -79,6 +82,7 @@ export async function acquireAnew(request: AcquireRequest): Promise<AcquiredLock
     if (!reply) return undefined
     const { sent, value } = reply
     const hold = new Hold(context, scripts, threadId, owner, sent, lease)
+    hold.book.limitTo(request.maxHoldTime)
     hold.grant = value.grant
     hold.at = attempt.at
     const mayBeGone = hold.book.isPastDeadline || context.leases.isOvertaken(hold)
@@ -117,8 +121,8 @@ export function addLevel(request: AcquireRequest, hold: Hold, granted: Moment): 
 function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): LockLostError {
   return new LockLostError(
     `The lock ${quote(name)} was acquired ${TRIES_TO_OUTRUN_LEASE} times in a row, and each time its lease of ${book.term.lasts} ms ` +
-      `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime that is longer ` +
-      'than a round trip.',
+      `was over before the answer arrived (client ${context.clientId}, thread id ${threadId}). Use a leaseTime or maxHoldTime ` +
+      'that is longer than a round trip.',
     name,
     threadId,
   )
@@ -126,7 +130,8 @@ function tooShort({ name }: LockScripts, { context, book, threadId }: Hold): Loc
 
 /** The answer came late, so the hold may be gone. Asks the server whether it is still there. */
 async function confirm(request: AcquireRequest, hold: Hold): Promise<boolean> {
-  const { scripts, lease, signal } = request
+  const { scripts, signal } = request
+  const lease = hold.book.withinLimit(request.lease)
   try {
     const { value, sent, acknowledged } = await unlessAborted(
       scripts.reenter(hold.ownerField, lease, 1, 0).answer,

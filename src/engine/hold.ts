@@ -87,10 +87,11 @@ export class Hold extends Lease {
   private releaseRest(reason: LossReason, isExpected: boolean) {
     const { context, book, leased, isUncertain } = this
     // An explicit lease ends by itself.
-    const mayRemain = reason === 'lease' && (!isExpected || leased.keyOutlivesLease)
+    const isOver = reason === 'lease' || reason === 'limit'
+    const mayRemain = isOver && (!isExpected || leased.keyOutlivesLease)
     if (!mayRemain && !isUncertain) return
     const release = () => this.releaseOrphan(Math.max(book.longest, context.lockWatchdogTimeout))
-    context.clock.after(reason === 'lease' ? Math.max(0, book.left()) : 0, release)
+    context.clock.after(isOver ? Math.max(0, book.left()) : 0, release)
   }
 
   /** Releases it in the background: its lease of so many ms was last set at `since`. */
@@ -117,19 +118,22 @@ export class Hold extends Lease {
 
   /** For its holder, when it has ended without a release. */
   lossError(): LockLostError {
-    const { leased, threadId } = this
+    const { leased, threadId, book, lossReason } = this
     const explanations: Record<LossReason, string> = {
-      lease: `its lease of ${this.book.term.lasts} ms, less a margin, ran out`,
+      lease: `its lease of ${book.term.lasts} ms, less a margin, ran out`,
+      limit: `its maxHoldTime of ${book.maxHoldTime} ms, less a margin, is over`,
       gone: 'the server no longer knows it',
       forced: 'it was released by force',
     }
-    return new LockLostError(
-      `The lock ${quote(leased.name)} was lost: ${explanations[this.lossReason ?? 'lease']} ` +
+    const error = new LockLostError(
+      `The lock ${quote(leased.name)} was lost: ${explanations[lossReason ?? 'lease']} ` +
         `(client ${this.context.clientId}, thread id ${threadId}). Another client may hold it now: ` +
         'stop working under it, and acquire it again where needed.',
       leased.name,
       threadId,
     )
+    error.reason = lossReason
+    return error
   }
 
   /** Ends one of its levels. A level ends once: otherwise a second release would free the level of another caller. */
@@ -150,12 +154,13 @@ export class Hold extends Lease {
    * full lease, because the rest of a longer lease that was just released says nothing about it.
    */
   leaseForLevels(lessElapsed: boolean): number {
-    return Math.max(
+    const longest = Math.max(
       ...Array.from(this.levels, ({ leaseTime, granted }) => {
         if (leaseTime === undefined) return this.context.lockWatchdogTimeout
         return lessElapsed ? leaseTime - this.context.clock.elapsedSince(granted) : leaseTime
       }),
     )
+    return this.book.withinLimit(longest)
   }
 
   override refuseEntry(): void {

@@ -61,10 +61,15 @@ async function reenterInTime(request: AcquireRequest, hold: Hold) {
 async function reenter(request: AcquireRequest, hold: Hold, entering: Entering) {
   request.assertWanted()
   if (!hold.checkLive()) return throwIfLost(hold)
-  const { context, scripts, lease } = request
+  const { context, scripts, options } = request
+  if (options.maxHoldTime !== undefined && hold.book.maxHoldTime === undefined)
+    throw new TypeError(
+      `${nameOf(scripts, hold.threadId)} is held without a maxHoldTime already, and a re-entry cannot limit it (client ` +
+        `${context.clientId}): give it where the lock is acquired first`,
+    )
   const reply = await askForLevel(request, hold)
   if (!reply) return throwIfLost(hold)
-  const { value, sent } = reply
+  const { value, sent, lease } = reply
   hold.book.endsAt(value.leaseEnd)
   // A kind of lock without a payload keeps the payload of the owner's newest grant.
   if (value.grant !== undefined) hold.grant = value.grant
@@ -115,13 +120,17 @@ async function askForLevel(request: AcquireRequest, hold: Hold) {
   }
 }
 
-async function askOnce({ scripts, lease }: AcquireRequest, hold: Hold) {
+async function askOnce({ context, scripts, options }: AcquireRequest, hold: Hold) {
   const { book } = hold
+  const rest = scripts.addsLeases && book.maxHoldTime ? book.left() : 0
+  const wanted = options.leaseTime ?? context.lockWatchdogTimeout
+  // No level ends after the limit of its hold, also where the server adds the lease to the rest.
+  const lease = Math.max(0, Math.floor(book.withinLimit(rest + wanted) - rest))
   const call = scripts.reenter(hold.ownerField, lease, hold.levels.size + 1, book.releasedEnd)
   // With or without an answer, the server may have this lease from now on. For a writer it adds the lease to the rest.
   book.mayLast(scripts.addsLeases ? book.longest + lease : lease)
   try {
-    return await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })
+    return { ...(await wrongTypeAs(call, { leaseEnd: 0, grant: undefined })), lease }
   } catch (error) {
     // It may still be applied.
     hold.releaseAtItsEnd()

@@ -39,8 +39,8 @@ export async function updateLevels(scripts: LockScripts, hold: Hold): Promise<vo
 
 async function releaseLevel(scripts: LockScripts, hold: Hold): Promise<void> {
   const { leases } = hold.context
-  const lease = Math.ceil(hold.leaseForLevels(scripts.shared === true))
   for (let tries = 1; ; tries++) {
+    const lease = Math.ceil(hold.leaseForLevels(scripts.shared === true))
     const { ownerField, levels, book } = hold
     const leaseEnd = book.releasing()
     const call = scripts.release(ownerField, levels.size, lease, leaseEnd)

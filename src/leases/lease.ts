@@ -16,8 +16,11 @@ export type LeaseState = 'held' | 'lost' | 'expired' | 'released'
 /** How a hold ended, as `rlock:hold` says. `shutdown`: its client was shut down and left it to its lease. */
 export type HoldOutcome = Exclude<LeaseState, 'held'> | 'shutdown'
 
-/** Why a lease ended without a release: its deadline passed, the server no longer has it, or it was released by force. */
-export type LossReason = 'lease' | 'gone' | 'forced'
+/**
+ * Why a lease ended without a release: its deadline passed, its holder reached its `maxHoldTime`, the server no longer has it, or
+ * it was released by force.
+ */
+export type LossReason = 'lease' | 'limit' | 'gone' | 'forced'
 
 /** The names of an object, in this client and in Redis. */
 export interface ObjectNames {
@@ -75,6 +78,9 @@ export interface Term {
 
 const MAX_MARGIN = 1_000
 
+/** A lease is asked for in whole ms, so the one that ends at the limit may end so many ms before. */
+const ROUNDING = 1
+
 /** The difference between lease and deadline, in ms: a tenth of the lease, at most a second. */
 export function margin(lease: number): number {
   return Math.min(lease / 10, MAX_MARGIN)
@@ -88,6 +94,8 @@ export class LeaseBook {
   private replicated: Term
   /** When the last command was sent that may have shortened the lease. */
   private shortenedBy: Moment | undefined
+  /** From the grant on: no command asks for a lease that ends later. */
+  private limit: Term | undefined
   private longestTerm: number
   /** When the lease ends, by the server's clock in ms, as the server last answered. */
   private end = 0
@@ -125,9 +133,36 @@ export class LeaseBook {
     return shortenedBy && shortenedBy.monotonic > current.since.monotonic ? shortenedBy : current.since
   }
 
-  /** Milliseconds until the deadline: the term since the last success, less a margin. */
+  /** Sets its `maxHoldTime`, in ms from the grant. It is at least as long as the first lease. */
+  limitTo(maxHoldTime: number | undefined): void {
+    if (maxHoldTime !== undefined) this.limit = { since: this.acquired, lasts: maxHoldTime }
+  }
+
+  /** Its `maxHoldTime` in ms. */
+  get maxHoldTime(): number | undefined {
+    return this.limit?.lasts
+  }
+
+  /** The lease to ask for now, in ms: no command asks for one that ends after the limit. */
+  withinLimit(lasts: number): number {
+    return this.limit ? Math.min(lasts, Math.max(1, Math.floor(this.left(this.limit)))) : lasts
+  }
+
+  /** Whether the server keeps it until the limit already, so that no renewal makes it longer. */
+  get isAtLimit(): boolean {
+    return this.limit !== undefined && this.left(this.limit) <= this.left() + ROUNDING
+  }
+
+  /** Milliseconds until the deadline: the term since the last success, or the limit, less a margin. */
   remaining(now?: Moment): number {
-    return this.remainingOf(this.current, now)
+    const remaining = this.remainingOf(this.current, now)
+    return this.limit ? Math.min(remaining, this.remainingOf(this.limit, now)) : remaining
+  }
+
+  /** Why the deadline passes. */
+  get deadlineReason(): 'lease' | 'limit' {
+    const { limit, current } = this
+    return limit && this.remainingOf(limit) <= this.remainingOf(current) + ROUNDING ? 'limit' : 'lease'
   }
 
   private remainingOf({ since, lasts }: Term, now?: Moment): number {
@@ -137,8 +172,8 @@ export class LeaseBook {
   }
 
   /** How long the server may still keep it, in ms. */
-  left(): number {
-    return this.current.lasts - this.clock.elapsedSince(this.current.since)
+  left({ since, lasts }: Term = this.current): number {
+    return lasts - this.clock.elapsedSince(since)
   }
 
   get isPastDeadline(): boolean {
@@ -170,7 +205,7 @@ export class LeaseBook {
     const { current, replicated, shortenedBy } = this
     const term = { since, lasts }
     this.shortenedBy = since
-    if (this.remainingOf(term) < this.remaining()) this.current = term
+    if (this.remainingOf(term) < this.remainingOf(current)) this.current = term
     if (since.monotonic + lasts < replicated.since.monotonic + replicated.lasts) this.replicated = term
     return () => {
       if (this.shortenedBy === since) this.shortenedBy = shortenedBy
@@ -182,7 +217,7 @@ export class LeaseBook {
   /** The server set this lease in answer to a command sent at `since`. It never gets shorter by this. */
   extend(since: Moment, lasts: number): void {
     if (this.shortenedBy && since.monotonic < this.shortenedBy.monotonic) return
-    if (this.remainingOf({ since, lasts }) > this.remaining()) this.set(since, lasts)
+    if (this.remainingOf({ since, lasts }) > this.remainingOf(this.current)) this.set(since, lasts)
   }
 
   /** The server set exactly this lease. */
@@ -246,7 +281,7 @@ export abstract class Lease {
 
   /** Whether this client still holds it, as far as it knows. Ends it if its deadline has passed. */
   checkLive(): boolean {
-    if (this.state === 'held' && this.book.isPastDeadline) this.lose('lease')
+    if (this.state === 'held' && this.book.isPastDeadline) this.lose(this.book.deadlineReason)
     return this.state === 'held'
   }
 

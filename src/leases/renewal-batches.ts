@@ -1,6 +1,14 @@
 import calculateSlot from 'cluster-key-slot'
 import type { Lease, Renewal } from './lease'
 
+/** Leases that one call renews for the same time, in ms. */
+export interface RenewalBatch {
+  readonly leases: Lease[]
+  readonly lasts: number
+}
+
+const CLUSTER_SLOTS = 16_384
+
 /** How many leases one tick of the event loop may renew: some milliseconds of work. */
 const MAX_COST = 1_200
 /** One call counts like this many leases. So the many small calls of a cluster are bounded as well. */
@@ -8,9 +16,9 @@ const COST_OF_A_CALL = 20
 
 /** The leases that one tick of the event loop renews, in batches. Each batch is one call. */
 export class RenewalBatches {
-  readonly batches: Lease[][] = []
+  readonly batches: RenewalBatch[] = []
   /** The newest batch of each renewal and group. */
-  private readonly newest = new Map<Renewal, Map<number, Lease[]>>()
+  private readonly newest = new Map<Renewal, Map<number, RenewalBatch>>()
   private cost = 0
 
   constructor(
@@ -23,20 +31,20 @@ export class RenewalBatches {
     return this.cost >= MAX_COST
   }
 
-  /** `isAlone`: in a call of its own. */
-  add(lease: Lease, isAlone: boolean): void {
+  /** `lasts`: the time for which to renew it, in ms. `isAlone`: in a call of its own. */
+  add(lease: Lease, lasts: number, isAlone: boolean): void {
     const { renewal, key } = lease.leased
-    const groups = this.newest.get(renewal) ?? new Map<number, Lease[]>()
+    const groups = this.newest.get(renewal) ?? new Map<number, RenewalBatch>()
     this.newest.set(renewal, groups)
-    const group = this.isSlotted ? calculateSlot(key) : 0
+    const group = (this.isSlotted ? calculateSlot(key) : 0) + CLUSTER_SLOTS * lasts
     let batch = isAlone ? undefined : groups.get(group)
-    if (!batch || batch.length === this.lockWatchdogBatchSize) {
-      batch = []
+    if (!batch || batch.leases.length === this.lockWatchdogBatchSize) {
+      batch = { leases: [], lasts }
       if (!isAlone) groups.set(group, batch)
       this.batches.push(batch)
       this.cost += COST_OF_A_CALL
     }
-    batch.push(lease)
+    batch.leases.push(lease)
     this.cost++
   }
 }

@@ -4,9 +4,9 @@ import type { ScriptExecutor } from '../scripts/executor'
 import type { Clock, Moment } from '../util/clock'
 import { RearmableTimer } from '../util/rearmable-timer'
 import { Agenda } from './agenda'
-import type { Lease } from './lease'
+import type { Lease, LossReason } from './lease'
 import { publishRenewal } from './lease-diagnostics'
-import { RenewalBatches } from './renewal-batches'
+import { type RenewalBatch, RenewalBatches } from './renewal-batches'
 
 export interface WatchdogOptions {
   readonly origin: EventOrigin
@@ -35,7 +35,7 @@ const WALL_CLOCK_TOLERANCE = 5
 interface Watched {
   /**
    * What it does next.
-   * - `expiring`: nothing, because no level of the lease needs the watchdog
+   * - `expiring`: nothing, because no level of the lease needs the watchdog, or the server keeps it until its limit
    * - `scheduled`: renews it
    * - `inFlight`: awaits the answer to a renewal, and reports it as overdue after an interval, once
    * - `retrying`: renews it again
@@ -85,18 +85,19 @@ export class Watchdog {
    */
   update(lease: Lease): void {
     if (this.isStopped) return
-    const { needsWatchdog, book } = lease
-    const { since, lasts } = book.term
-    const now = this.options.clock.now()
+    const { clock, lockWatchdogTimeout } = this.options
+    const { since, lasts } = lease.book.term
+    const isRenewed = lease.needsWatchdog && !lease.book.isAtLimit
+    const now = clock.now()
     const entry = this.watched.get(lease)
-    if (!entry || needsWatchdog === (entry.phase === 'expiring')) {
-      const phase = needsWatchdog ? 'scheduled' : 'expiring'
+    if (!entry || isRenewed === (entry.phase === 'expiring')) {
+      const phase = isRenewed ? 'scheduled' : 'expiring'
       this.watched.set(lease, { phase, isFailing: false, isAlone: false, isWantedAgain: false })
-      if (needsWatchdog) this.actions.set(lease, this.nextRenewal(since, now))
+      if (isRenewed) this.actions.set(lease, this.nextRenewal(since, now))
       else this.actions.delete(lease)
     }
     // It may end before its next renewal is due.
-    if (lasts < this.options.lockWatchdogTimeout) this.hurry(lease)
+    if (lasts < lockWatchdogTimeout) this.hurry(lease)
     else this.deadlineChanged(lease, now)
   }
 
@@ -173,11 +174,11 @@ export class Watchdog {
     for (let lost = 0; lost < MAX_REPORTS_AT_ONCE && this.deadlines.next <= this.timeAt(now); lost++) {
       const lease = this.deadlines.first!
       if (lease.book.remaining(now) > SHORTEST) this.deadlineChanged(lease, now)
-      else this.lose(lease, 'lease')
+      else this.lose(lease, lease.book.deadlineReason)
     }
   }
 
-  private lose(lease: Lease, reason: 'lease' | 'gone') {
+  private lose(lease: Lease, reason: LossReason) {
     this.remove(lease)
     lease.lose(reason)
   }
@@ -185,7 +186,8 @@ export class Watchdog {
   /** Sends the renewals that are due; returns the leases whose renewals are overdue. No listener runs meanwhile. */
   private renewDue(moment: Moment): Lease[] {
     const now = this.timeAt(moment)
-    const batches = new RenewalBatches(this.options.lockWatchdogBatchSize, this.isSlotted)
+    const { lockWatchdogTimeout, lockWatchdogBatchSize } = this.options
+    const batches = new RenewalBatches(lockWatchdogBatchSize, this.isSlotted)
     const overdue: Lease[] = []
     while (!batches.isFull && overdue.length < MAX_REPORTS_AT_ONCE) {
       const due = this.actions.next
@@ -201,7 +203,7 @@ export class Watchdog {
         entry.phase = 'inFlight'
         entry.isWantedAgain = false
         this.actions.set(lease, now + this.interval)
-        batches.add(lease, entry.isAlone)
+        batches.add(lease, lease.book.withinLimit(lockWatchdogTimeout), entry.isAlone)
       }
     }
     for (const batch of batches.batches) this.send(batch)
@@ -222,13 +224,13 @@ export class Watchdog {
     }
   }
 
-  private send(batch: readonly Lease[]) {
-    const { lockWatchdogTimeout, clock, scripts, acknowledged, origin } = this.options
-    const [{ leased }] = batch as [Lease]
+  private send({ leases: batch, lasts }: RenewalBatch) {
+    const { clock, scripts, acknowledged, origin } = this.options
+    const [{ leased }] = batch as [Lease, ...Lease[]]
     const began = clock.now()
     // An answer counts for these: where the need for the watchdog ended meanwhile, and came again, it has another entry.
     const entries = batch.map((lease) => this.watched.get(lease))
-    leased.renewal.renew(scripts, batch, lockWatchdogTimeout, acknowledged).answer.then(
+    leased.renewal.renew(scripts, batch, lasts, acknowledged).answer.then(
       ({ value: leaseEnds, sent, acknowledged }) => {
         for (const [index, lease] of batch.entries()) {
           const entry = this.awaited(lease)
@@ -237,13 +239,14 @@ export class Watchdog {
           if (leaseEnd) {
             const { book } = lease
             book.endsAt(leaseEnd)
-            book.extend(sent, lockWatchdogTimeout)
+            book.extend(sent, lasts)
             if (acknowledged) book.replicatedUpTo(sent)
             // The time counts from `sent`. The term may belong to an older grant of a longer lease.
             Object.assign(entry, { phase: 'scheduled', isFailing: false, isAlone: false })
             const now = clock.now()
             this.actions.set(lease, entry.isWantedAgain ? this.timeAt(now) : this.nextRenewal(sent, now))
-            this.deadlineChanged(lease, now)
+            if (book.isAtLimit) this.update(lease)
+            else this.deadlineChanged(lease, now)
           }
           // Last, because a subscriber may release leases, also this one.
           publishRenewal(lease, origin, leaseEnd ? 'renewed' : 'gone', clock.elapsedSince(began))

@@ -63,7 +63,7 @@ export class RedLock extends MembersLock implements RRedLock {
   protected [COLLECT](options: AcquireArguments): Promise<MembersHold | undefined> {
     const { group, watchdogLease } = this
     const { leaseTime, waitTime = 1 } = options
-    const bound = (leaseTime ?? watchdogLease) / 10
+    const bound = (leaseTime ?? Math.min(watchdogLease, this.context.maxHoldOf(options) ?? Infinity)) / 10
     // Redlock's validity: the lease less an allowance for clocks that run at different rates.
     const validFor = leaseTime && leaseTime - (leaseTime * 0.01 + 2)
     const failure = (answers: readonly Told[], isFinal: boolean) => {

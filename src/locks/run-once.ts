@@ -1,4 +1,4 @@
-import { checkOptions, positive } from '../api/arguments'
+import { checkOptions, leaseTime, positive } from '../api/arguments'
 import type { Client } from '../client/client'
 import type { AcquiredLockHold } from '../engine/acquired-lock-hold'
 import type { ReentrantLock } from '../engine/reentrant-lock'
@@ -14,6 +14,11 @@ export interface RunOnceOptions {
    * should be longer than the difference between the clocks of the instances, and shorter than the period of the job.
    */
   atLeast: number
+  /**
+   * How long a job holds the lock at most, in ms; at least `atLeast`. After it the lock is lost, as `maxHoldTime` of a lock says.
+   * Absent: as the client says.
+   */
+  maxHoldTime?: number | undefined
 }
 
 /** The argument of the function of `runOnce`. */
@@ -34,12 +39,17 @@ export function runOnce(
   options: RunOnceOptions,
 ): Promise<boolean> {
   if (typeof fn !== 'function') throw new TypeError('runOnce expects a function')
-  checkOptions(options, ['atLeast'])
+  checkOptions(options, ['atLeast', 'maxHoldTime'])
   const atLeast = Math.ceil(positive('atLeast', options.atLeast))
+  const given = leaseTime(options.maxHoldTime, undefined, 'maxHoldTime')
+  const maxHoldTime = context.maxHoldOf({ leaseTime: undefined, maxHoldTime: given })
+  if (maxHoldTime !== undefined && maxHoldTime < atLeast)
+    throw new RangeError(`maxHoldTime (${maxHoldTime} ms) must be at least atLeast (${atLeast} ms)`)
   // A thread of its own, so that a caller that holds the lock already does not run the job a second time.
   return new LogicalThread(undefined).run(async () => {
     const hold = await lock.tryAcquire({ leaseTime: atLeast })
     if (!hold) return false
+    hold.hold.book.limitTo(maxHoldTime)
     const { clock, lockWatchdogTimeout } = context
     const started = clock.now()
     // The timer runs as late as is safe: until then, the lease lasts longer than the watchdog's.

@@ -44,9 +44,9 @@ export async function acquireAll(call: MembersCall): Promise<MembersHold | undef
 async function tryInOrder(call: MembersCall, first: Granted | undefined): Promise<readonly Answer[]> {
   const { wait, group, options } = call
   const { context, members } = group
-  const { leaseTime = Number.MAX_SAFE_INTEGER } = options
+  const lease = options.leaseTime ?? context.maxHoldOf(options) ?? Number.MAX_SAFE_INTEGER
   const grown = Math.max(WAIT_WHILE_HOLDING, wait.elapsed * PART_OF_TIME_WAITED)
-  const most = Math.min(grown, LONGEST_WAIT_WHILE_HOLDING, leaseTime / 3, wait.left)
+  const most = Math.min(grown, LONGEST_WAIT_WHILE_HOLDING, lease / 3, wait.left)
   const mayWait = new Wait(context.clock, most * (0.5 + random() / 2))
   const answers: Answer[] = first ? [first] : []
   const from = first ? members.indexOf(first.member) : -1

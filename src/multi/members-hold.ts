@@ -168,7 +168,12 @@ function lose(level: MembersHold) {
   const states = level.parts.map(({ member, hold }) =>
     hold.isHeld ? stateOf(member, 'held') : stateOf(member, 'lost', hold.signal.reason),
   )
-  level.loss = lossError(level, states)
+  const { parts } = level
+  level.loss = lossError(
+    level,
+    states,
+    parts.map(({ hold }) => !hold.isHeld && hold.signal.reason),
+  )
   stop(level)
   level.lossSignal.abort(level.loss)
   abandon(level)
@@ -211,11 +216,12 @@ async function releaseAll(level: MembersHold, wasHeld: boolean): Promise<void> {
   const isFree = () => parts.length - count('released') <= members.length - needed
   await settledInTime(releases, context.clock)
   if (!isLost() && !isFree()) await Promise.all(releases)
-  if (isLost()) throw lossError(level, states)
+  if (isLost()) throw lossError(level, states, errors)
   if (!isFree()) throw errors[0]
 }
 
-function lossError({ threadId, group }: MembersHold, members: readonly LockMember[]) {
+/** `errors`: of the members, among others. */
+function lossError({ threadId, group }: MembersHold, members: readonly LockMember[], errors: unknown[]) {
   const { name, context, needed } = group
   const error = new LockLostError(
     `The lock ${quote(name)} was lost (client ${context.clientId}): ${describeStates(members)}; ${needed} must be held. ` +
@@ -223,6 +229,7 @@ function lossError({ threadId, group }: MembersHold, members: readonly LockMembe
     name,
     threadId,
   )
+  error.reason = errors.find((each) => each instanceof LockLostError)?.reason
   return Object.assign(error, { members })
 }
 

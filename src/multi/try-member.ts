@@ -32,13 +32,17 @@ const ANSWERS_LATER: readonly LockMemberState[] = ['unreachable', 'late']
 export async function tryMember(
   member: Member,
   waitTime: number,
-  { leaseTime, threadId, signal }: AcquireArguments,
+  { leaseTime, maxHoldTime, threadId, signal }: AcquireArguments,
 ): Promise<Answer> {
   let acquiring: Promise<LockHold | undefined> | undefined
   try {
     signal?.throwIfAborted()
     // A foreign lock may return no promise, or throw where it should reject.
-    acquiring = Promise.resolve(member.lock.tryAcquire({ waitTime, leaseTime, threadId, signal }))
+    const options = { waitTime, leaseTime, threadId, signal }
+    // Locks of other programs may not know the option.
+    acquiring = Promise.resolve(
+      member.lock.tryAcquire(maxHoldTime === undefined ? options : { ...options, maxHoldTime }),
+    )
     const hold = await unlessAborted(acquiring, signal)
     return hold ? { kind: 'granted', member, hold } : { kind: 'taken', member }
   } catch (error) {

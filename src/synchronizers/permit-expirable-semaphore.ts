@@ -177,7 +177,8 @@ async function releaseByIds(semaphore: Synchronizer, ids: readonly string[], all
 async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
   const { context, name } = semaphore
   const { leaseTime, signal } = wanted
-  const lease = leaseTime ?? context.lockWatchdogTimeout
+  const maxHoldTime = context.maxHoldOf(wanted)
+  const lease = leaseTime ?? Math.min(context.lockWatchdogTimeout, maxHoldTime ?? Infinity)
   const started = context.clock.now()
   // All tries are one wait, also where its limit is that of the client.
   const limit = context.limitOf(wanted.waitTime)
@@ -190,7 +191,7 @@ async function takeAsObject(semaphore: Synchronizer, wanted: AcquireArguments) {
       return undefined
     }
     const { ids, sent } = taken
-    const permit = new PermitLease(semaphore, ids[0]!, sent, leaseTime)
+    const permit = new PermitLease(semaphore, ids[0]!, sent, leaseTime, maxHoldTime, lease)
     if (!permit.book.isPastDeadline) {
       context.leases.begin(permit)
       return new AcquiredPermit(permit)

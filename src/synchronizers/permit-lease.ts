@@ -16,11 +16,14 @@ export class PermitLease extends Lease {
     readonly id: string,
     granted: Moment,
     private readonly leaseTime: number | undefined,
+    maxHoldTime: number | undefined,
+    lease: number,
   ) {
     const { context, target } = semaphore
     // No related ids: one permit does not exclude waiters, so there is no self-deadlock to warn of.
     const leased = { ...target, objectId: `permit of ${target.key}`, relatedIds: [], renewal: RENEWAL }
-    super(leased, id, new LeaseBook(context.clock, granted, leaseTime ?? context.lockWatchdogTimeout))
+    super(leased, id, new LeaseBook(context.clock, granted, lease))
+    this.book.limitTo(maxHoldTime)
   }
 
   get needsWatchdog(): boolean {
@@ -43,9 +46,15 @@ export class PermitLease extends Lease {
     const { context, target } = this.semaphore
     context.leases.end(this)
     this.lossReason = reason
+    const { term, maxHoldTime } = this.book
     const error = this.notHeld(
-      reason === 'gone' ? 'the server no longer knows it' : `its lease of ${this.book.term.lasts} ms ran out`,
+      {
+        lease: `its lease of ${term.lasts} ms ran out`,
+        limit: `its maxHoldTime of ${maxHoldTime} ms, less a margin, is over`,
+        gone: 'the server no longer knows it',
+      }[reason],
     )
+    error.reason = reason
     const isExpected = reason === 'lease' && !this.needsWatchdog
     this.end(isExpected ? 'expired' : 'lost', context.clock.now(), error)
     if (isExpected) return
@@ -127,7 +136,7 @@ export class AcquiredPermit implements Permit {
     this.released = true
     if (lease.checkLive()) return await lease.release()
     // The server may have it all the same: a clock was set forward, or the answer to a renewal was lost.
-    if (lease.lossReason === 'lease') lease.releaseOrphan(context.clock.now())
+    if (lease.lossReason !== 'gone') lease.releaseOrphan(context.clock.now())
     throw lease.signal.reason
   }
 

@@ -51,6 +51,8 @@ export interface Holder {
   label: string | null
   /** In ms. */
   heldFor: number | null
+  /** In ms. */
+  maxHoldTime: number | null
 }
 
 export interface Waiting {
@@ -78,5 +80,6 @@ export const isCount = (text: string | null | undefined): text is string => /^-?
 
 export function newHolder(owner: string, count: number | null, ttl: number | null): Holder {
   const { clientId = null, threadId = null } = parseOwner(owner) ?? {}
-  return { owner, clientId, threadId, count, ttl, host: null, process: null, label: null, heldFor: null }
+  const unknown = { host: null, process: null, label: null, heldFor: null, maxHoldTime: null }
+  return { owner, clientId, threadId, count, ttl, ...unknown }
 }

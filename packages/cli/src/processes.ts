@@ -10,6 +10,8 @@ export interface ProcessHold {
   readonly kind: string
   readonly owner: string
   readonly heldFor: number
+  /** In ms; absent: without limit, or an older process. */
+  readonly maxHoldTime?: number
   readonly at?: string
 }
 
@@ -126,5 +128,6 @@ export function parseAnswer(text: string): ProcessAnswer | undefined {
       (wait.owner === undefined || isText(wait.owner)),
   )
   for (const entry of [...holds, ...waits]) if (!isText(entry.at)) delete entry.at
+  for (const hold of holds) if (!isTime(hold.maxHoldTime)) delete hold.maxHoldTime
   return { client, label, host, pid, holds, waits, cut: cut === true }
 }

@@ -45,6 +45,7 @@ export class Said {
         process: process ? `${process.host}:${process.pid}` : null,
         label: process?.label ?? null,
         heldFor: held?.hold.heldFor ?? null,
+        maxHoldTime: held?.hold.maxHoldTime ?? null,
       }
     })
     const callers = this.processes.length > 0 ? (this.callers.get(row.name) ?? 0) : null

@@ -2,7 +2,8 @@ import type { WithLockOptions } from 'rlock'
 import { decorate } from './decorate'
 
 /** Options of `@WithLock()`. */
-export interface WithLockDecoratorOptions extends Pick<WithLockOptions, 'waitTime' | 'leaseTime'> {
+export interface WithLockDecoratorOptions
+  extends Pick<WithLockOptions, 'waitTime' | 'leaseTime' | 'maxHoldTime'> {
   /** The name of the client; absent: the one without a name. */
   client?: string | undefined
 }

@@ -15,7 +15,8 @@ rights that user lacks. Ends with 1 if it found something.
 
   --names PATTERN     the names that the services use, such as 'order:*', for the check of rights; may be given several
                       times. Without it, they come from the rules of the user and from the locks that are there
-  --longer-than TIME  finds what is held for longer, as far as processes say since when: 500ms, 50s, 5m
+  --longer-than TIME  finds what is held for longer, as far as processes say since when: 500ms, 50s, 5m; absent: longer than
+                      its own maxHoldTime
   --fix               corrects what can be corrected without harm: places and deadlines of waiters that are gone,
                       timeouts of holds that are gone, the expiry of a fencing counter. It looks again before each, and
                       says what it did not correct. It changes no setting of the server and frees no lock`

@@ -14,6 +14,7 @@ Runs a command while it holds the lock. The lock is renewed until the command en
 
   --wait TIME      gives up after this time: exit code 75. Without it, it waits without limit; 0s tries once
   --lease TIME     the lock is not renewed and is lost at the end of this time
+  --max-hold TIME  the lock is renewed for this time at most, and is lost then; a crash frees it sooner
   --read           takes the read side of a read-write lock
   --permits N      at most N commands run at once, with permits of an expirable semaphore
   --fair           takes a fair lock
@@ -36,6 +37,7 @@ export async function run(args: string[]): Promise<number> {
       ...CONNECTION_OPTIONS,
       wait: { type: 'string' },
       lease: { type: 'string' },
+      'max-hold': { type: 'string' },
       read: { type: 'boolean' },
       permits: { type: 'string' },
       fair: { type: 'boolean' },

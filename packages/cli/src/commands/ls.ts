@@ -97,13 +97,13 @@ function withoutHolder({ kind, value }: Row): string {
   return kind === 'latch' ? `count ${value}` : `${value} free`
 }
 
-function holderCells({ owner, count, ttl, heldFor, host, process, label }: Holder): string[] {
+function holderCells({ owner, count, ttl, heldFor, maxHoldTime, host, process, label }: Holder): string[] {
   const who = label ?? process
   return [
     safe(owner, 48),
     count === null ? '-' : String(count),
     showTime(ttl),
-    showTime(heldFor),
+    maxHoldTime === null ? showTime(heldFor) : `${showTime(heldFor)} of ${showTime(maxHoldTime)}`,
     host === null ? '-' : safe(host, 40),
     who === null ? '-' : safe(who, 40),
   ]

@@ -61,7 +61,7 @@ export async function run(args: string[]): Promise<number> {
         screen.line(`  ${safe(label)}  client ${safe(client)}`)
         for (const hold of holds)
           screen.line(
-            `    holds as ${safe(hold.owner)} for ${showTime(hold.heldFor)}  ${safe(hold.at ?? '', 200)}`,
+            `    holds as ${safe(hold.owner)} for ${showTime(hold.heldFor)}${hold.maxHoldTime === undefined ? '' : ` of ${showTime(hold.maxHoldTime)}`}  ${safe(hold.at ?? '', 200)}`,
           )
         for (const wait of waiting)
           screen.line(

@@ -46,11 +46,14 @@ export const locks: Check = ({ rows }) =>
     return found
   })
 
-/** Holds that are older than the user thinks right, as far as their process says when they began. */
+/**
+ * Holds that are older than the user thinks right, or else than their own `maxHoldTime`, as far as their process says when they
+ * began.
+ */
 export const longHolds: Check = ({ rows, longerThan }) =>
   rows.flatMap(({ name, kind, holders }) =>
-    holders.flatMap(({ owner, heldFor, label }): Finding[] =>
-      longerThan === undefined || heldFor === null || heldFor <= longerThan
+    holders.flatMap(({ owner, heldFor, maxHoldTime, label }): Finding[] =>
+      heldFor === null || heldFor <= (longerThan ?? maxHoldTime ?? Number.POSITIVE_INFINITY)
         ? []
         : [
             {

@@ -17,6 +17,7 @@ export interface Taking {
   readonly kind: 'lock' | 'read' | 'fair' | 'fenced' | 'permits' | 'once'
   readonly waitTime: number | undefined
   readonly leaseTime: number | undefined
+  readonly maxHoldTime: number | undefined
   /** At most this many at once. */
   readonly permits: number
   readonly atLeast: number
@@ -28,6 +29,7 @@ const GRACE = 5_000
 interface Values {
   readonly wait?: string | undefined
   readonly lease?: string | undefined
+  readonly 'max-hold'?: string | undefined
   readonly read?: boolean | undefined
   readonly permits?: string | undefined
   readonly fair?: boolean | undefined
@@ -55,15 +57,22 @@ export function taking(name: string, values: Values): Taking {
   const permits = Number(values.permits ?? 1)
   if (!Number.isSafeInteger(permits) || permits < 1 || permits >= 2 ** 31)
     throw new UsageError('--permits takes a whole number from 1 to 2147483647')
-  const time = (option: 'wait' | 'lease' | 'at-least' | 'grace') => {
+  const time = (option: 'wait' | 'lease' | 'max-hold' | 'at-least' | 'grace') => {
     const given = values[option]
     return given === undefined ? undefined : parseTime(option, given)
   }
   const leaseTime = time('lease')
   if (leaseTime === 0) throw new UsageError('--lease must be longer than 0')
+  const maxHoldTime = time('max-hold')
+  if (maxHoldTime === 0) throw new UsageError('--max-hold must be longer than 0')
+  if (leaseTime !== undefined && maxHoldTime !== undefined)
+    throw new UsageError('--lease and --max-hold exclude each other: a lease is not renewed')
   const atLeast = time('at-least') ?? 1
   if (atLeast === 0) throw new UsageError('--at-least must be longer than 0')
-  return { name, kind, waitTime: time('wait'), leaseTime, permits, atLeast, grace: time('grace') ?? GRACE }
+  if (kind === 'once' && maxHoldTime !== undefined && maxHoldTime < atLeast)
+    throw new UsageError('--max-hold must be at least as long as --at-least')
+  const grace = time('grace') ?? GRACE
+  return { name, kind, waitTime: time('wait'), leaseTime, maxHoldTime, permits, atLeast, grace }
 }
 
 export interface Result {
@@ -100,7 +109,7 @@ export async function holdOf(
 
 async function once(
   client: Redisson,
-  { name, atLeast }: Taking,
+  { name, atLeast, maxHoldTime }: Taking,
   work: (held: Held) => Promise<Ended>,
 ): Promise<Result | undefined> {
   let result: Result | undefined
@@ -111,7 +120,7 @@ async function once(
         const ended = await work({ signal })
         result = { ended, lost: signal.aborted }
       },
-      { atLeast },
+      { atLeast, maxHoldTime },
     )
   } catch (error) {
     if (!result || !(error instanceof LockLostError)) throw error
@@ -122,23 +131,23 @@ async function once(
 
 async function acquire(
   client: Redisson,
-  { name, kind, waitTime, leaseTime, permits }: Taking,
+  { name, kind, waitTime, leaseTime, maxHoldTime, permits }: Taking,
   signal: AbortSignal,
 ): Promise<(Held & { release(): Promise<void> }) | undefined> {
-  const options = { waitTime, leaseTime, signal }
+  const limits = { leaseTime, maxHoldTime, signal }
+  const options = { waitTime, ...limits }
   if (kind === 'permits') {
     const semaphore = client.getPermitExpirableSemaphore(name)
     await semaphore.trySetPermits(permits)
     const permit =
       waitTime === undefined
-        ? await semaphore.acquirePermit({ leaseTime, signal })
+        ? await semaphore.acquirePermit(limits)
         : await semaphore.tryAcquirePermit(options)
     return permit && { signal: permit.signal, release: () => permit.release() }
   }
   if (kind === 'fenced') {
     const lock = client.getFencedLock(name)
-    const hold =
-      waitTime === undefined ? await lock.acquire({ leaseTime, signal }) : await lock.tryAcquire(options)
+    const hold = waitTime === undefined ? await lock.acquire(limits) : await lock.tryAcquire(options)
     return hold && { signal: hold.signal, token: hold.token, release: () => hold.unlock() }
   }
   const lock: RLock =
@@ -147,7 +156,6 @@ async function acquire(
       : kind === 'fair'
         ? client.getFairLock(name)
         : client.getLock(name)
-  const hold =
-    waitTime === undefined ? await lock.acquire({ leaseTime, signal }) : await lock.tryAcquire(options)
+  const hold = waitTime === undefined ? await lock.acquire(limits) : await lock.tryAcquire(options)
   return hold && { signal: hold.signal, release: () => hold.unlock() }
 }

@@ -215,6 +215,27 @@ describe('rlock doctor', function () {
     await hold.unlock()
   })
 
+  it('rlock doctor finds a hold that is older than the maxHoldTime that its process says', async () => {
+    const client = OWNER.slice(0, 36)
+    const [redis, liar] = [await openRedis(server.url), await openRedis(server.url)]
+    for (const key of ['old', 'young']) await redis.multi().hset(key, OWNER, 1).pexpire(key, 60_000).exec()
+    liar.on('message', (_, request: string) => {
+      const hold = { kind: 'lock', owner: OWNER, maxHoldTime: 60_000 }
+      const holds = [
+        { ...hold, key: 'old', name: 'old', heldFor: 60_001 },
+        { ...hold, key: 'young', name: 'young', heldFor: 60_000 },
+      ]
+      const answer = { v: 1, client, label: 'worker 7', host: 'h', pid: 1, holds, waits: [], cut: false }
+      redis.publish(`rlock:inspect:${JSON.parse(request).id}`, JSON.stringify(answer))
+    })
+    await liar.subscribe('rlock:inspect')
+    const found = (await doctor()).json.map(({ id, message }) => `${id}: ${message}`)
+    expect(found).to.have.lengthOf(1)
+    expect(found[0]).to.match(/^long-hold: old has been held for .* by .*, worker 7/)
+    expect((await doctor('--longer-than', '2m')).json).to.deep.equal([])
+    await redis.del('old', 'young')
+  })
+
   it('rlock doctor names BLESS beside eviction where the server has it, and what it does not keep', () => {
     const { fix } = SERVER_CHECKS.find(({ id }) => id === 'eviction')!
     const on = (...info: [string, string][]) => (fix as (node: unknown) => string)({ info: new Map(info) })

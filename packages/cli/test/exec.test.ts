@@ -66,6 +66,27 @@ describe('rlock exec', function () {
     expect((await exec(hold.lockName, ['--wait', '0s'], ['touch', path])).code).to.equal(0)
   })
 
+  it('rlock exec --max-hold ends a command that takes longer, with 76, and refuses what contradicts it', async () => {
+    const redis = await openRedis(url)
+    for (const kind of [[], ['--fair'], ['--permits', '1'], ['--at-least', '500ms']]) {
+      const name = uniqueName()
+      const began = performance.now()
+      const run = await exec(name, ['--max-hold', '1500ms', ...kind], ['sleep', '60'])
+      expect(run.code, kind.join(' ')).to.equal(76)
+      expect(performance.now() - began).to.be.below(20_000)
+      await waitUntil(
+        'it is free',
+        async () => (await redis.zcard(`{${name}}:timeout`)) + (await redis.hlen(name).catch(() => 0)) === 0,
+      )
+    }
+    for (const options of [
+      ['--max-hold', '1s', '--lease', '1s'],
+      ['--max-hold', '0s'],
+      ['--max-hold', '1s', '--at-least', '2s'],
+    ])
+      expect((await exec(uniqueName(), options, ['true'])).code, options.join(' ')).to.equal(2)
+  })
+
   it('rlock exec sends SIGTERM when the lock is lost, and ends with 76', async () => {
     const name = uniqueName()
     const path = file()

@@ -62,6 +62,7 @@ describe('rlock ls', function () {
         process: null,
         label: null,
         heldFor: null,
+        maxHoldTime: null,
       },
     ])
   })
@@ -222,6 +223,17 @@ describe('rlock ls', function () {
     await waitUntil('it waits', async () => (await ls()).json[0]?.waiting.processes === 1)
     await hold.unlock()
     await (await next).unlock()
+  })
+
+  it('rlock ls shows the maxHoldTime of a hold and of a permit where their process answers', async () => {
+    const client = await createRedisson({ redis: url, maxHoldTime: 90_000 })
+    const semaphore = client.getPermitExpirableSemaphore(uniqueName())
+    await semaphore.trySetPermits(1)
+    const [hold, permit] = [await client.getLock(uniqueName()).acquire(), await semaphore.acquirePermit()]
+    const { json } = await ls()
+    expect(json.map(({ holders }) => holders[0].maxHoldTime)).to.deep.equal([90_000, 90_000])
+    expect((await rlock(['ls', '--redis', url])).out).to.match(/ of 1m ?30s/)
+    await Promise.all([hold.unlock(), permit.release()])
   })
 
   it('rlock ls shows the process of a permit, and since when it is out', async () => {

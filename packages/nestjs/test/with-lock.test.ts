@@ -57,7 +57,7 @@ class Orders {
   }
 
   @Get('busy/:id')
-  @WithLock((id: string) => `${name}:${id}`, { waitTime: 0 })
+  @WithLock((id: string) => `${name}:${id}`, { waitTime: 0, maxHoldTime: 60_000 })
   async busy(@Param('id') id: string): Promise<string> {
     return await inside(id)
   }

@@ -1,5 +1,7 @@
 export { elect } from './elect'
 export type { Election, ElectOptions } from './election'
 export type { Leader } from './leader'
+export { type Codec, type OnceOptions, type OnceResult, type OnceTask, once } from './once'
+export { InFlightError, KeyReusedError } from './once-errors'
 export { type Slot, type TakeSlotOptions, takeSlot } from './take-slot'
 export type { Leadership } from './term'

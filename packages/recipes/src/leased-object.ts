@@ -29,7 +29,7 @@ export interface Kind {
 }
 
 /** Renews and releases by two scripts that take the owners. */
-export function byOwners(folder: 'slots'): Pick<Kind, 'renewal' | 'release'> {
+export function byOwners(folder: 'slots' | 'once'): Pick<Kind, 'renewal' | 'release'> {
   const renew = script(`${folder}/renew`, (raw) => raw as readonly number[])
   return {
     release: script(`${folder}/release`, Number),
@@ -78,15 +78,20 @@ export class LeasedObject {
 
   /** Releases what an owner has; resolves with whether it had anything, as far as the client can know. */
   async release(owner: string): Promise<boolean> {
-    const { client, kind, key, name, target } = this
+    const { client, kind, key } = this
     const call = client.scripts.run(kind.release, [key], [owner, ...this.messages])
     const { value, connectionBroke } = await call.answer
-    if (value > 0) {
-      const released = { result: 'freed', notified: value === 1 ? 0 : undefined }
-      client.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
-      // The message also wakes the waiters of this client. Without a message this call does.
-      if (value === 2) client.queues.mayBeFree(target)
-    }
+    this.published(value)
     return value > 0 || connectionBroke
+  }
+
+  /** Takes the answer of a script that publishes: 0 where nothing was changed, and 2 where the server refused the message. */
+  published(answer: number): void {
+    const { client, kind, name, target } = this
+    if (answer === 0) return
+    const released = { result: 'freed', notified: answer === 1 ? 0 : undefined }
+    client.unpublishedReleases.released({ name, channel: target.channel }, released, kind.what)
+    // The message also wakes the waiters of this client. Without a message this call does.
+    if (answer === 2) client.queues.mayBeFree(target)
   }
 }

@@ -141,7 +141,7 @@ export function packagesSuite() {
         await redisson.shutdown()
         console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.elect === cjs.elect, index: slot.index }))`
       expect(await installed.run('recipes.mjs', taking)).to.deep.equal({
-        exported: ['elect', 'takeSlot'],
+        exported: ['InFlightError', 'KeyReusedError', 'elect', 'once', 'takeSlot'],
         same: true,
         index: 0,
       })

@@ -33,6 +33,9 @@ await import('./embed-lua.mjs')
 const PACKAGES = ['nestjs', 'opentelemetry', 'recipes', 'redisson-config', 'testing']
 /** Tests are not bundled. */
 const FOR_BUNDLERS = ['nestjs', 'opentelemetry', 'recipes', 'redisson-config']
+/** What a package has beside its index: `@rlock/recipes/express`. */
+const MORE_ENTRIES = { recipes: ['express', 'fastify', 'hono', 'nest'] }
+const entriesOf = (name) => ['index', ...(MORE_ENTRIES[name] ?? [])]
 /** Loaded when they are first used: the first client and the first lock pay for them, and not the import. */
 const LOADED_LATER = ['async-mutex', 'eventemitter3', 'node:perf_hooks']
 
@@ -56,7 +59,7 @@ async function bundled(entry, options) {
     bundle: true,
     packages: 'external',
     // In the sources tsconfig.json says where this is.
-    external: ['rlock', 'rlock/*'],
+    external: ['rlock', 'rlock/*', '@rlock/recipes'],
     platform: 'node',
     target: 'node20',
     logLevel: 'warning',
@@ -168,20 +171,25 @@ async function writeIndex() {
 
 async function writePackage(name) {
   const folder = `packages/${name}`
-  const entry = { entryPoints: [`${folder}/src/index.ts`] }
   makeEmpty(`${folder}/dist`)
   copyFileSync('LICENSE', `${folder}/LICENSE`)
-  writeFileSync(`${folder}/dist/index.js`, (await readable(entry, { format: 'cjs' })).code)
+  for (const entry of entriesOf(name)) await writeEntry(folder, entry, FOR_BUNDLERS.includes(name))
+}
+
+async function writeEntry(folder, name, forBundlers) {
+  const entry = { entryPoints: [`${folder}/src/${name}.ts`] }
+  const dist = `${folder}/dist/${name}`
+  writeFileSync(`${dist}.js`, (await readable(entry, { format: 'cjs' })).code)
   // By name: a star would let through what CommonJS has besides, such as __esModule. Required, not imported: for an import
   // Node would read all of the file to find out what it exports, which takes several times as long as to load it.
   writeFileSync(
-    `${folder}/dist/index.mjs`,
+    `${dist}.mjs`,
     "import { createRequire } from 'node:module'\n" +
-      `export const { ${exportsOf(`${folder}/dist/index.js`)} } = createRequire(import.meta.url)('./index.js')\n`,
+      `export const { ${exportsOf(`${dist}.js`)} } = createRequire(import.meta.url)('./${name}.js')\n`,
   )
-  writeFileSync(`${folder}/dist/index.d.mts`, "export * from './index.js'\n")
-  if (FOR_BUNDLERS.includes(name))
-    writeFileSync(`${folder}/dist/module.mjs`, (await readable(entry, { format: 'esm' })).code)
+  writeFileSync(`${dist}.d.mts`, `export * from './${name}.js'\n`)
+  const module = name === 'index' ? `${folder}/dist/module.mjs` : `${dist}.module.mjs`
+  if (forBundlers) writeFileSync(module, (await readable(entry, { format: 'esm' })).code)
 }
 
 /** A program: one file of code, and the page beside it, which it reads when it serves it. */
@@ -224,5 +232,7 @@ withDeclarations((folder) => {
   }
   // The first, because the others import it.
   rolledUp('src/index.d.ts', 'dist/index.d.ts')
-  for (const name of PACKAGES) rolledUp(`packages/${name}/src/index.d.ts`, `packages/${name}/dist/index.d.ts`)
+  for (const name of PACKAGES)
+    for (const entry of entriesOf(name))
+      rolledUp(`packages/${name}/src/${entry}.d.ts`, `packages/${name}/dist/${entry}.d.ts`)
 })

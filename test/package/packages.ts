@@ -139,12 +139,25 @@ export function packagesSuite() {
         const slot = await cjs.takeSlot(redisson, ${JSON.stringify(uniqueName())}, 3)
         await slot.release()
         await redisson.shutdown()
-        console.log(JSON.stringify({ exported: Object.keys(esm), same: esm.elect === cjs.elect, index: slot.index }))`
+        const { idempotencyKey } = await import('@rlock/recipes/express')
+        console.log(JSON.stringify({
+          exported: Object.keys(esm),
+          same: esm.elect === cjs.elect,
+          index: slot.index,
+          middleware: typeof idempotencyKey(redisson),
+        }))`
       expect(await installed.run('recipes.mjs', taking)).to.deep.equal({
         exported: ['InFlightError', 'KeyReusedError', 'elect', 'once', 'takeSlot'],
         same: true,
         index: 0,
+        middleware: 'function',
       })
+      // A framework is what its user has, and the classes of errors are there once.
+      for (const entry of ['express', 'fastify', 'hono', 'nest']) {
+        const code = installed.text(`@rlock/recipes/dist/${entry}.js`)
+        const required = [...code.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, from]) => from)
+        expect([...new Set(required)].sort(), entry).to.deep.equal(['@rlock/recipes', 'node:crypto'])
+      }
     })
 
     it('@rlock/testing has the errors of rlock, loads Lua with the first client, and is the same for import and require', async () => {
@@ -219,6 +232,8 @@ export function packagesSuite() {
         import { Redisson, type RedissonOptions } from 'rlock'
         import { type FromRedissonConfig, fromRedissonConfig } from '@rlock/redisson-config'
         import { type Instrumentation, type InstrumentOptions, instrument } from '@rlock/opentelemetry'
+        import { type Election, elect, once, type Slot, takeSlot } from '@rlock/recipes'
+        import { idempotencyKey } from '@rlock/recipes/express'
         import { type InMemoryRedis, inMemoryRedis } from '@rlock/testing'
         const observing: InstrumentOptions = { group: (name, kind) => (kind === 'lock' ? name : undefined) }
         export const observed: Instrumentation = instrument(observing)
@@ -226,7 +241,13 @@ export function packagesSuite() {
         export const lost: string[] = carried.notCarriedOver.map(({ name }) => name)
         export const inMemory: InMemoryRedis = inMemoryRedis({ now: () => 0 })
         export const tested: RedissonOptions = { redis: inMemory }
-        export const clients = [Redisson.create(tested), Redisson.create(carried.options)]`
+        export const clients = [Redisson.create(tested), Redisson.create(carried.options)]
+        export async function recipes(redisson: Redisson) {
+          const election: Election = elect(redisson, 'x', { onElected: ({ term }) => term })
+          const slot: Slot = await takeSlot(redisson, 'x', 3)
+          const { value } = await once(redisson, 'x', () => slot.index, { keep: 1 })
+          return [election.term, value satisfies number, idempotencyKey(redisson, { required: true })]
+        }`
       for (const file of ['consumer.mts', 'consumer.cts'])
         writeFileSync(join(installed.project, file), source)
       await installed.compile(['consumer.mts', 'consumer.cts'], { exactOptionalPropertyTypes: true })

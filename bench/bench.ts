@@ -2,31 +2,41 @@
 
 import { join } from 'node:path'
 import { optionsOrExit } from '../test/kit/cli'
+import { fillRegions } from '../test/kit/docs/regions'
 import { liveLine } from '../test/kit/terminal/live-line'
 import { withCoresAwake } from './driver/awake-cores'
-import { type BenchRun, runBench } from './driver/bench-run'
 import { buildPackage, installPeers, javaWorker, nodeWorker, type Workers } from './driver/programs'
+import { type BenchRun, runBench } from './driver/run'
 import { type BenchOptions, parseOptions, USAGE } from './options'
-import { tables } from './report/tables'
-import { judge } from './report/targets'
-import { assertWritable, readRun, UnusableFile, writeRun } from './result-file'
+import { writeCharts } from './report/charts'
+import { CONTENTS } from './report/page'
+import { isMissed, tables } from './report/tables'
+import { assertWritable, readRun, UnusableFile, writeRun } from './results'
 
 const DOCS = join(__dirname, '../docs/evidence')
 
 /** Resolves with the exit code. */
 async function bench(options: BenchOptions): Promise<number> {
-  if (options.json !== undefined && options.report === undefined) assertWritable(options.json)
-  const run = options.report === undefined ? await measured(options) : await reported(options.report)
+  const { json, report } = options
+  if (json !== undefined && report === undefined) assertWritable(json)
+  const run = report === undefined ? await measured(options) : readRun(report)
   console.log(tables(run))
   const { cpu, cores, load } = run.machine
   console.log(`\n${cpu}, ${cores} cores, load before ${load}`)
   const doubts = doubtsAbout(run)
   if (doubts.length > 0) console.log(`Judge nothing by this: ${doubts.join(', ')}.`)
-  const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`)
-  console.log(versions.join(', '))
+  console.log(
+    Object.entries(run.versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', '),
+  )
+  if (report !== undefined) {
+    writeCharts(run, join(DOCS, 'charts'))
+    fillRegions(join(DOCS, 'performance.md'), 'bench', (name) => CONTENTS[name]?.(run))
+  }
   // Last: what took so long to measure is on the screen, should this fail.
-  if (options.json !== undefined && options.report === undefined) writeRun(options.json, run)
-  return options.check && judge(run).some(({ met }) => met === false) ? 1 : 0
+  else if (json !== undefined) writeRun(json, run)
+  return options.check && isMissed(run) ? 1 : 0
 }
 
 /** Rounds from which on a median is one. */
@@ -52,23 +62,10 @@ async function measured(options: BenchOptions): Promise<BenchRun> {
   // The workers inherit it.
   if (!options.fastPath) process.env.RLOCK_BENCH_FAST_PATH = 'off'
   const workers: Workers = { node: await nodeWorker(), ...(withJava && { java }) }
-  const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '')
+  const subjects = options.subjects.filter(({ runsOn }) => workers[runsOn])
   const run = () => runBench({ ...options, subjects }, workers, command, line.show)
   return await withCoresAwake(options.keepAwake, run).finally(line.clear)
-}
-
-async function reported(file: string): Promise<BenchRun> {
-  const run = readRun(file)
-  installPeers()
-  // Loaded only here: what draws the charts is installed with the peers.
-  const [{ writeCharts }, { fillDocument }] = await Promise.all([
-    import('./report/charts'),
-    import('./report/document'),
-  ])
-  writeCharts(run, join(DOCS, 'charts'))
-  fillDocument(run, join(DOCS, 'performance.md'))
-  return run
 }
 
 bench(optionsOrExit(parseOptions, USAGE)).then(

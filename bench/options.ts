@@ -25,16 +25,18 @@ export interface BenchOptions {
   readonly check: boolean
 }
 
-export const USAGE = `usage: npm run bench -- [--quick] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--no-fast-path] [--keep-awake] [--json FILE] [--check]
+export const USAGE = `usage: npm run bench -- [--quick] [--objects] [--scenario NAME]... [--subject NAME]... [--rounds N] [--seconds N] [--no-fast-path] [--keep-awake] [--json FILE] [--check]
        npm run bench -- --report FILE
 
 Measures this lock beside its peers: builds the package, installs the peers, starts a Redis server of its own,
 and has every subject do every scenario, in turns, several times over.
 
   --quick          2 rounds of short windows rather than 5 of long ones: within five minutes
+  --objects        the other objects in place of the plain lock
   --scenario NAME  only this one, may be given several times:
                    ${SCENARIOS.map(({ name }) => name).join(', ')}
-  --subject NAME   only this one, may be given several times; the limit is always measured, for the ratios:
+  --subject NAME   only this one, may be given several times; the limit is always measured, for the ratios
+                   (objects have arms of their own):
                    ${SUBJECTS.map(({ name }) => name).join(', ')}
   --rounds N       so many rounds (5)
   --seconds N      the length of each measured window (2)
@@ -54,6 +56,7 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     args,
     options: {
       quick: { type: 'boolean', default: false },
+      objects: { type: 'boolean', default: false },
       scenario: { type: 'string', multiple: true },
       subject: { type: 'string', multiple: true },
       rounds: { type: 'string' },
@@ -67,13 +70,15 @@ export function parseOptions(args: string[]): BenchOptions | undefined {
     },
   })
   if (values.help) return undefined
-  const { quick, json, report, check } = values
+  const { quick, objects, json, report, check } = values
   for (const [option, file] of Object.entries({ json, report }))
     if (file === '') throw new TypeError(`--${option} takes the name of a file`)
   const wanted = values.subject && [...values.subject, 'limit']
   return {
     quick,
-    scenarios: chosen('scenario', SCENARIOS, values.scenario),
+    scenarios: values.scenario
+      ? chosen('scenario', SCENARIOS, values.scenario)
+      : SCENARIOS.filter(({ isOfObjects = false }) => isOfObjects === objects),
     subjects: chosen('subject', SUBJECTS, wanted),
     rounds: wholeOption('rounds', values.rounds, quick ? 2 : 5, 1, 1_000),
     seconds: numberOption('seconds', values.seconds, { least: 0.1, most: 600, otherwise: quick ? 0.5 : 2 }),

@@ -1,4 +1,4 @@
-// npm run bench:cycle: where the time of one caller's cycle and of a handoff goes, and docs/evidence/performance.md filled in from it.
+// npm run bench:cycle: what one uncontended lock costs, layer by layer, and docs/evidence/performance.md filled in from it.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,12 +7,19 @@ import { optionsOrExit } from '../../test/kit/cli'
 import { fillRegions } from '../../test/kit/docs/regions'
 import { liveLine } from '../../test/kit/terminal/live-line'
 import { withCoresAwake } from '../driver/awake-cores'
-import { describeMachine } from '../driver/machine'
+import { describeMachine, type Machine } from '../driver/machine'
 import { buildPackage, nodeWorker } from '../driver/programs'
-import { resultText } from '../report/result-text'
-import { measureHandoffs } from './handoffs'
-import { measureLayers, ROUNDS, WINDOW_MS } from './layer-rows'
-import { CONTENTS, type Results } from './page'
+import { shown, table } from '../report/markdown'
+import { resultText } from '../results'
+import {
+  type HandoffRow,
+  type LayerRow,
+  type LayerRows,
+  measureHandoffs,
+  measureLayers,
+  ROUNDS,
+  WINDOW_MS,
+} from './measure'
 
 const RESULTS = join(__dirname, '../results/cycle.json')
 const PAGE = join(__dirname, '../../docs/evidence/performance.md')
@@ -33,6 +40,59 @@ Exit code: 0 when everything was measured, 1 when something failed, 2 for bad ar
 interface CycleOptions {
   readonly keepAwake: boolean
   readonly report: boolean
+}
+
+/** What it keeps. */
+interface Results {
+  readonly date: string
+  readonly command: string
+  readonly machine: Machine
+  readonly node: string
+  readonly rounds: number
+  readonly windowMs: number
+  readonly layers: LayerRows
+  readonly handoffs: readonly HandoffRow[]
+}
+
+/** By the names of the regions in the page. */
+export const CONTENTS: Readonly<Record<string, (results: Results) => string>> = {
+  'cycle-layers'({
+    date,
+    command,
+    machine: { cpu, cores, load },
+    node,
+    rounds,
+    windowMs,
+    layers: { cycle },
+  }) {
+    const rows = cycle.map(({ title, cycleUs, ofLimit }) => [
+      ...[title, cycleUs.median.toFixed(0), ofLimit.median.toFixed(2)],
+    ])
+    return [
+      table([['two round trips:', 'µs a cycle', 'of the limit'], ...rows]),
+      '',
+      `\`${command}\`, ${date.slice(0, 10)}; ${cpu}, ${cores} cores, load before ${load}, Node ${node}; medians of ${rounds} rounds of ` +
+        `${windowMs} ms. A whole lock was at ${shown(cycle.at(-1)!.ofLimit, 2)} of the limit.`,
+    ].join('\n')
+  },
+  // The limit has two round trips to a section.
+  'cycle-one-lock': ({ layers }) => list(layers.handoff, 2),
+  'cycle-ways': ({ layers }) => list(layers.ways),
+  'cycle-handoff': ({ handoffs }) =>
+    handoffs
+      .map(
+        ({ title, p50Ms, roundTrips }) => `- ${title}: ${shown(p50Ms, 2)} ms, ${shown(roundTrips, 1)} PINGs`,
+      )
+      .join('\n'),
+}
+
+function list(rows: readonly LayerRow[], times = 1): string {
+  return rows
+    .map(
+      ({ title, cycleUs, ofLimit }) =>
+        `- ${title}: ${cycleUs.median.toFixed(0)} µs, ${(times * ofLimit.median).toFixed(2)}`,
+    )
+    .join('\n')
 }
 
 async function measure(): Promise<Results> {
@@ -76,10 +136,11 @@ function parseOptions(args: string[]): CycleOptions | undefined {
   return help ? undefined : { keepAwake, report }
 }
 
-cycle(optionsOrExit(parseOptions, USAGE)).then(
-  () => process.exit(0),
-  (error: Error) => {
-    console.error(`The run failed: ${error.message}`)
-    process.exit(1)
-  },
-)
+if (require.main === module)
+  cycle(optionsOrExit(parseOptions, USAGE)).then(
+    () => process.exit(0),
+    (error: Error) => {
+      console.error(`The run failed: ${error.message}`)
+      process.exit(1)
+    },
+  )

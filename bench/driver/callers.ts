@@ -3,10 +3,9 @@ import type { Figures, Measured, Trouble } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { CallersResult, CallersWork, ObjectKind } from '../worker/protocol'
 import type { Measuring, Place } from './measuring'
-import { sum } from './server-counts'
+import { overWindow, type ServerRates, sum } from './server-counts'
 import { atRank } from './statistics'
-import { together } from './together'
-import { overWindow, type ServerRates } from './window'
+import { together } from './worker-process'
 
 export interface CallersSetup {
   readonly processes: number
@@ -28,12 +27,6 @@ export interface CallersSetup {
   readonly reading?: { readonly readers: number; readonly writers: number }
 }
 
-/** What the processes and the servers did in the window. */
-export interface CallersSeen {
-  readonly results: readonly CallersResult[]
-  readonly seen: ServerRates
-}
-
 /** Has a number of processes take turns, and judges what they and the servers did in the window. */
 export async function measureCallers(
   subject: Subject,
@@ -41,20 +34,6 @@ export async function measureCallers(
   place: Place,
   measuring: Pick<Measuring, 'command' | 'warmupMs' | 'measureMs'>,
 ): Promise<Measured> {
-  const { results, seen } = await runCallers(subject, setup, place, measuring)
-  return {
-    figures: figuresOf(results, measuring.measureMs, seen),
-    troubles: troublesOf(results, measuring.measureMs),
-  }
-}
-
-/** Has a number of processes take turns. */
-export async function runCallers(
-  subject: Subject,
-  setup: CallersSetup,
-  place: Place,
-  measuring: Pick<Measuring, 'command' | 'warmupMs' | 'measureMs'>,
-): Promise<CallersSeen> {
   await Promise.all(place.servers.map((server) => server.flushall()))
   const locksOf = (process: string) =>
     Array.from({ length: setup.locks }, (_, index) => `bench:${process}${index}`)
@@ -82,10 +61,12 @@ export async function runCallers(
     },
   }))
   try {
-    return await together(assignments, async (start) => {
+    const { results, seen } = await together(assignments, async (start) => {
       await setup.stall?.begin()
       return await overWindow(place, work, start, subject.alsoSent)
     })
+    const { measureMs } = measuring
+    return { figures: figuresOf(results, measureMs, seen), troubles: troublesOf(results, measureMs) }
   } finally {
     await proxy?.stop()
     await setup.stall?.end()
@@ -135,7 +116,7 @@ function leastShare(counts: readonly number[]): number {
   return (Math.min(...counts) * counts.length) / sum(counts)
 }
 
-export function troublesOf(results: readonly CallersResult[], measureMs: number): Trouble[] {
+function troublesOf(results: readonly CallersResult[], measureMs: number): Trouble[] {
   const troubles: Trouble[] = []
   const last = Math.max(...results.map((result) => result.lastSectionAt))
   if (last < measureMs / 2) {

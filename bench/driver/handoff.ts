@@ -6,18 +6,11 @@ import { epochNow } from '../worker/epoch'
 import type { HandoffResult, HandoffWork } from '../worker/protocol'
 import type { Measuring } from './measuring'
 import { atRank } from './statistics'
-import { together } from './together'
-
-interface Times {
-  readonly p50: number
-  readonly p99: number
-  readonly count: number
-}
+import { together } from './worker-process'
 
 export interface Handoffs {
-  readonly both: Times
-  readonly toOther: Times
-  readonly fromOther: Times
+  readonly p50: number
+  readonly p99: number
   /** The median of a PING meanwhile. */
   readonly roundTripMs: number
   readonly troubles: readonly Trouble[]
@@ -26,21 +19,20 @@ export interface Handoffs {
 /** In the rhythm of the handoffs: one after another they would find all processes and caches warm. */
 const BETWEEN_PINGS = 10
 
-/** A process of the one subject and a process of the other take turns at a lock. */
+/** Two processes take turns at a lock. */
 export async function measureHandoff(
-  one: Subject,
-  other: Subject,
+  subject: Subject,
   { holdMs, jitterMs }: { holdMs: number; jitterMs: number },
-  measuring: Measuring,
+  measuring: Pick<Measuring, 'single' | 'command' | 'measureMs' | 'warmupMs' | 'quick'>,
 ): Promise<Handoffs> {
   const { address, servers } = measuring.single
   await servers[0]!.flushall()
   const times = {
-    warmupMs: Math.max(measuring.warmupMs(one), measuring.warmupMs(other)),
+    warmupMs: measuring.warmupMs(subject),
     // So that those that poll slowly come to more than a few.
     measureMs: Math.max(measuring.measureMs, (measuring.quick ? 5 : 12) * holdMs),
   }
-  const assignment = (subject: Subject, role: HandoffWork['role']) => {
+  const assignment = (role: HandoffWork['role']) => {
     const work = {
       ...address,
       ...times,
@@ -53,14 +45,13 @@ export async function measureHandoff(
     return { command: measuring.command(subject), work: { ...work, subject: subject.name } }
   }
   const until = (start: number) => start + times.warmupMs + times.measureMs
-  const { results, seen } = await together([assignment(one, 'holder'), assignment(other, 'taker')], (start) =>
+  const { results, seen } = await together([assignment('holder'), assignment('taker')], (start) =>
     medianRoundTrip(servers[0]!, start + times.warmupMs, until(start)),
   )
   const [here, there] = results as [HandoffResult, HandoffResult]
-  const [toOther, fromOther] = [pairs(here, there), pairs(there, here)]
-  const both = timesOf([...toOther, ...fromOther])
-  const troubles: Trouble[] = both.count > 0 ? [] : [{ kind: 'hangs', text: 'nothing was handed off' }]
-  return { both, toOther: timesOf(toOther), fromOther: timesOf(fromOther), roundTripMs: seen, troubles }
+  const sorted = Float64Array.from([...pairs(here, there), ...pairs(there, here)]).sort()
+  const troubles: Trouble[] = sorted.length > 0 ? [] : [{ kind: 'hangs', text: 'nothing was handed off' }]
+  return { p50: atRank(sorted, 0.5), p99: atRank(sorted, 0.99), roundTripMs: seen, troubles }
 }
 
 /** From each release of the one to the entry of the other, where that came next. */
@@ -73,11 +64,6 @@ function pairs(from: HandoffResult, to: HandoffResult): number[] {
   })
 }
 
-function timesOf(values: readonly number[]): Times {
-  const sorted = Float64Array.from(values).sort()
-  return { p50: atRank(sorted, 0.5), p99: atRank(sorted, 0.99), count: sorted.length }
-}
-
 async function medianRoundTrip(redis: Redis, from: number, until: number): Promise<number> {
   await sleep(from - epochNow())
   const took: number[] = []
@@ -87,5 +73,8 @@ async function medianRoundTrip(redis: Redis, from: number, until: number): Promi
     took.push(performance.now() - sent)
     await sleep(BETWEEN_PINGS)
   }
-  return timesOf(took).p50
+  return atRank(
+    took.sort((a, b) => a - b),
+    0.5,
+  )
 }

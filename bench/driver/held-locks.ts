@@ -3,9 +3,8 @@ import type { Measured } from '../scenarios/scenario'
 import type { Subject } from '../subjects/catalogue'
 import type { HeldLocksWork, ObjectKind } from '../worker/protocol'
 import type { Measuring } from './measuring'
-import { memoryBytes } from './server-counts'
-import { together } from './together'
-import { overWindow } from './window'
+import { memoryBytes, overWindow } from './server-counts'
+import { together } from './worker-process'
 
 /** To take so many; the pace is that of the slowest subject. */
 const takingMs = (locks: number, perSecond = 5_000) => 3_000 + (locks / perSecond) * 1_000
@@ -21,11 +20,7 @@ export async function measureHeldLocks(
   subject: Subject,
   locks: number,
   { single, command }: Pick<Measuring, 'single' | 'command'>,
-  {
-    atLeastPerSecond,
-    spreadMs = 0,
-    objects,
-  }: { atLeastPerSecond?: number; spreadMs?: number; objects?: HeldObjects } = {},
+  { atLeastPerSecond, objects }: { atLeastPerSecond?: number; objects?: HeldObjects } = {},
 ): Promise<Measured> {
   const { renewsEveryMs } = subject
   if (renewsEveryMs === undefined) throw new Error(`${subject.name} renews nothing by itself`)
@@ -38,8 +33,7 @@ export async function measureHeldLocks(
     subject: subject.name,
     ...(objects && { object: objects.object }),
     locks: Array.from({ length: locks }, (_, index) => `bench:${index}`),
-    warmupMs: takingMs(locks, atLeastPerSecond) + spreadMs,
-    ...(spreadMs > 0 && { spreadMs }),
+    warmupMs: takingMs(locks, atLeastPerSecond),
     // So that each lock is renewed once.
     measureMs: renewsEveryMs,
   }

@@ -4,10 +4,8 @@ import type { Subject } from '../subjects/catalogue'
 import { epochNow } from '../worker/epoch'
 import type { CallersWork, IdleWaitersResult, IdleWaitersWork, ObjectKind } from '../worker/protocol'
 import type { Measuring } from './measuring'
-import { sum } from './server-counts'
-import { together } from './together'
-import { overWindow } from './window'
-import { WorkerProcess } from './worker-process'
+import { overWindow, sum } from './server-counts'
+import { together, WorkerProcess } from './worker-process'
 
 const LOCK = 'bench:0'
 

@@ -6,7 +6,7 @@ import { epochNow } from '../worker/epoch'
 import type { LatchWork } from '../worker/protocol'
 import type { Measuring } from './measuring'
 import { atRank } from './statistics'
-import { together } from './together'
+import { together } from './worker-process'
 
 /** The first few are for the just-in-time compilers. */
 const WARM_UP = 6

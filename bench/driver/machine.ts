@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -50,11 +51,8 @@ export async function versions(
 
 function versionOf(name: string, from: string): string {
   const require = createRequire(join(from, 'package.json'))
-  const places = require.resolve.paths(name) ?? []
-  const beside = name === 'rlock' ? join(BENCH, '..') : undefined
-  for (const place of beside ? [beside] : places.map((path) => join(path, name)))
-    try {
-      return String(require(join(place, 'package.json')).version)
-    } catch {}
-  return 'not installed'
+  const places =
+    name === 'rlock' ? [join(BENCH, '..')] : require.resolve.paths(name)!.map((path) => join(path, name))
+  const place = places.find((each) => existsSync(join(each, 'package.json')))
+  return place ? String(require(join(place, 'package.json')).version) : 'not installed'
 }

@@ -10,15 +10,22 @@ export interface Place {
   readonly servers: readonly Redis[]
 }
 
-/** What a scenario measures with. */
+export interface SeveralServers extends Place {
+  /** The same without a look at the last server, which may be stopped meanwhile. */
+  readonly butLast: Place
+  /** Stops the last server, and lets it go on. */
+  readonly stall: { begin(): Promise<void>; end(): Promise<void> }
+}
+
+/** What a scenario measures with. Servers but the single one are started when they are first asked for. */
 export interface Measuring {
   readonly single: Place
-  /** Three primaries; started when first asked for. */
+  /** Three primaries. */
   cluster(): Promise<Place>
+  /** So many servers as one place: the first, and the others for the other members of a lock. */
+  several(count: number): Promise<SeveralServers>
   /** What starts a worker for a subject. */
   command(subject: Subject): Command
-  /** The other subjects of this run, for scenarios in which two meet. */
-  subjectNamed(name: string): Subject | undefined
   readonly measureMs: number
   /** Many processes warm up together, and more slowly for it. */
   warmupMs(subject: Subject, processes?: number): number

@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { info } from '../../test/kit/servers/with-client'
+import { epochNow } from '../worker/epoch'
+import type { Work } from '../worker/protocol'
+import type { Place } from './measuring'
 
 /** How often the server ran each command, by lower-case name. */
-export type CommandCounts = ReadonlyMap<string, number>
+type CommandCounts = ReadonlyMap<string, number>
 
-export async function commandCounts(redis: Redis): Promise<CommandCounts> {
+async function commandCounts(redis: Redis): Promise<CommandCounts> {
   const stats = await info(redis, 'commandstats')
   return new Map(
     [...stats].map(([name, fields]) => [
@@ -14,7 +18,7 @@ export async function commandCounts(redis: Redis): Promise<CommandCounts> {
   )
 }
 
-export async function cpuSeconds(redis: Redis): Promise<number> {
+async function cpuSeconds(redis: Redis): Promise<number> {
   const cpu = await info(redis, 'cpu')
   return Number(cpu.get('used_cpu_user')) + Number(cpu.get('used_cpu_sys'))
 }
@@ -24,7 +28,7 @@ export async function memoryBytes(redis: Redis): Promise<number> {
   return Number((await info(redis, 'memory')).get('used_memory'))
 }
 
-export function difference(before: CommandCounts, after: CommandCounts): CommandCounts {
+function difference(before: CommandCounts, after: CommandCounts): CommandCounts {
   return new Map([...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)]))
 }
 
@@ -50,7 +54,7 @@ const SENT_BY_CLIENTS_ONLY = [
   'script|load',
 ]
 
-export interface Traffic {
+interface Traffic {
   /** Commands that clients sent. */
   readonly clientCommands: number
   /** All that the server ran, those that scripts called included; not our own INFO. */
@@ -59,7 +63,7 @@ export interface Traffic {
   readonly messages: number
 }
 
-export function traffic(counts: CommandCounts, alsoSent: Readonly<Record<string, number>> = {}): Traffic {
+function traffic(counts: CommandCounts, alsoSent: Readonly<Record<string, number>> = {}): Traffic {
   const of = (name: string) => counts.get(name) ?? 0
   const others = Object.entries(alsoSent).map(([name, share]) => of(name) * share)
   return {
@@ -70,3 +74,48 @@ export function traffic(counts: CommandCounts, alsoSent: Readonly<Record<string,
 }
 
 export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+
+/** What the servers did in a window, a second. */
+export interface ServerRates extends Traffic {
+  /** 1: one core was busy all the time. */
+  readonly cpu: number
+}
+
+/** Looks at the servers when the window begins and when it ends. */
+export async function overWindow(
+  { servers }: Place,
+  { warmupMs, measureMs }: Pick<Work, 'warmupMs' | 'measureMs'>,
+  start: number,
+  alsoSent: Readonly<Record<string, number>> = {},
+): Promise<ServerRates> {
+  const look = () =>
+    Promise.all(
+      servers.map(async (server) => ({
+        cpu: await cpuSeconds(server),
+        counts: await commandCounts(server),
+        at: performance.now(),
+      })),
+    )
+  await sleep(start + warmupMs - epochNow())
+  const before = await look()
+  await sleep(start + warmupMs + measureMs - epochNow())
+  const after = await look()
+  const each = after.map(({ cpu, counts, at }, index) => {
+    const { cpu: cpuBefore, counts: countsBefore, at: atBefore } = before[index]!
+    const seconds = (at - atBefore) / 1_000
+    const seen = traffic(difference(countsBefore, counts), alsoSent)
+    return {
+      clientCommands: seen.clientCommands / seconds,
+      serverCommands: seen.serverCommands / seconds,
+      messages: seen.messages / seconds,
+      cpu: (cpu - cpuBefore) / seconds,
+    }
+  })
+  const total = (name: keyof ServerRates) => sum(each.map((rates) => rates[name]))
+  return {
+    clientCommands: total('clientCommands'),
+    serverCommands: total('serverCommands'),
+    messages: total('messages'),
+    cpu: total('cpu'),
+  }
+}

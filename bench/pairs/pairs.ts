@@ -7,11 +7,9 @@ import { Places } from '../driver/places'
 import { buildPackage, nodeWorker } from '../driver/programs'
 import { spreadOf } from '../driver/statistics'
 import type { Command } from '../driver/worker-process'
-import { MemberServers } from '../objects/servers'
-import { LIMIT } from '../objects/subjects'
 import { shown, table } from '../report/markdown'
-import { builtFolder, ROOT, temporary } from './built-folder'
-import { type PairOptions, parseOptions, USAGE } from './options'
+import { LIMIT } from '../subjects/catalogue'
+import { builtFolder, type PairOptions, parseOptions, ROOT, temporary, USAGE } from './options'
 import type { PairMeasuring, PairPlaces, PairScenario, Window } from './scenarios'
 
 /** For each process: several share the cores, and each has to compile the code. */
@@ -32,13 +30,10 @@ async function pairs({ before, scenarios, rounds, seconds }: PairOptions): Promi
     before: await nodeWorker(folder, join(temporary(), 'worker')),
     after: await nodeWorker(ROOT, join(temporary(), 'worker')),
   }
-  const [own, members] = [new Places(), new MemberServers()]
+  const own = new Places()
   try {
-    const places: PairPlaces = {
-      single: await own.single(),
-      cluster: () => own.cluster(),
-      several: (count) => members.several(count),
-    }
+    const { cluster, several } = own
+    const places: PairPlaces = { single: await own.single(), cluster, several }
     const rows: string[][] = []
     for (const scenario of scenarios) {
       const found: Round[] = []
@@ -55,7 +50,6 @@ async function pairs({ before, scenarios, rounds, seconds }: PairOptions): Promi
   } finally {
     line.clear()
     await own.close()
-    await members.close()
   }
 }
 

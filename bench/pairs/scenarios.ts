@@ -1,8 +1,7 @@
 import { type CallersSetup, measureCallers } from '../driver/callers'
 import type { Measuring, Place } from '../driver/measuring'
-import { together } from '../driver/together'
-import { LOCK, OBJECTS } from '../objects/subjects'
-import type { Subject } from '../subjects/catalogue'
+import { together } from '../driver/worker-process'
+import { LOCK, type Subject } from '../subjects/catalogue'
 import type { FirstCyclesWork, ObjectKind } from '../worker/protocol'
 
 /** What one build did in one window. */
@@ -20,12 +19,7 @@ export interface PairScenario {
   measure(subject: Subject, places: PairPlaces, measuring: PairMeasuring): Promise<Window>
 }
 
-/** The servers, started when they are first asked for. */
-export interface PairPlaces {
-  readonly single: Place
-  cluster(): Promise<Place>
-  several(count: number): Promise<Place>
-}
+export type PairPlaces = Pick<Measuring, 'single' | 'cluster' | 'several'>
 
 export type PairMeasuring = Pick<Measuring, 'command' | 'warmupMs' | 'measureMs'>
 
@@ -98,7 +92,7 @@ function callers(name: string, setup: CallersSetup, where: Where = {}, subject =
 }
 
 function object(name: string, kind: ObjectKind, setup: CallersSetup, where: Where = {}): PairScenario {
-  return callers(name, { ...setup, object: kind }, where, OBJECTS)
+  return callers(name, { ...setup, object: kind }, where, LOCK)
 }
 
 async function measureFirstCycles(

@@ -28,8 +28,6 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   handoffP99Ms: { title: 'p99 ms', digits: 2 },
   handoffRoundTrips: { title: 'p50 in round trips', digits: 1 },
   ofJavaHandoff: { title: 'of Java’s', digits: 2 },
-  toJavaP50Ms: { title: 'to Java p50 ms', digits: 2 },
-  fromJavaP50Ms: { title: 'from Java p50 ms', digits: 2 },
   roundTripMs: { title: 'round trip ms', digits: 2 },
   idleCommandsPerSecond: { title: 'commands/s in all', digits: 1 },
   heapPerWaiter: { title: 'heap/waiter, bytes', digits: 0 },

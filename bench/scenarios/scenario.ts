@@ -15,15 +15,23 @@ export interface Measured {
   readonly troubles: readonly Trouble[]
 }
 
+/** What is measured beside the others of its scenario. */
+export interface Arm {
+  readonly name: string
+  readonly title: string
+  readonly runsOn: Subject['runsOn']
+  measure(measuring: Measuring): Promise<Measured>
+}
+
 export interface Scenario {
   readonly name: string
   readonly title: string
   /** In tables, in this order. */
   readonly columns: readonly string[]
+  /** Of `--objects`: its arms are objects and not libraries. */
+  readonly isOfObjects?: true
   /** No more rounds than that, for what takes long and differs little. */
   readonly mostRounds?: { readonly quick: number; readonly full: number }
-  takesPart(subject: Subject, quick: boolean): boolean
-  /** Why a subject that takes no part does not, where it is not for the want of being asked. */
-  readonly absent?: Readonly<Record<string, string>>
-  measure(subject: Subject, measuring: Measuring): Promise<Measured>
+  /** Each round measures all of them, in an order of its own. */
+  arms(subjects: readonly Subject[], quick: boolean): readonly Arm[]
 }

@@ -17,20 +17,11 @@ export type Address =
   | { readonly redis: string; readonly others?: readonly string[] }
   | { readonly cluster: readonly string[] }
 
+const OBJECTS = ['lock', 'fair', 'fenced', 'non-reentrant', 'token', 'with-lock', 'multi', 'red'] as const
+const PERMITS = ['semaphore', 'expirable-semaphore', 'renewed-permits', 'latch'] as const
+
 /** What stands under the names of a work. */
-export type ObjectKind =
-  | 'lock'
-  | 'fair'
-  | 'fenced'
-  | 'non-reentrant'
-  | 'token'
-  | 'with-lock'
-  | 'multi'
-  | 'red'
-  | 'semaphore'
-  | 'expirable-semaphore'
-  | 'renewed-permits'
-  | 'latch'
+export type ObjectKind = (typeof OBJECTS)[number] | (typeof PERMITS)[number]
 
 /** The one semaphore whose permits are held and renewed. */
 export const RENEWED_PERMITS = 'bench:permits'
@@ -68,11 +59,7 @@ export interface CallersResult {
   readonly sections: number
   /** The same for each caller. Caller i uses `locks[i % locks.length]`. */
   readonly perCaller: readonly number[]
-  /**
-   * How long each of those acquisitions took, in whole microseconds, in any order. An acquisition that still
-   * waits when the window ends is in it with the time it has waited so far: a lock that starves somebody must
-   * not look good because that wait never ended.
-   */
+  /** Of each in whole µs, in any order. One that still waits at the end is in it with its time so far, so that no wait without end looks good. */
   readonly waitsUs: readonly number[]
   /** When the last section of the window began, in ms since the window's beginning; -1 when there was none. */
   readonly lastSectionAt: number
@@ -80,9 +67,9 @@ export interface CallersResult {
   readonly errors: number
   /** The first few of them. */
   readonly errorMessages?: readonly string[]
-  /** How often somebody entered a lock while another was inside. */
+  /** How often a caller entered a lock while another was inside. */
   readonly violations: number
-  /** Of the sections: those that one of this process who had asked for the lock later came before. */
+  /** Sections before which a later caller of this process entered. */
   readonly overtaken: number
   /** Seconds of CPU that the process used in the window; a worker may leave it out. */
   readonly cpuSeconds?: number
@@ -134,11 +121,7 @@ export interface IdleWaitersResult {
 }
 
 /** Takes every one of the locks within the warm-up, and holds them all while the subject renews them. */
-export type HeldLocksWork = AnyWork & {
-  readonly scenario: 'held-locks'
-  /** Takes them evenly over so long, rather than as fast as it can. */
-  readonly spreadMs?: number
-}
+export type HeldLocksWork = AnyWork & { readonly scenario: 'held-locks' }
 
 export interface HeldLocksResult {
   /** How long it took to take them. */

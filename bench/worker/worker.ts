@@ -1,15 +1,28 @@
 // The process that is measured. It is bundled and run by plain node, see driver/programs.ts.
 
 import { createInterface } from 'node:readline'
-import type { SubjectClient } from '../subjects/subject'
+import type { OpenSubject, SubjectClient } from '../subjects/subject'
 import { prepareCallers } from './callers'
-import { prepareFirstCycles } from './first-cycles'
-import { prepareHandoff } from './handoff'
-import { prepareHeldLocks } from './held-locks'
-import { prepareIdleWaiters } from './idle-waiters'
-import { prepareLatch } from './latch'
-import { openSubject } from './open-subject'
 import type { Start, Work } from './protocol'
+import {
+  prepareFirstCycles,
+  prepareHandoff,
+  prepareHeldLocks,
+  prepareIdleWaiters,
+  prepareLatch,
+} from './works'
+
+/** Loaded when asked for: one peer's module must not weigh on the process that measures another. */
+const SUBJECTS: Record<string, () => Promise<OpenSubject>> = {
+  limit: async () => (await import('../subjects/baselines')).limit,
+  'message-limit': async () => (await import('../subjects/baselines')).messageLimit,
+  'set-nx-polling': async () => (await import('../subjects/baselines')).setNxPolling,
+  rlock: async () => (await import('../subjects/rlock')).rlock,
+  'node-redisson': async () => (await import('../subjects/peers')).nodeRedisson,
+  'redis-semaphore': async () => (await import('../subjects/peers')).redisSemaphore,
+  redlock: async () => (await import('../subjects/peers')).redlock,
+  'sesamecare-redlock': async () => (await import('../subjects/peers')).sesamecareRedlock,
+}
 
 /** Makes ready; what it answers does the work from the given time on. */
 function prepare(client: SubjectClient, work: Work): (start: number) => Promise<unknown> {
@@ -34,7 +47,9 @@ async function main(): Promise<void> {
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
   const next = async <T>() => JSON.parse((await lines.next()).value) as T
   const work = await next<Work>()
-  const client = await openSubject(work)
+  const load = SUBJECTS[work.subject]
+  if (!load) throw new Error(`no subject ${work.subject}`)
+  const client = await (await load())(work)
   const run = prepare(client, work)
   await say({ ready: true })
   const { start } = await next<Start>()

@@ -11,7 +11,7 @@ describe('The README as the front door', () => {
   it('The first section of the README is Try it: two commands in a clone, and the picture of the demo', () => {
     const [, first = ''] = text.split(/^## /m)
     expect(first).to.match(/^Try it\n/)
-    for (const shown of ['npm ci && npm run demo', 'npm ci && npm test', 'docs/pictures/demo-light.svg'])
+    for (const shown of ['npm ci && npm run demo', 'npm ci && npm test', 'docs/pictures/demo.svg'])
       expect(first).to.contain(shown)
   })
 })

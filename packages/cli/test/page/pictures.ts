@@ -15,12 +15,8 @@ const STUCK = 'order:42'
 const SIZE = { width: 1_000, height: 590 }
 
 async function take(tab: Tab, name: string): Promise<void> {
-  for (const theme of ['light', 'dark']) {
-    await tab.setDark(theme === 'dark')
-    await sleep(300)
-    writeFileSync(join(FOLDER, `page-${name}-${theme}.png`), await tab.picture())
-  }
-  await tab.setDark(false)
+  await sleep(300)
+  writeFileSync(join(FOLDER, `page-${name}.png`), await tab.picture())
 }
 
 /** Locks that are taken and released, so that the timeline shows more than the one that is stuck. */

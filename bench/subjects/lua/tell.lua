@@ -1,1 +1,0 @@
-return redis.call('publish', KEYS[1], ARGV[1])

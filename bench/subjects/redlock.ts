@@ -1,4 +1,0 @@
-import Redlock from 'redlock'
-import { openRedlock } from './both-redlocks'
-
-export const open = openRedlock((client) => new Redlock([client]))

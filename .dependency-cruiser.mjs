@@ -82,7 +82,7 @@ export default {
       'A spec of test/unit/ starts no server.',
     ),
     beside('compat', 'tools'),
-    beside('bench', 'examples'),
+    beside('bench'),
     beside('demo', 'examples'),
     beside('tools'),
     beside('examples'),

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { STANDALONE_FAULTS } from '../soak/loss-timing/faults'
-import { type StandaloneLane, standaloneLane } from '../soak/loss-timing/lane'
-import { playRound, type Round } from '../soak/loss-timing/round'
+import { STANDALONE_FAULTS } from './loss-order/faults'
+import { type StandaloneLane, standaloneLane } from './loss-order/lane'
+import { playRound, type Round } from './loss-order/round'
 
 const LEASE = 2_000
 const AT_A_TIME = 6
@@ -9,12 +9,10 @@ const AT_A_TIME = 6
 const TITLES = {
   lost: 'is notified of the loss before Redis lets another in',
   kept: 'keeps the lock',
-  either: 'keeps the lock, or is notified of the loss before Redis lets another in',
   paused: 'finds it lost at the first look on waking (B10)',
   wiped: 'is notified of the loss',
 }
 
-// `npm run loss` plays many rounds of the same; see there what is waited for.
 describe('A holder in a process of its own (guarantee 5)', () => {
   const rounds = new Map<string, Promise<Round>>()
   const lanes: StandaloneLane[] = []

@@ -33,7 +33,7 @@ const SUITES: readonly (readonly [Primitive, readonly Suite[]])[] = [
   [nonReentrantLock, [ownershipSuite]],
 ]
 
-/** The others are waits for the most part: `npm run test:in-memory` runs everything. */
+/** The others are waits for the most part: `suites.ts` runs everything. */
 const IN_SHORT = [leasesSuite, ownershipSuite]
 const IN_FULL: readonly Primitive[] = [writeLock, fairLock]
 

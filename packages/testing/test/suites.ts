@@ -1,4 +1,4 @@
-// npm run test:in-memory: the suites of every lock, semaphore and latch, with no other server than the one in memory.
+// node --import tsx packages/testing/test/suites.ts: the suites of every lock, semaphore and latch, with no other server than the one in memory.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 

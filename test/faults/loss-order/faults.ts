@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type SentinelSetup, sameAddress, waitUntil, withClient } from '../../kit/servers/index'
-import type { Lane, SentinelLane, StandaloneLane } from './lane'
+import { withClient } from '../../kit/servers/index'
+import type { Lane, StandaloneLane } from './lane'
 import { machineNow } from './messages'
 
 /**
  * - `lost`: noticed, and before Redis lets another in
  * - `kept`: nothing is lost
- * - `either`: kept, or lost in time
  * - `paused`: noticed on waking; the other was inside before
  * - `wiped`: the server lost its data; noticed, but the other may be faster
  */
-export type Expectation = 'lost' | 'kept' | 'either' | 'paused' | 'wiped'
+export type Expectation = 'lost' | 'kept' | 'paused' | 'wiped'
 
 export interface Fault<L extends Lane> {
   readonly id: string
@@ -40,18 +39,6 @@ function atOnce<L extends Lane>(act: (lane: L) => void) {
 async function reconnectable({ proxy }: StandaloneLane) {
   proxy.resume()
   await proxy.accept()
-}
-
-/** Starts whichever node is dead as a replica; the sentinels would see to that as well, ten seconds later. */
-async function rejoin(setup: SentinelSetup): Promise<boolean> {
-  const primary = await setup.primary()
-  for (const node of setup.nodes) {
-    if (sameAddress(node, primary)) continue
-    await withClient(node, (client) => client.ping()).catch(() => node.restart())
-    await withClient(node, (client) => client.replicaof(primary.host, primary.port))
-  }
-  const info = await withClient(primary, (client) => client.info('replication'))
-  return info.match(/^slave\d+:.*state=online/gm)?.length === 2
 }
 
 export const STANDALONE_FAULTS: readonly Fault<StandaloneLane>[] = [
@@ -194,31 +181,5 @@ export const STANDALONE_FAULTS: readonly Fault<StandaloneLane>[] = [
       await server.restart({ keepData: false })
       return { at: machineNow() }
     },
-  },
-]
-
-export const SENTINEL_FAULTS: readonly Fault<SentinelLane>[] = [
-  {
-    id: 'failover',
-    title: 'Sentinel failover',
-    expects: 'either',
-    async inflict({ sentinel }) {
-      const at = machineNow()
-      await sentinel.failover()
-      return { at }
-    },
-  },
-  {
-    id: 'primary-killed',
-    title: 'Sentinel primary killed',
-    expects: 'either',
-    async inflict({ sentinel }) {
-      const at = machineNow()
-      const old = await sentinel.killPrimary()
-      await sentinel.waitForNewPrimary(old)
-      return { at }
-    },
-    heal: ({ sentinel }) =>
-      waitUntil('the primary has two replicas again', () => rejoin(sentinel), 60_000, 500),
   },
 ]

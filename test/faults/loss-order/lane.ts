@@ -1,6 +1,5 @@
 import type { RedissonOptions } from '../../../src/index'
-import { startProxy, startSentinel, startStandalone } from '../../kit/servers/index'
-import type { SentinelSetup } from '../../kit/servers/sentinel'
+import { startProxy, startStandalone } from '../../kit/servers/index'
 import type { Standalone } from '../../kit/servers/standalone'
 import type { TcpProxy } from '../../kit/servers/tcp-proxy'
 import { Contender } from './contender'
@@ -21,10 +20,6 @@ export interface StandaloneLane extends Lane {
   readonly proxy: TcpProxy
 }
 
-export interface SentinelLane extends Lane {
-  readonly sentinel: SentinelSetup
-}
-
 export async function standaloneLane(): Promise<StandaloneLane> {
   const server = await startStandalone()
   const [proxy, holder, contender] = await Promise.all([
@@ -39,19 +34,4 @@ export async function standaloneLane(): Promise<StandaloneLane> {
     await server.stop()
   }
   return { server, proxy, holder, contender, redis: proxy.url, stop }
-}
-
-export async function sentinelLane(): Promise<SentinelLane> {
-  const sentinel = await startSentinel()
-  const redis = {
-    sentinels: sentinel.sentinels.map(({ host, port }) => ({ host, port })),
-    name: sentinel.name,
-  }
-  const [holder, contender] = await Promise.all([Holder.start(), Contender.connect(redis)])
-  const stop = async () => {
-    holder.kill()
-    await contender.close()
-    await sentinel.stop()
-  }
-  return { sentinel, holder, contender, redis, stop }
 }

@@ -3,7 +3,6 @@ import type { Attempt } from './contender'
 import type { Expectation, Fault } from './faults'
 import type { Heard } from './holder'
 import type { Lane } from './lane'
-import { machineNow } from './messages'
 
 /** What one round showed; times in ms, undefined for what did not happen. */
 export interface Round {
@@ -45,15 +44,11 @@ async function observe(lane: Lane, expects: Expectation, attempt: Attempt, lease
   const { holder } = lane
   const { heard } = holder
   const patience = 4 * lease + 5_000
-  if (expects === 'kept' || expects === 'either') {
-    const until = machineNow() + 2 * lease
-    const lost = await holder.until(() => heard.signal !== undefined, until - machineNow())
-    if (!lost) {
-      if (await attempt.inside(0)) return ['the other is inside too']
-      holder.order({ do: 'unlock' })
-      return (await attempt.inside(patience)) ? [] : ['the other is not let in after the release']
-    }
-    if (expects === 'kept') return ['lost']
+  if (expects === 'kept') {
+    if (await holder.until(() => heard.signal !== undefined, 2 * lease)) return ['lost']
+    if (await attempt.inside(0)) return ['the other is inside too']
+    holder.order({ do: 'unlock' })
+    return (await attempt.inside(patience)) ? [] : ['the other is not let in after the release']
   }
   const problems: string[] = []
   if (!(await attempt.inside(patience))) problems.push('the other is never let in')
@@ -76,8 +71,7 @@ function roundOf(
   const since = (from: number | undefined, to: number | undefined) =>
     from === undefined || to === undefined ? undefined : to - from
   const signalToOther = since(signal, letIn)
-  const ordered = fault.expects === 'lost' || fault.expects === 'either'
-  if (ordered && signalToOther !== undefined && signalToOther <= 0)
+  if (fault.expects === 'lost' && signalToOther !== undefined && signalToOther <= 0)
     problems.push('the other was let in before the signal')
   const waking = fault.expects === 'paused' ? (ended ?? woke?.at) : undefined
   const heldOnWaking = fault.expects === 'paused' ? woke?.isHeld : undefined

@@ -1,4 +1,4 @@
-// npm run test:command: the installed command `rlock`, run by each Node that it is said to work with.
+// node --import tsx test/soak/compatibility/command.ts: the installed command `rlock`, run by each Node that it is said to work with.
 
 import { parseArgs } from 'node:util'
 import { chosen, optionsOrExit } from '../../kit/cli'
@@ -12,7 +12,7 @@ import { yesOrNo } from './report/table'
 import { main, runAll, today } from './run/run-all'
 import { NODES, type NodeSubject } from './subjects/nodes'
 
-const USAGE = `usage: npm run test:command -- [--only ${NODES.map(({ name }) => name).join(',')}]
+const USAGE = `usage: node --import tsx test/soak/compatibility/command.ts [--only ${NODES.map(({ name }) => name).join(',')}]
 
 Packs the command, installs it into an empty project, and runs it there with each Node against a server. Writes what
 passed to docs/operations/compatibility.md.`

@@ -1,4 +1,4 @@
-// npm run test:nodes: parts of the suite with each Node that the package is said to work with.
+// node --import tsx test/soak/compatibility/nodes.ts: parts of the suite with each Node that the package is said to work with.
 
 import { optionsOrExit } from '../../kit/cli'
 import { nodeBinary } from './fetch/node-binary'
@@ -9,7 +9,7 @@ import { runMocha } from './run/mocha-run'
 import { main, runAll, today } from './run/run-all'
 import { NODES, type NodeSubject } from './subjects/nodes'
 
-const options = optionsOrExit((args) => parseOptions(args, NODES), usage('test:nodes', NODES))
+const options = optionsOrExit((args) => parseOptions(args, NODES), usage('nodes', NODES))
 const { subjects, parts, jobs, list } = options
 
 async function listNodes(): Promise<number> {

@@ -11,7 +11,7 @@ export interface CompatibilityOptions<T> {
 }
 
 export const usage = (command: string, subjects: readonly { name: string; title: string }[]): string =>
-  `usage: npm run ${command} -- [--only a,b] [--parts a,b] [--jobs N] [--list]
+  `usage: node --import tsx test/soak/compatibility/${command}.ts [--only a,b] [--parts a,b] [--jobs N] [--list]
 
 Runs parts of the suite on each of these and writes what passed to docs/operations/compatibility.md:
 ${subjects.map(({ name, title }) => `  ${name.padEnd(5)} ${title}`).join('\n')}

@@ -1,4 +1,4 @@
-// npm run test:runtimes: a short program with the installed package on runtimes other than Node.
+// node --import tsx test/soak/compatibility/runtimes.ts: a short program with the installed package on runtimes other than Node.
 
 import { parseArgs } from 'node:util'
 import { chosen, optionsOrExit } from '../../kit/cli'
@@ -13,7 +13,7 @@ import { CHECKS } from './runtimes/checks'
 import { runProgram } from './runtimes/run-program'
 import { RUNTIMES, type RuntimeSubject, runtimeVersion } from './subjects/runtimes'
 
-const USAGE = `usage: npm run test:runtimes -- [--only ${RUNTIMES.map(({ name }) => name).join(',')}]
+const USAGE = `usage: node --import tsx test/soak/compatibility/runtimes.ts [--only ${RUNTIMES.map(({ name }) => name).join(',')}]
 
 Packs the package, installs it into a project, and runs a program there that locks, waits, loses a lock and shuts
 down. Writes what passed to docs/operations/compatibility.md.`

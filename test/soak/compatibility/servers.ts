@@ -1,4 +1,4 @@
-// npm run test:servers: parts of the suite on each server that the package is said to work with.
+// node --import tsx test/soak/compatibility/servers.ts: parts of the suite on each server that the package is said to work with.
 
 import { optionsOrExit } from '../../kit/cli'
 import { serverBinary } from './fetch/server-binary'
@@ -8,7 +8,7 @@ import { runMocha } from './run/mocha-run'
 import { main, runAll, today } from './run/run-all'
 import { SERVERS, type ServerSubject } from './subjects/servers'
 
-const options = optionsOrExit((args) => parseOptions(args, SERVERS), usage('test:servers', SERVERS))
+const options = optionsOrExit((args) => parseOptions(args, SERVERS), usage('servers', SERVERS))
 const { subjects, parts, jobs, list } = options
 
 async function listServers(): Promise<number> {

@@ -1,4 +1,4 @@
-// Whether the in-memory server does what Redis does: npm run test:differential -- [--calls N] [--seed N] [--report]
+// Whether the in-memory server does what Redis does: node --import tsx test/soak/differential/differential.ts [--calls N] [--seed N] [--report]
 
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,7 +8,7 @@ import { optionsOrExit, wholeOption } from '../../kit/cli'
 import { fillRegions } from '../../kit/docs/regions'
 import { startStandalone, stopShared } from '../../kit/servers/index'
 
-const USAGE = `usage: npm run test:differential -- [--calls N] [--seed N] [--report]
+const USAGE = `usage: node --import tsx test/soak/differential/differential.ts [--calls N] [--seed N] [--report]
 
 Sends random calls of every script to a Redis of its own and to the in-memory server, and compares replies, errors, keys
 and times to live. Ends with 1 at the first difference, and where a script is not among the calls.
@@ -80,7 +80,7 @@ function result(
   const number = (value: number) => value.toLocaleString('en-US')
   return (
     `${server} and the in-memory server got the same ${number(calls)} calls of ${scripts.size} scripts, of which ${number(refused)} were ` +
-    `refused with an error. All replies, errors, keys and times to live agreed (\`npm run test:differential -- --calls ${calls} --seed ${seed}\`).`
+    `refused with an error. All replies, errors, keys and times to live agreed (\`node --import tsx test/soak/differential/differential.ts --calls ${calls} --seed ${seed}\`).`
   )
 }
 

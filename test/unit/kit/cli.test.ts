@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { chosen, numberOption, oneOf, wholeOption } from '../../kit/cli'
 import { parseOptions as parseChaos } from '../../soak/chaos/options'
-import { parseOptions as parseLoss } from '../../soak/loss-timing/options'
 
 describe('The options of the programs', () => {
   it('A number outside its range, or no number, is refused with the name of its option', () => {
@@ -53,13 +52,5 @@ describe('The options of the programs', () => {
       .to.include.members(['fair', 'token', 'red', 'semaphore'])
       .and.not.include('locks')
     expect(() => parseChaos(['--objects', 'queue'])).to.throw(TypeError, /--objects/)
-  })
-
-  it('npm run loss takes ten rounds of every fault by default', () => {
-    expect(parseLoss([])).to.include({ rounds: 10, lease: 2_000, lanes: 4 })
-    expect([...parseLoss([])!.only]).to.have.length.greaterThan(5)
-    expect(parseLoss(['--help'])).to.equal(undefined)
-    for (const args of ['--rounds 0', '--lease 10', '--lanes x', '--only nothing'])
-      expect(() => parseLoss(args.split(' ')), args).to.throw(RangeError, /--(rounds|lease|lanes|only)/)
   })
 })

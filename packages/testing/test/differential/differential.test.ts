@@ -4,7 +4,7 @@ import { type Standalone, startStandalone } from '../../../../test/kit/servers/i
 import { type Comparison, compare } from './comparison'
 
 const SEED = Number(process.env.RLOCK_SEED ?? 16)
-/** The full run is `npm run test:differential -- --calls 100000`. */
+/** The full run is `test/soak/differential/differential.ts --calls 100000`. */
 const CALLS = 3_000
 
 describe('The in-memory server beside a real one', function () {

@@ -1,13 +1,9 @@
+import type { TryLockOptions } from '../../src/api/call-options'
 import type { LockHold } from '../../src/api/lock-hold'
 import type { SimulatedObject } from './judge/history'
 import type { Caller } from './scene'
 
-interface Options {
-  waitTime?: number
-  leaseTime?: number
-  threadId?: number
-  signal?: AbortSignal
-}
+type Options = TryLockOptions
 
 /** A hold of any lock. That of several members has no owner of its own. */
 export type AnyHold = Pick<LockHold, 'signal' | 'isHeld' | 'unlock'> & { readonly owner?: string }
@@ -23,6 +19,8 @@ export interface Holdable {
 export interface Way {
   readonly wait: number | undefined
   readonly lease: number | undefined
+  /** The maxHoldTime of its first level. */
+  readonly limit?: number | undefined
   readonly abortAfter: number | undefined
   readonly scope: 'unscoped' | 'run' | 'thread id'
   readonly as: 'acquire' | 'withLock'
@@ -122,7 +120,7 @@ class Section {
     return acquired
   }
 
-  private requestOf(wait: number | undefined, lease: number | undefined): Options {
+  private requestOf(wait: number | undefined, lease: number | undefined, limit?: number): Options {
     const { way, caller, threadId } = this
     let signal: AbortSignal | undefined
     if (way.abortAfter !== undefined) {
@@ -133,15 +131,25 @@ class Section {
     const options: Options = {}
     if (wait !== undefined) options.waitTime = wait
     if (lease !== undefined) options.leaseTime = lease
+    if (limit !== undefined) options.maxHoldTime = limit
     if (threadId !== undefined) options.threadId = threadId
     if (signal) options.signal = signal
     return options
   }
 
-  private called(as: string, wait: number | undefined, lease: number | undefined): number {
+  private called(as: string, wait: number | undefined, lease: number | undefined, limit?: number): number {
     const { caller, object, owner } = this
     const client = caller.client.name
-    return caller.recorder.call({ client, caller: owner, object, operation: 'acquire', as, wait, lease })
+    return caller.recorder.call({
+      client,
+      caller: owner,
+      object,
+      operation: 'acquire',
+      as,
+      wait,
+      lease,
+      limit,
+    })
   }
 
   private released(hold: number): number {
@@ -198,8 +206,9 @@ class Section {
   ): Promise<AnyHold | undefined> {
     const { lock, caller } = this
     const { recorder } = caller
-    const options = this.requestOf(wait, lease)
-    const id = this.called(wait === undefined ? 'acquire' : 'tryAcquire', wait, lease)
+    const limit = level === 1 ? this.way.limit : undefined
+    const options = this.requestOf(wait, lease, limit)
+    const id = this.called(wait === undefined ? 'acquire' : 'tryAcquire', wait, lease, limit)
     let hold: AnyHold | undefined
     try {
       hold = wait === undefined ? await lock.acquire(options) : await lock.tryAcquire(options)
@@ -228,7 +237,7 @@ class Section {
   private async withLock(): Promise<boolean> {
     const { lock, caller, way } = this
     const { recorder } = caller
-    const id = this.called('withLock', way.wait, way.lease)
+    const id = this.called('withLock', way.wait, way.lease, way.limit)
     let release: number | undefined
     try {
       await lock.withLock(
@@ -239,7 +248,7 @@ class Section {
           watched.release()
           release = this.released(id)
         },
-        this.requestOf(way.wait, way.lease),
+        this.requestOf(way.wait, way.lease, way.limit),
       )
       recorder.returned(release!, { ok: true })
     } catch (error) {

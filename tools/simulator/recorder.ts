@@ -20,7 +20,7 @@ export class Recorder {
   /** A caller begins an operation; returns the number of the call. */
   call(asked: Asked): number {
     const id = ++this.calls
-    const { client, caller, object, operation, as, wait, lease, units, hold } = asked
+    const { client, caller, object, operation, as, wait, lease, limit, units, hold } = asked
     const at = this.world.time
     this.events.push({
       type: 'call',
@@ -33,6 +33,7 @@ export class Recorder {
       as,
       wait,
       lease,
+      limit,
       units,
       hold,
     })

@@ -83,6 +83,8 @@ export interface Called extends At {
   readonly wait?: number | undefined
   /** The explicit lease. Absent: the watchdog renews. */
   readonly lease?: number | undefined
+  /** `acquire`: its `maxHoldTime`. */
+  readonly limit?: number | undefined
   /** Permits, or the count of a latch; 1 where absent. */
   readonly units?: number | undefined
   /** `release`: the call whose hold (or permits) it releases, the outermost one where the hold was re-entered. */

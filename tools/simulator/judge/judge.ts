@@ -4,6 +4,7 @@ import { judgeAnswers, judgeRunOnce } from './rules/answers'
 import { judgeExclusion } from './rules/exclusion'
 import { judgeLatches } from './rules/latch'
 import { judgeLeftovers } from './rules/leftovers'
+import { judgeLimits } from './rules/limits'
 import { judgeLosses } from './rules/losses'
 import { judgeArrivals, judgeFairPlaces, judgeLocalOrder } from './rules/order'
 import { judgeOwners } from './rules/owners'
@@ -18,7 +19,7 @@ import type { Violation } from './violation'
 const RULES: readonly ((reading: Reading) => Violation[])[] = [
   ...[judgeExclusion, judgeTokens, judgePermits, judgeWaiting, judgeLocalOrder, judgeFairPlaces],
   ...[judgeArrivals, judgeOwners, judgeLatches, judgeReleased, judgeRates],
-  ...[judgeLosses, judgeAnswers, judgeRunOnce, judgeLeftovers, checkSequentially],
+  ...[judgeLimits, judgeLosses, judgeAnswers, judgeRunOnce, judgeLeftovers, checkSequentially],
 ]
 
 /** Looks at a history twice: rules in virtual time, and each name against its sequential specification. */

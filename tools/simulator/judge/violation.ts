@@ -15,6 +15,7 @@ export type Rule =
   | 'lost-place'
   | 'noticed-late'
   | 'unexplained-loss'
+  | 'limit'
   | 'unexpected-error'
   | 'run-again'
   | 'left-over'

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant'
 
 const PLAIN = ['plain']
 const SHARED = ['shared-object']
+const LIMITED = ['limited']
 
 /** Edits of the sources. */
 export const SOURCES: readonly Mutant[] = [
@@ -32,7 +33,7 @@ export const SOURCES: readonly Mutant[] = [
   {
     ...{ name: 'expiry-not-told', row: 'B11', scenes: PLAIN, file: 'src/leases/watchdog.ts' },
     what: 'the end of an explicit lease is not told',
-    find: "else this.lose(lease, 'lease')",
+    find: 'else this.lose(lease, lease.book.deadlineReason)',
     replace: 'else this.deadlines.delete(lease)',
   },
   {
@@ -73,6 +74,18 @@ export const SOURCES: readonly Mutant[] = [
     what: 'a hold is told as lost although its renewal was answered',
     find: 'if (!leaseEnd && this.awaited(lease) === entry)',
     replace: 'if (leaseEnd ? leaseEnd % 3 === 0 : this.awaited(lease) === entry)',
+  },
+  {
+    ...{ name: 'limit-not-kept', row: 'guarantee 5', scenes: LIMITED, file: 'src/leases/lease.ts' },
+    what: 'a hold is renewed beyond its maxHoldTime',
+    find: 'if (maxHoldTime !== undefined) this.limit =',
+    replace: 'if (maxHoldTime === 0) this.limit =',
+  },
+  {
+    ...{ name: 'renewal-past-the-limit', row: 'guarantee 5', scenes: LIMITED, file: 'src/leases/lease.ts' },
+    what: 'a renewal asks for a lease that ends after the maxHoldTime',
+    find: 'return this.limit ? Math.min(lasts, Math.max(1, Math.floor(this.left(this.limit)))) : lasts',
+    replace: 'return lasts',
   },
   {
     ...{ name: 'grant-ends-nothing', row: 'V133', scenes: SHARED, file: 'src/leases/lease-monitor.ts' },

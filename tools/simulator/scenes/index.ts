@@ -5,6 +5,7 @@ import { fair } from './fair'
 import { fenced } from './fenced'
 import { latch } from './latch'
 import { levels } from './levels'
+import { limited } from './limited'
 import { mixedMulti } from './mixed-multi'
 import { mixture } from './mixture'
 import { multi } from './multi'
@@ -35,6 +36,7 @@ export const scenes: readonly Scene[] = [
     siblings,
     branches,
     levels,
+    limited,
     mixedMulti,
   ],
   ...[semaphore, permits, latch, runOnce, mixture, bare, sharedObject, rateLimiter],

@@ -68,13 +68,27 @@ function unexplained(reading: Reading): Violation[] {
       ),
     )
     // Told of by the answer to its own release: nothing was lost.
-    if (isCaused || hold.ending === 'released' || wasForced(reading, hold, told.at)) continue
+    if (
+      isCaused ||
+      isAtLimit(reading, hold, told.at) ||
+      hold.ending === 'released' ||
+      wasForced(reading, hold, told.at)
+    )
+      continue
     violations.push({
       ...{ rule: 'unexplained-loss', at: told.at, name: object.name, events: [hold.enteredAt] },
       what: `${hold.owner} was told that ${object.name} is lost, and nothing was broken`,
     })
   }
   return violations
+}
+
+/** Its maxHoldTime is over, less a margin of a tenth, a second at most, and what is lost to whole ms. */
+function isAtLimit(reading: Reading, { call, calledAt }: Hold, at: number): boolean {
+  const { limit } = call
+  if (limit === undefined) return false
+  const told = limit - Math.min(limit / 10, 1_000) - 2
+  return at - reading.timeOf(calledAt) >= told * (1 - reading.history.limits.drift)
 }
 
 function wasForced(reading: Reading, hold: Hold, until: number): boolean {

@@ -31,6 +31,24 @@ describe('The rules of a simulated history', () => {
     }
   })
 
+  it('A hold with a maxHoldTime ends with it: its caller is told before, and the server lets it go', () => {
+    const held = (limit: number | undefined, toldAt: number, freeAt: number) => {
+      const one = written()
+      const hold = one.acquires('a/1', { limit }, { owners: ['a'] })
+      one.key({ owners: ['a'] })
+      if (freeAt > toldAt) one.at(toldAt).told(hold)
+      one.at(freeAt).key({ owners: [], expired: true })
+      if (freeAt <= toldAt) one.at(toldAt).told(hold)
+      one.at(3_000).ends()
+      return one.broken
+    }
+    expect(held(1_000, 901, 1_001)).to.deep.equal([])
+    expect(held(undefined, 901, 1_001)).to.deep.equal(['unexplained-loss'])
+    expect(held(1_000, 500, 1_001)).to.deep.equal(['unexplained-loss'])
+    expect(held(1_000, 1_100, 1_001)).to.include('limit')
+    expect(held(1_000, 901, 1_100)).to.deep.equal(['limit'])
+  })
+
   it('A server that forgot what it confirmed excuses two owners (guarantee 1)', () => {
     const one = written()
     one.acquires('a/1')

@@ -106,7 +106,7 @@ describe('once', () => {
     const { opened, open } = latch()
     const failing = rejection(
       once(
-        redisson,
+        await createRedisson(),
         key,
         async () => {
           await opened
@@ -290,13 +290,15 @@ describe('once', () => {
       client,
       key,
       async () => {
-        proxy.stall()
+        // Nothing is in flight that could arrive later.
+        proxy.refuse()
+        proxy.cut()
         return 'kept'
       },
       KEEP,
     )
     expect(await rejection(running)).to.be.instanceOf(RedisUnavailableError)
-    proxy.resume()
+    await proxy.accept()
     expect(await once(redisson, key, () => 'twice', KEEP)).to.deep.equal({ first: false, value: 'kept' })
   })
 

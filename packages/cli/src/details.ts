@@ -2,6 +2,7 @@ import {
   latchChannel,
   lockChannel,
   prefixed,
+  rateLimiterChannel,
   readTimeoutParts,
   readWriteLockChannel,
   requestsKey,
@@ -45,6 +46,7 @@ export async function keysOf(connection: Connection, row: Row): Promise<KeyDetai
   const requests = /semaphore|latch/.test(row.kind) ? await requestKeys(connection, name) : []
   const [queue, deadlines] = [prefixed('redisson_lock_queue', name), prefixed('redisson_lock_timeout', name)]
   const [token, permits] = [prefixed('redisson_lock_token', name), suffixed(name, 'timeout')]
+  const [leader, slots] = [prefixed('rlock_leader', name), prefixed('rlock_slots', name)]
   const isHash = row.holders.some(({ clientId }) => clientId !== null)
   const candidates: Candidate[] = [
     isHash
@@ -60,6 +62,8 @@ export async function keysOf(connection: Connection, row: Row): Promise<KeyDetai
       read: ['zrange', deadlines, 0, MOST - 1, 'WITHSCORES'],
     },
     { role: 'fencing token', key: token, read: ['get', token] },
+    { role: 'leader', key: leader, read: ['hget', leader, 'label'] },
+    { role: 'slots', key: slots, read: ['zcard', slots] },
     { role: 'permits in use', key: permits, read: ['zcard', permits] },
     ...requests.map((key) => ({ role: 'requests of a client', key, read: ['type', key] })),
   ]
@@ -122,6 +126,8 @@ function channelNames({ name, kind }: Row, places: readonly string[]): string[] 
   if (kind === 'latch') return [latchChannel(name)]
   if (kind === 'semaphore-or-latch') return [semaphoreChannel(name), latchChannel(name)]
   if (/semaphore/.test(kind)) return [semaphoreChannel(name)]
+  if (kind === 'rate-limiter') return [rateLimiterChannel(name)]
+  if (kind === 'slots') return [prefixed('channel', prefixed('rlock_slots', name))]
   // Each place of a fair lock has a channel of its own.
   return [lockChannel(name), ...places.map((owner) => `${lockChannel(name)}:${owner}`)]
 }

@@ -7,6 +7,7 @@ import type { Kind, Row } from './model'
 import { inSlices, namesIn } from './names'
 import { askProcesses, type ProcessAnswer } from './processes'
 import { readObjects } from './read-objects'
+import { readSlots, slotsKey, slotsNameOf } from './read-slots'
 import { Said } from './said'
 
 /** How many keys one SCAN looks at: the server answers within a millisecond. */
@@ -45,15 +46,20 @@ export async function findObjects(connection: Connection, options: FindOptions =
   for (const type of types)
     for await (const { node, names } of allSlices(connection, type, options.pattern))
       add(await readObjects(connection, node, names.filter(isOwnName), wanted))
+  const numbered: string[] = []
   // A semaphore whose permits expire is known by the sorted set beside it.
   for await (const { names } of allSlices(connection, 'zset', undefined))
     for (const name of names) {
       const [, base] = /^(.*):timeout$/s.exec(name) ?? []
       for (const owner of namesIn(base ?? '')) hints.set(owner, 'permit-expirable-semaphore')
+      const slots = slotsNameOf(name)
+      if (slots !== undefined && matches(slots)) numbered.push(slots)
     }
   const hinted = [...hints.keys()].filter((name) => !rows.has(name) && matches(name))
   for (const [node, names] of byNode(connection, hinted, (name) => name))
     for (const slice of inSlices(names, SLICE)) add(await readObjects(connection, node, slice, wanted))
+  for (const [node, names] of byNode(connection, numbered, slotsKey))
+    for (const slice of inSlices(names, SLICE)) add(await readSlots(connection, node, slice))
   const said = new Said(processes)
   const all = [...rows.values()].filter((row) => !isTwin(row, rows)).map((row) => said.annotated(row, hosts))
   return { rows: all.sort((a, b) => (a.name < b.name ? -1 : 1)), processes }
@@ -74,8 +80,15 @@ export async function findOne(
   const [processes, hosts] = await Promise.all([askProcesses(connection, name), readHosts(connection)])
   const said = kind ?? hintsOf(processes).get(name)
   const node = connection.primaryOf(name)
-  const [row] = await readObjects(connection, node, [name], () => ({ kind: said, all: true }))
+  const [row = await slotsOf(connection, name)] = await readObjects(connection, node, [name], () => ({
+    kind: said,
+    all: true,
+  }))
   return { row: row && new Said(processes).annotated(row, hosts), processes }
+}
+
+async function slotsOf(connection: Connection, name: string): Promise<Row | undefined> {
+  return (await readSlots(connection, connection.primaryOf(slotsKey(name)), [name]))[0]
 }
 
 /** A channel may be that of `x` or of `{x}`: where neither or the other has a key, this name is a guess too many. */
@@ -104,7 +117,9 @@ export function byNode<T>(
 
 /** Keys that belong to another object are not objects of their own. */
 const isOwnName = (name: string) =>
-  !/^(rlock_requests:|redisson_lock_(token|queue|timeout):|redisson_unlock_latch:)/.test(name)
+  !/^(rlock_(requests|leader|once|slots):|redisson_lock_(token|queue|timeout):|redisson_unlock_latch:)/.test(
+    name,
+  )
 
 interface Slice {
   readonly node: Redis

@@ -10,7 +10,7 @@ export interface Row {
   /** How many more holders it has than `holders` lists. */
   readonly moreHolders: number
   readonly waiting: Waiting
-  /** Permits that are free, or the count of a latch. */
+  /** Permits that are free, the count of a latch, or the term of a leader. */
   readonly value: number | null
 }
 
@@ -24,6 +24,8 @@ export type Kind =
   | 'permit-expirable-semaphore'
   | 'latch'
   | 'rate-limiter'
+  | 'election'
+  | 'slots'
   | 'semaphore-or-latch'
 
 export const KINDS: readonly Kind[] = [
@@ -43,7 +45,7 @@ export interface Holder {
   readonly clientId: string | null
   /** Java takes any 64-bit number: a text where JavaScript has no such number. */
   readonly threadId: number | string | null
-  /** How many levels; null for an object that does not count. */
+  /** How many levels; the number of a slot; null for an object that does not count. */
   readonly count: number | null
   readonly ttl: number | null
   host: string | null

@@ -29,28 +29,43 @@ export async function readHashes(
     locks.map(async (lock, at): Promise<Row> => {
       const { name, mode, owners, moreHolders } = lock
       const timeouts = timeoutsOf(lock)
-      const [ttl, token, queue, ...read] = await connection.ask(node, [
+      const [ttl, token, queue, leader, ...read] = await connection.ask(node, [
         ['pttl', name],
         ['exists', prefixed('redisson_lock_token', name)],
         ['llen', prefixed('redisson_lock_queue', name)],
+        ['hmget', prefixed('rlock_leader', name), 'owner', 'term', 'label'],
         ...timeouts.flatMap((keys) => keys.map((key) => ['pttl', key])),
       ])
       const keyTtl = number(ttl)
       const queued = number(queue)
+      const [noted, term, label = null] = (value(leader) ?? []) as (string | null)[]
+      const counted = term ? 'election' : 'fenced'
       const kind = mode
         ? 'read-write'
         : queued
           ? 'fair'
           : value(token) === 1
-            ? 'fenced'
+            ? counted
             : lockKind(wanted(name).kind)
       let next = 0
       const holders = owners.map(([owner, count], index) => {
         const own = timeouts[index]!.map(() => number(read[next++]) ?? -2)
-        return newHolder(owner, Number(count), own.length > 0 ? Math.max(...own) : keyTtl)
+        const holder = newHolder(owner, Number(count), own.length > 0 ? Math.max(...own) : keyTtl)
+        return owner === noted ? { ...holder, label } : holder
       })
+      // Of a leader in Java nothing is noted.
+      const isNoted = kind === 'election' && owners[0]?.[0] === noted
       const waiting = { processes: processes[at]!, callers: null, queue: kind === 'fair' ? queued : null }
-      return { name, kind, mode, ttl: keyTtl, holders, moreHolders, waiting, value: null }
+      return {
+        name,
+        kind,
+        mode,
+        ttl: keyTtl,
+        holders,
+        moreHolders,
+        waiting,
+        value: isNoted ? Number(term) : null,
+      }
     }),
   )
 }

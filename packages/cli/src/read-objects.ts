@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { noteRefusals, value, type WantedOf } from './answers'
 import type { Connection } from './connection'
 import type { Row } from './model'
+import { readLimiters } from './read-limiters'
 import { readHashes } from './read-locks'
 import { readAbsent, readStrings } from './read-strings'
 
@@ -20,6 +21,7 @@ export async function readObjects(
   noteRefusals(connection, types)
   const rows = await Promise.all([
     readHashes(connection, node, ofType('hash'), wanted),
+    readLimiters(connection, node, ofType('hash')),
     readStrings(connection, node, ofType('string'), wanted),
     readAbsent(connection, node, ofType('none'), wanted),
   ])

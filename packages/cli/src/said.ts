@@ -1,5 +1,6 @@
 import type { Row } from './model'
 import type { ProcessAnswer, ProcessHold } from './processes'
+import { slotsKey } from './read-slots'
 
 const holdKey = (owner: string, key: string) => `${owner}\0${key}`
 
@@ -36,19 +37,20 @@ export class Said {
 
   /** The row with what the server says of hosts and the processes of themselves. Redis says which owners there are. */
   annotated(row: Row, hosts: ReadonlyMap<string, string>): Row {
+    const key = row.kind === 'slots' ? slotsKey(row.name) : row.name
     const holders = row.holders.map((holder) => {
-      const held = this.holds.get(holdKey(holder.owner, row.name))
+      const held = this.holds.get(holdKey(holder.owner, key))
       const process = held?.process ?? this.clients.get(holder.clientId ?? '')
       return {
         ...holder,
         host: hosts.get(holder.clientId ?? process?.client ?? '') ?? null,
         process: process ? `${process.host}:${process.pid}` : null,
-        label: process?.label ?? null,
+        label: holder.label ?? process?.label ?? null,
         heldFor: held?.hold.heldFor ?? null,
         maxHoldTime: held?.hold.maxHoldTime ?? null,
       }
     })
-    const callers = this.processes.length > 0 ? (this.callers.get(row.name) ?? 0) : null
+    const callers = this.processes.length > 0 ? (this.callers.get(key) ?? 0) : null
     return { ...row, holders, waiting: { ...row.waiting, callers } }
   }
 }

@@ -42,13 +42,22 @@ async function listening(server: Server): Promise<App> {
   return { url: `http://127.0.0.1:${port}`, close }
 }
 
+/** What a middleware before this one sets: it is of one request. */
+let requests = 0
+
 const startExpress: Start = (redisson, handlers, options) => {
   const app = express().set('env', 'test')
+  app.use((_, response, next) => {
+    response.set('x-request', String(++requests))
+    next()
+  })
   app.use(express.json(), ofExpress(redisson, options))
-  app.post('/pay', async (request, response) => {
+  const pay: express.Handler = async (request, response) => {
     const { run } = await handlers.pay(request.body)
     response.status(201).set('x-run', String(run)).json({ run })
-  })
+  }
+  app.post('/pay', pay)
+  app.patch('/pay', pay)
   app.patch('/status', (_, response) => {
     const status = handlers.status()
     response.writeHead(status, { 'x-run': 'status' })

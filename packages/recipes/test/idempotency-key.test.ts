@@ -204,6 +204,31 @@ for (const [framework, start] of Object.entries(APPS))
     })
   })
 
+describe('Idempotency-Key and other middleware', () => {
+  afterEach(closeAll)
+
+  it('A replay keeps the headers of its own request; another method with a key is answered 422', async () => {
+    const app = await APPS.Express!(
+      await createRedisson(),
+      { pay: async () => ({ run: 1 }), status: () => 200 },
+      {},
+    )
+    try {
+      const key = randomUUID()
+      const call = async (method: string) => {
+        const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+        return await fetch(`${app.url}/pay`, { method, headers, body: '{}' })
+      }
+      const [first, second] = [await call('POST'), await call('POST')]
+      expect(second.headers.get('x-run')).to.equal('1')
+      expect(second.headers.get('x-request')).to.not.equal(first.headers.get('x-request'))
+      expect((await call('PATCH')).status).to.equal(422)
+    } finally {
+      await app.close()
+    }
+  })
+})
+
 describe('Idempotency-Key and processes that are killed', () => {
   afterEach(async () => {
     await closeAll()

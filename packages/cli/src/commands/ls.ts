@@ -80,7 +80,7 @@ export function asTable(rows: readonly Row[], screen: Screen): string {
   const cells = rows.flatMap((row) => [
     ...(row.holders.length > 0 ? row.holders : [undefined]).map((holder, at) => [
       at === 0 ? safe(row.name) : '',
-      at === 0 ? (row.mode ? `${row.kind} (${row.mode})` : row.kind) : '',
+      at === 0 ? kindOfRow(row) : '',
       ...(holder ? holderCells(holder) : [withoutHolder(row), '-', '-', '-', '-', '-']),
       at === 0 ? waitingOf(row) : '',
     ]),
@@ -88,6 +88,11 @@ export function asTable(rows: readonly Row[], screen: Screen): string {
   ])
   const [head, ...lines] = table(headings, cells).split('\n')
   return [screen.style('bold', head!), ...lines].join('\n')
+}
+
+function kindOfRow({ kind, mode, value }: Row): string {
+  if (kind === 'election' && value !== null) return `election (term ${value})`
+  return mode ? `${kind} (${mode})` : kind
 }
 
 /** What stands in place of a holder. A number of which nothing says what it is may be any counter. */

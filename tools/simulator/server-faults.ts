@@ -65,15 +65,26 @@ export function promotion(stage: Stage, random: Chooser) {
   const recovery = RECONNECT + longestLease(stage)
   stage.recorder.fault('promotion', excuses, { lasts: ms, recovery, server: server.name })
   const takeOver = server.promoteReplica()
-  const knowing = new Set(stage.clients)
+  const knowing = grantedBefore(stage)
   stage.world.in(ms, undefined, () => {
-    // A client that begins now finds a primary without replicas, as if it never had one (docs/operations/failover.md).
-    const areNew = stage.clients.some((client) => !knowing.has(client))
+    // A client that asks the old primary for the first time finds one without replicas (docs/operations/failover.md).
+    const areNew = stage.clients.some(({ name, java }) => !java && !knowing.has(name))
     stage.recorder.fault('failover', areNew ? [...excuses, 'data'] : excuses, {
       ...{ recovery, server: server.name, rewinds: true, ...(areNew && { forgets: true }) },
     })
     takeOver()
   })
+}
+
+/** The clients that the primary of this moment granted something: they have counted its replicas. */
+function grantedBefore({ recorder: { events } }: Stage): Set<string> {
+  const clients = new Map<number, string>()
+  const granted = new Set<string>()
+  for (const event of events)
+    if (event.type === 'fault' && /^(failover|restart)/.test(event.kind)) granted.clear()
+    else if (event.type === 'call' && event.operation === 'acquire') clients.set(event.id, event.client)
+    else if (event.type === 'return' && event.ok && clients.has(event.id)) granted.add(clients.get(event.id)!)
+  return granted
 }
 
 export function stepServerClock(stage: Stage, random: Chooser) {

@@ -19,7 +19,7 @@ export function measureLocks(register: Registry, groupOf: (name: string) => stri
   const waiting = new Gauge(metric('rlock_waiters', 'Calls that wait now', 'kind', 'group'))
   const held = new Gauge(metric('rlock_holds', 'Locks that are held now', 'kind', 'group'))
   const losses = new Counter(metric('rlock_losses_total', 'Locks that were lost while held', 'reason'))
-  for (const reason of ['lease', 'gone', 'forced']) losses.inc({ reason }, 0) // else the first loss is no increase
+  for (const reason of ['lease', 'limit', 'gone', 'forced']) losses.inc({ reason }, 0) // else the first loss is no increase
 
   const measure = (channelName: string, now: Gauge, ended: (message: Message, labels: Labels) => void) => {
     const { start, asyncEnd } = tracingChannel<unknown, Message>(channelName)

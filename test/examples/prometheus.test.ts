@@ -166,7 +166,7 @@ describe('Locks in Prometheus', function () {
           metric.reason,
           Math.round(Math.max(...values.map(([, value]) => value))),
         ])
-        const never = way === 'prom-client' ? { lease: 0, forced: 0 } : {}
+        const never = way === 'prom-client' ? { lease: 0, limit: 0, forced: 0 } : {}
         expect(Object.fromEntries(most)).to.deep.equal({ gone: 1, ...never })
       })
 
